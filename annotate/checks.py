@@ -1,0 +1,56 @@
+"""System checks: a configuration that cannot work fails at start, with a hint."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import Error, Tags, Warning, register
+
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+
+def _is_loopback(address: str) -> bool:
+    return urlsplit(address).hostname in LOOPBACK
+
+
+@register(Tags.security)
+def addresses_are_reachable(app_configs, **kwargs):
+    """Workers' browsers open PUBLIC_URL: a loopback address works only for people on this machine."""
+    if _is_loopback(settings.PUBLIC_URL) and not _is_loopback(settings.MTURK_ENDPOINT_URL):
+        yield Error(
+            "PUBLIC_URL is a loopback address, but the marketplace is not on this machine.",
+            hint="Set PUBLIC_URL to the https address under which workers reach the task pages.",
+            id="annotate.E001",
+        )
+
+
+@register(Tags.security)
+def debug_stays_at_home(app_configs, **kwargs):
+    if settings.DEBUG and not _is_loopback(settings.PUBLIC_URL):
+        yield Error(
+            "DEBUG is on and PUBLIC_URL is not a loopback address.",
+            hint="Set DEBUG=False on a server.",
+            id="annotate.E002",
+        )
+
+
+@register(Tags.security)
+def frames_need_another_origin(app_configs, **kwargs):
+    if urlsplit(settings.PUBLIC_URL).netloc in {urlsplit(o).netloc for o in settings.MTURK_SUBMIT_ORIGINS}:
+        yield Error(
+            "PUBLIC_URL and the marketplace share one origin.",
+            hint="Serve the task pages from another host or port than the marketplace.",
+            id="annotate.E003",
+        )
+
+
+@register()
+def credentials_are_there(app_configs, **kwargs):
+    if not (os.environ.get("AWS_ACCESS_KEY_ID") or os.environ.get("AWS_PROFILE")):
+        yield Warning(
+            "No credentials for the marketplace in the environment.",
+            hint="Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a requester's key pair.",
+            id="annotate.W001",
+        )

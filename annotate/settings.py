@@ -1,0 +1,200 @@
+"""Settings of the requester side, for a laptop and a server alike; the environment tells them apart."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from annotate import env
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA_DIR = Path(env.text("DATA_DIR", str(ROOT / "data")))
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = env.boolean("DEBUG", False)
+SECRET_KEY = env.text("SECRET_KEY")
+if len(SECRET_KEY) < 32:
+    raise ImproperlyConfigured("SECRET_KEY needs at least 32 characters: it signs the workers' task pages.")
+
+# Addresses. The marketplace is known by its wire endpoint and by the origins that its frames submit to.
+PUBLIC_URL = env.url("PUBLIC_URL", "http://localhost:8000", schemes=("http", "https"))
+MTURK_ENDPOINT_URL = env.url("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001", schemes=("http", "https"))
+MTURK_SUBMIT_ORIGINS = [env.origin(o) for o in env.words("MTURK_SUBMIT_ORIGINS", env.origin(MTURK_ENDPOINT_URL))]
+MTURK_REGION = env.text("MTURK_REGION", "us-east-1")
+MTURK_CONNECTIONS = env.integer("MTURK_CONNECTIONS", 8, low=1, high=64)
+MTURK_TIMEOUT_SECONDS = env.integer("MTURK_TIMEOUT_SECONDS", 20, low=1, high=300)
+HARVEST_SECONDS = env.integer("HARVEST_SECONDS", 30, low=1, high=86_400)
+MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
+# Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.
+PLUGIN_DIRS = [Path(folder) for folder in env.words("PLUGIN_DIRS")]
+
+_https = PUBLIC_URL.startswith("https://")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", PUBLIC_URL.split("//")[1].split(":")[0])
+if DEBUG:
+    ALLOWED_HOSTS += ["localhost", "127.0.0.1"]
+CSRF_TRUSTED_ORIGINS = [env.origin(PUBLIC_URL)]
+CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.boolean("BEHIND_PROXY") else None
+SECURE_REFERRER_POLICY = "same-origin"
+# Both sides may run on one host name, where cookies ignore the port: the names keep them apart.
+SESSION_COOKIE_NAME = "annotate_session"
+CSRF_COOKIE_NAME = "annotate_csrf"
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "annotate.apps.AnnotateConfig",
+    "hits",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "annotate.urls"
+WSGI_APPLICATION = "annotate.wsgi.application"
+
+PLUGIN_ROOTS = [ROOT / "hits", *PLUGIN_DIRS]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"]
+        + [found for root in PLUGIN_ROOTS for found in sorted(root.glob("protocols/*/templates"))],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+STATIC_URL = "static/"
+STATIC_ROOT = env.text("STATIC_ROOT", str(ROOT / ".collected" / "annotate"))
+STATICFILES_DIRS = [ROOT / "static"] + [
+    (found.parent.name, found) for root in PLUGIN_ROOTS for found in sorted(root.glob("protocols/*/static"))
+]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        env.url(
+            "DATABASE_URL", f"sqlite:///{DATA_DIR / 'annotate.sqlite3'}", schemes=("sqlite", "postgres", "postgresql")
+        ),
+        conn_max_age=60,
+        conn_health_checks=True,
+    )
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # Without IMMEDIATE, a transaction that reads before it writes fails under concurrency however long it waits.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.url("REDIS_URL", "redis://127.0.0.1:6390/0", schemes=("redis", "rediss"))
+CELERY_BROKER_URL = REDIS_URL
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Kombu looks for the messages of dead workers every 100 s by default; a lead would wait that long after a crash.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 3600,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    "socket_timeout": 10,
+}
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "harvest": {
+        "task": "hits.tasks.harvest_all",
+        "schedule": timedelta(seconds=HARVEST_SECONDS),
+        "options": {"expires": HARVEST_SECONDS},
+    },
+    "resume": {"task": "hits.tasks.resume_all", "schedule": timedelta(seconds=15), "options": {"expires": 15}},
+}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_THOUSAND_SEPARATOR = True
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "object-src": [NONE],
+        "img-src": [SELF, "data:"],
+    }
+}
+
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Annotate",
+    "DESCRIPTION": "Collect a reading-comprehension data set from a crowd: import, publish, review, block, release.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {"botocore": {"level": "WARNING"}},
+}
+os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")

@@ -1,0 +1,34 @@
+"""The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
+
+from hits.models.answers import Assignment, Draft, Label, Verdict
+from hits.models.files import Blob, Release, ReleaseFile, Upload
+from hits.models.ledger import Account, BudgetExceededError, LedgerEntry
+from hits.models.projects import Document, Item, Project, Stage, StageSummary
+from hits.models.publishing import Batch, Extension, Hit
+from hits.models.workers import Block, Qualification, Worker, WorkerStat
+
+__all__ = [
+    "Account",
+    "Assignment",
+    "Batch",
+    "Blob",
+    "Block",
+    "BudgetExceededError",
+    "Document",
+    "Draft",
+    "Extension",
+    "Hit",
+    "Item",
+    "Label",
+    "LedgerEntry",
+    "Project",
+    "Qualification",
+    "Release",
+    "ReleaseFile",
+    "Stage",
+    "StageSummary",
+    "Upload",
+    "Verdict",
+    "Worker",
+    "WorkerStat",
+]

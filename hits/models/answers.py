@@ -1,0 +1,107 @@
+"""Assignment > Label > Verdict: what workers said and what the rule concluded."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from hits.models.projects import Item, Stage
+from hits.models.publishing import Hit
+from hits.models.workers import Worker
+
+
+class Assignment(models.Model):
+    """One worker's answer, as the marketplace holds it. Ids are reused after a return."""
+
+    class State(models.TextChoices):
+        SUBMITTED = "Submitted", "Waiting for review"
+        APPROVED = "Approved", "Approved"
+        REJECTED = "Rejected", "Rejected"
+
+    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="assignments")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="assignments")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments")
+    assignment_id = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=State.choices)
+    accepted_at = models.DateTimeField()
+    submitted_at = models.DateTimeField()
+    auto_approval_at = models.DateTimeField(null=True)
+    seconds = models.FloatField(help_text="From accepting to submitting.")
+    answer = models.JSONField(help_text="Form field to value, as the worker posted it.")
+    problem = models.TextField(blank=True, help_text="Why the protocol refused it; empty for a valid answer.")
+    remark = models.TextField(blank=True, help_text="The worker's reports and comment, as readable text.")
+    scored = models.BooleanField(default=False)
+    decision = models.CharField(
+        max_length=10, blank=True, choices=State.choices, help_text="Approve or reject, decided and not yet confirmed."
+    )
+    feedback = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("assignment_id", "worker", name="assignment_once_a_worker")]
+        indexes = [
+            models.Index(fields=["stage", "-submitted_at"], name="assignment_by_time"),
+            models.Index(fields=["stage", "id"], condition=models.Q(scored=False), name="assignment_to_score"),
+            models.Index(
+                "stage", "auto_approval_at", condition=models.Q(state="Submitted"), name="assignment_to_review"
+            ),
+            models.Index(fields=["stage", "worker"], name="assignment_by_worker"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id} by {self.worker_id}"
+
+
+class Label(models.Model):
+    """What an answer says about one unit of the item. A void label counts for nothing."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="labels")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="labels")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="labels")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="labels")
+    unit = models.CharField(max_length=60)
+    value = models.JSONField()
+    correct = models.BooleanField(null=True, help_text="Against the reference; empty where there is none.")
+    void = models.BooleanField(default=False, help_text="The worker is blocked.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("assignment", "unit", name="label_once_a_unit")]
+        indexes = [models.Index(fields=["stage", "worker"], name="label_by_worker")]
+
+    def __str__(self) -> str:
+        return f"{self.unit}={self.value}"
+
+
+class Verdict(models.Model):
+    """What the stage's rule concludes for an item, and which version of which rule it was."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="verdicts")
+    outcome = models.CharField(max_length=20)
+    rule = models.CharField(max_length=60)
+    rule_version = models.PositiveSmallIntegerField()
+    detail = models.JSONField(default=dict)
+    decided_at = models.DateTimeField(auto_now_add=True)
+    superseded_at = models.DateTimeField(null=True)
+    advanced = models.BooleanField(default=False, help_text="The next room has taken it up.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("item", condition=models.Q(superseded_at=None), name="one_verdict_stands")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.outcome} ({self.rule} v{self.rule_version})"
+
+
+class Draft(models.Model):
+    """A worker's unfinished answer, saved so that a lost connection loses nothing. Never an answer."""
+
+    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="drafts")
+    assignment_id = models.CharField(max_length=64)
+    worker_id = models.CharField(max_length=64)
+    fields = models.JSONField(default=dict)
+    saved_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("assignment_id", "worker_id", name="one_draft_an_assignment")]
+
+    def __str__(self) -> str:
+        return f"draft of {self.assignment_id}"

@@ -1,0 +1,112 @@
+"""Files live in the database, so that any number of machines need nothing but its address."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db import models, transaction
+
+from hits.models.projects import Project
+
+CHUNK_BYTES = 1 << 20
+
+
+class Blob(models.Model):
+    """Bytes that never change, cut into chunks of 1 MiB."""
+
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+    @classmethod
+    def store(cls, content: bytes) -> Blob:
+        with transaction.atomic():
+            blob = cls.objects.create(size=len(content), sha256=hashlib.sha256(content).hexdigest())
+            for number, start in enumerate(range(0, len(content), CHUNK_BYTES)):
+                BlobChunk.objects.create(blob=blob, number=number, content=content[start : start + CHUNK_BYTES])
+        return blob
+
+    def read_chunks(self) -> Iterator[bytes]:
+        for number in self.chunks.order_by("number").values_list("number", flat=True):
+            yield bytes(self.chunks.get(number=number).content)
+
+    def read(self) -> bytes:
+        return b"".join(self.read_chunks())
+
+
+class BlobChunk(models.Model):
+    blob = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("blob", "number", name="chunk_number_once_a_blob")]
+
+    def __str__(self) -> str:
+        return f"{self.blob_id}/{self.number}"
+
+
+class Upload(models.Model):
+    """A file that a lead sent in, and how its import went."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Waiting"
+        READING = "reading", "Reading and checking"
+        STORING = "storing", "Storing"
+        DONE = "done", "Imported"
+        REFUSED = "refused", "Refused, nothing imported"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    name = models.CharField(max_length=200)
+    origin = models.CharField(max_length=20)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    items = models.PositiveIntegerField(default=0)
+    faults = models.JSONField(default=list, help_text="[{line, place, message}], the first 1,000.")
+    fault_count = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Release(models.Model):
+    """An immutable set of files with a manifest. The same content is the same release."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="releases")
+    number = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the manifest's bytes.")
+    manifest = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint("project", "number", name="release_number_once_a_project")]
+
+    def __str__(self) -> str:
+        return f"{self.project} release {self.number}"
+
+
+class ReleaseFile(models.Model):
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="files")
+    name = models.CharField(max_length=100)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint("release", "name", name="file_name_once_a_release")]
+
+    def __str__(self) -> str:
+        return self.name

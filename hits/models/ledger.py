@@ -1,0 +1,108 @@
+"""Money: an account per project whose budget the database itself holds, and the entries behind it.
+
+`Account.reserved` and `Account.paid` are the sums of the entries' two columns. They change in the same
+transaction, and a check constraint refuses reserved + paid > budget, also when two leads publish at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q, Sum
+
+from hits.models.answers import Assignment
+from hits.models.projects import Project, Stage
+from hits.models.publishing import Batch, Hit
+
+
+class BudgetExceededError(Exception):
+    """The entry would take the account past its budget. Raise the budget or publish fewer items."""
+
+    def __init__(self, needed: Decimal, left: Decimal) -> None:
+        self.needed, self.left = needed, left
+        super().__init__(
+            f"This needs ${needed:,.2f} and ${left:,.2f} of the budget is left. "
+            "Raise the project's budget or publish fewer items."
+        )
+
+
+class Account(models.Model):
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="account")
+    budget = models.DecimalField(max_digits=12, decimal_places=2)
+    reserved = models.DecimalField(max_digits=12, decimal_places=2, default=0)
+    paid = models.DecimalField(max_digits=12, decimal_places=2, default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(budget__gte=F("reserved") + F("paid")), name="within_budget"),
+            models.CheckConstraint(condition=Q(reserved__gte=0), name="reserved_not_negative"),
+            models.CheckConstraint(condition=Q(paid__gte=0), name="paid_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"account of {self.project}"
+
+    @property
+    def left(self) -> Decimal:
+        return self.budget - self.reserved - self.paid
+
+    def post(self, entries: Iterable[LedgerEntry]) -> None:
+        """Write the entries and move the two sums, all or nothing.
+
+        Raises BudgetExceededError; entries that settle an assignment for the second time are a
+        programming error and raise IntegrityError.
+        """
+        entries = list(entries)
+        reserved = sum((entry.reserved for entry in entries), Decimal(0))
+        paid = sum((entry.paid for entry in entries), Decimal(0))
+        with transaction.atomic():
+            self._move(reserved, paid)
+            for entry in entries:
+                entry.project_id = self.project_id
+            LedgerEntry.objects.bulk_create(entries)
+        self.refresh_from_db()
+
+    def _move(self, reserved: Decimal, paid: Decimal) -> None:
+        try:
+            with transaction.atomic():
+                Account.objects.filter(pk=self.pk).update(reserved=F("reserved") + reserved, paid=F("paid") + paid)
+        except IntegrityError as error:
+            if "within_budget" not in str(error):
+                raise
+            self.refresh_from_db()
+            raise BudgetExceededError(reserved + paid, self.left) from error
+
+    def sums(self) -> tuple[Decimal, Decimal]:
+        """(reserved, paid) added up from the entries: what the two columns must equal."""
+        total = LedgerEntry.objects.filter(project=self.project_id).aggregate(r=Sum("reserved"), p=Sum("paid"))
+        return total["r"] or Decimal(0), total["p"] or Decimal(0)
+
+
+class LedgerEntry(models.Model):
+    class Kind(models.TextChoices):
+        RESERVE = "reserve", "Reserved for publishing"
+        SETTLE = "settle", "Paid for an approved answer"
+        RELEASE = "release", "Released, not needed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="ledger")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="ledger", null=True)
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    reserved = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Change, $.")
+    paid = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Change, $, fee included.")
+    fee = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Part of `paid` that is fee, $.")
+    batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True)
+    hit = models.ForeignKey(Hit, on_delete=models.SET_NULL, null=True)
+    assignment = models.ForeignKey(Assignment, on_delete=models.SET_NULL, null=True)
+    note = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint("assignment", condition=Q(kind="settle"), name="settled_once_an_assignment")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.reserved} {self.paid}"

@@ -1,0 +1,160 @@
+"""Project > Stage > Item, and the Document that an item asks about."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+
+class ProjectQuerySet(models.QuerySet["Project"]):
+    def visible_to(self, user) -> ProjectQuerySet:
+        """The projects that the user owns; everybody else gets an empty list, also a superuser."""
+        return self.filter(owners=user)
+
+
+class Project(models.Model):
+    name = models.CharField(max_length=120)
+    slug = models.SlugField(max_length=120, unique=True)
+    recipe = models.CharField(max_length=60)
+    options = models.JSONField(default=dict, help_text="The recipe's options, such as eval_share.")
+    seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
+    contact_email = models.EmailField(help_text="Shown to workers on every task page.")
+    owners = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="projects")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Document(models.Model):
+    """A text that items ask about: stored once, however many items or stages use it."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
+    key = models.CharField(max_length=200)
+    origin = models.CharField(max_length=20)
+    purpose = models.CharField(max_length=10, help_text="train or eval: where its items may end up.")
+    data = models.JSONField(help_text="The format's own fields: text, entities, source ...")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("project", "key", name="document_key_once_a_project")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Stage(models.Model):
+    """One protocol with its settings. Its pay and requirements freeze when its HIT type is made."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "Not started"
+        LIVE = "live", "Live"
+        PAUSED = "paused", "Paused"
+
+    class Approval(models.TextChoices):
+        AUTOMATIC = "automatic", "Approved on submission"
+        REVIEW = "review", "Held for review"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="stages")
+    key = models.SlugField(max_length=60)
+    title = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField()
+    protocol = models.CharField(max_length=60)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    reward = models.DecimalField(max_digits=8, decimal_places=2, validators=[MinValueValidator(0)])
+    answers = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="Answers wanted an item."
+    )
+    approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.AUTOMATIC)
+    auto_approval_seconds = models.PositiveIntegerField(default=0)
+    assignment_seconds = models.PositiveIntegerField(default=600)
+    lifetime_seconds = models.PositiveIntegerField(default=604_800)
+    hit_title = models.CharField(max_length=128)
+    hit_description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    settings = models.JSONField(default=dict, help_text="The protocol's settings, such as min_seconds.")
+    requirements = models.JSONField(default=list)
+    rule = models.JSONField(default=dict, help_text="The vote rule as data: name, version, params.")
+    quality = models.JSONField(default=dict, help_text="The blocking policy; empty for none.")
+    not_workers_of = models.JSONField(
+        default=list, help_text="Keys of stages whose workers are excluded, item by item."
+    )
+    auto_publish = models.BooleanField(
+        default=True, help_text="Items that arrive from the stage before go out by themselves."
+    )
+    auto_block = models.BooleanField(default=True, help_text="Blocks are applied by themselves at each check.")
+    hit_type_id = models.CharField(max_length=64, blank=True)
+    quality_checked_at = models.PositiveIntegerField(default=0, help_text="Scored answers at the last quality check.")
+
+    class Meta:
+        ordering = ["project", "position"]
+        constraints = [
+            models.UniqueConstraint("project", "key", name="stage_key_once_a_project"),
+            models.CheckConstraint(condition=models.Q(reward__gte=0), name="stage_reward_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project} / {self.title}"
+
+
+class StageSummary(models.Model):
+    """Figures of a stage, recomputed from the rows by the room that changed them.
+
+    Pages read this one row, so their cost does not grow with the batch.
+    """
+
+    stage = models.OneToOneField(Stage, on_delete=models.CASCADE, related_name="summary")
+    items = models.PositiveIntegerField(default=0)
+    waiting = models.PositiveIntegerField(default=0, help_text="Imported, not published.")
+    published = models.PositiveIntegerField(default=0, help_text="Items that have or had a HIT.")
+    open = models.PositiveIntegerField(default=0, help_text="At the marketplace, no verdict yet.")
+    again = models.PositiveIntegerField(default=0, help_text="Of the open ones: need another answer published.")
+    answered = models.PositiveIntegerField(default=0, help_text="Items with at least one answer that counts.")
+    kept = models.PositiveIntegerField(default=0)
+    dropped = models.PositiveIntegerField(default=0)
+    answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
+    to_review = models.PositiveIntegerField(default=0)
+    invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
+    reported = models.PositiveIntegerField(default=0, help_text="Answers with a report or a comment.")
+    scored = models.PositiveIntegerField(default=0)
+    correct = models.PositiveIntegerField(default=0)
+    median_seconds = models.FloatField(null=True)
+    next_auto_approval = models.DateTimeField(null=True)
+    answers_an_hour = models.FloatField(default=0, help_text="Over the last hour in which answers came.")
+    timeline = models.JSONField(default=list, help_text="[[ISO hour, answers], ...], oldest first.")
+    histogram = models.JSONField(default=list, help_text="20 counts of workers by accuracy, 5 % steps.")
+    scores = models.JSONField(default=dict, help_text="em, f1, n where the protocol measures them.")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"summary of {self.stage_id}"
+
+
+class Item(models.Model):
+    """One unit to be judged or written."""
+
+    class State(models.TextChoices):
+        NEW = "new", "Not published"
+        OPEN = "open", "At workers"
+        AGAIN = "again", "To be answered again"
+        KEPT = "kept", "Kept"
+        DROPPED = "dropped", "Dropped"
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="items")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="items")
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="children")
+    key = models.CharField(max_length=300)
+    data = models.JSONField(help_text="What the protocol asks: for a cloze item {query, answers, ...}.")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]
+        indexes = [models.Index(fields=["stage", "state", "id"], name="item_by_state")]
+
+    def __str__(self) -> str:
+        return self.key

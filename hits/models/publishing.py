@@ -1,0 +1,103 @@
+"""Batch > Hit: what was sent to the marketplace. The row with its token exists before the call."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from hits.models.projects import Item, Stage
+
+
+class Batch(models.Model):
+    """The items of a stage that were published together."""
+
+    class State(models.TextChoices):
+        PUBLISHING = "publishing", "Publishing"
+        PAUSED = "paused", "Paused"
+        PUBLISHED = "published", "Published"
+        WAITING = "waiting", "Waiting for the marketplace"
+
+    class Kind(models.TextChoices):
+        FIRST = "first", "First answers"
+        AGAIN = "again", "Answers to be given again"
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="batches")
+    kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.FIRST)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.PUBLISHING)
+    total = models.PositiveIntegerField(help_text="Calls that this batch makes: new HITs and extended ones.")
+    done = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True, help_text="What the marketplace said last, when it was not yes.")
+    confirmation = models.CharField(
+        max_length=64, unique=True, null=True, help_text="The confirmed page's own key: a double click finds it taken."
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"batch {self.pk} of {self.stage}"
+
+
+class Hit(models.Model):
+    """An item published. `slot` counts the HITs that one item needed, from 1."""
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "Planned"
+        SENT = "sent", "Sent, outcome unknown"
+        LIVE = "live", "At the marketplace"
+        CLOSED = "closed", "Closed"
+        REFUSED = "refused", "Refused by the marketplace"
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="hits")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="hits")
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="hits")
+    slot = models.PositiveSmallIntegerField(default=1)
+    token = models.CharField(max_length=64, unique=True, help_text="Unique request token and RequesterAnnotation.")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
+    hit_id = models.CharField(max_length=64, unique=True, null=True)
+    max_assignments = models.PositiveSmallIntegerField()
+    created_with = models.PositiveSmallIntegerField(
+        help_text="Assignments at creation: decides the fee and the 9-limit."
+    )
+    unit_cost = models.DecimalField(max_digits=8, decimal_places=2, help_text="Reward and fee of one assignment, $.")
+    harvested = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True)
+    attempted_at = models.DateTimeField(null=True, help_text="First time that the create call was sent.")
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("item", "slot", name="hit_slot_once_an_item")]
+        indexes = [
+            models.Index(fields=["batch", "state", "id"], name="hit_by_batch_state"),
+            models.Index(fields=["stage", "state", "id"], name="hit_by_stage_state"),
+        ]
+
+    def __str__(self) -> str:
+        return self.hit_id or self.token
+
+
+class Extension(models.Model):
+    """More assignments for a live HIT: the intent row of CreateAdditionalAssignmentsForHIT."""
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "Planned"
+        DONE = "done", "Done"
+        REFUSED = "refused", "Refused by the marketplace"
+
+    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="extensions")
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="extensions")
+    number = models.PositiveSmallIntegerField(help_text="Counts the extensions of this HIT, from 1.")
+    assignments = models.PositiveSmallIntegerField(default=1)
+    token = models.CharField(max_length=64, unique=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("hit", "number", name="extension_number_once_a_hit")]
+
+    def __str__(self) -> str:
+        return self.token

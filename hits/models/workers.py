@@ -1,0 +1,77 @@
+"""Workers as a project sees them, and the qualifications that it grants."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from hits.models.projects import Project, Stage
+
+
+class Worker(models.Model):
+    worker_id = models.CharField(max_length=64, unique=True)
+
+    def __str__(self) -> str:
+        return self.worker_id
+
+
+class WorkerStat(models.Model):
+    """A worker's figures in one stage, recomputed from the labels when new ones come."""
+
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="worker_stats")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="stats")
+    answers = models.PositiveIntegerField(default=0)
+    scored = models.PositiveIntegerField(default=0)
+    correct = models.PositiveIntegerField(default=0)
+    median_seconds = models.FloatField(null=True)
+    earned = models.DecimalField(max_digits=10, decimal_places=2, default=0, help_text="Approved rewards, $.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint("stage", "worker", name="one_stat_a_stage_and_worker")]
+        indexes = [models.Index(fields=["stage", "-answers", "id"], name="stat_by_answers")]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.stage_id}"
+
+
+class Qualification(models.Model):
+    """A qualification type that the project made at the marketplace, such as "poor-quality"."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="qualifications")
+    key = models.SlugField(max_length=60)
+    qualification_type_id = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint("project", "key", name="qualification_key_once_a_project")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Block(models.Model):
+    """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock."""
+
+    class State(models.TextChoices):
+        INTENDED = "intended", "Being granted"
+        GRANTED = "granted", "Blocked"
+        LIFTING = "lifting", "Being undone"
+        UNDONE = "undone", "Undone"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="blocks")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="blocks")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="blocks")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.INTENDED)
+    evidence = models.JSONField(help_text="Scored, correct, average, p value and policy at the time.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "project", "worker", condition=~models.Q(state="undone"), name="one_standing_block_a_worker"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker}: {self.get_state_display()}"

@@ -1,0 +1,11 @@
+"""The requester's settings under test: fast password hashing, nothing else is different."""
+
+import os
+
+os.environ.setdefault("SECRET_KEY", "a-key-for-tests-only-0123456789abcdef")
+os.environ.setdefault("AWS_ACCESS_KEY_ID", "TESTKEY")
+os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test-secret")
+
+from annotate.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
