@@ -1,0 +1,260 @@
+"""Rows for tests, straight into the tables: `hit(item(stage(project())))`.
+
+Every function makes what it is not given, takes any column as a keyword and returns the row. Names count up,
+so that two calls never collide. Nothing here calls a room or the network.
+"""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import models
+from django.utils import timezone
+
+from hits.models import (
+    Account,
+    Assignment,
+    Batch,
+    Blob,
+    Block,
+    Document,
+    Hit,
+    Item,
+    Label,
+    LedgerEntry,
+    Project,
+    Release,
+    ReleaseFile,
+    Stage,
+    StageSummary,
+    Upload,
+    Verdict,
+    Worker,
+    WorkerStat,
+)
+
+_numbers = itertools.count(1)
+PASSAGE = (
+    "Mara Okafor reopened the old ferry station in Linden on Monday. The mayor, Tomas Reyes, had promised it twice.\n"
+    "@highlight\nLinden has a ferry again"
+)
+MENTIONS = [[0, 10], [42, 47], [71, 81], [110, 115]]
+NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)
+
+
+def user(name: str | None = None, password: str | None = None, **columns: Any) -> Any:
+    """A lead. Without a password nobody signs in by hand: use `client.force_login`."""
+    return get_user_model().objects.create_user(name or f"user{next(_numbers)}", password=password, **columns)
+
+
+def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: Any) -> Project:
+    """A project with its account; `owner` is one user or a list of them."""
+    number = next(_numbers)
+    defaults = {
+        "name": f"River news {number}",
+        "slug": f"river-news-{number}",
+        "recipe": "record",
+        "seed": 7,
+        "contact_email": "lab@example.org",
+    }
+    row = Project.objects.create(**{**defaults, **columns})
+    row.owners.set(owner if isinstance(owner, list) else [owner] if owner else [])
+    Account.objects.create(project=row, budget=Decimal(budget))
+    return row
+
+
+def stage(project_row: Project | None = None, *, summary: dict[str, Any] | None = None, **columns: Any) -> Stage:
+    """A clickable-entity stage with one answer an item; `summary` holds the figures of its StageSummary."""
+    project_row = project_row or project()
+    number = next(_numbers)
+    defaults = {
+        "key": f"validate-{number}",
+        "title": "Validate",
+        "position": project_row.stages.count() + 1,
+        "protocol": "clickable_entity",
+        "reward": Decimal("0.04"),
+        "hit_title": "Click the entity that fits",
+        "hit_description": "Read a short news text and click the name that fills the blank.",
+        "keywords": "reading, news",
+        "rule": {"name": "matches_reference", "version": 1, "params": {}},
+        "quality": {},
+    }
+    row = Stage.objects.create(project=project_row, **{**defaults, **columns})
+    StageSummary.objects.create(stage=row, **(summary or {}))
+    return row
+
+
+def document(project_row: Project | None = None, **columns: Any) -> Document:
+    number = next(_numbers)
+    defaults = {
+        "key": f"doc-{number}",
+        "origin": "public",
+        "purpose": "train",
+        "data": {"text": PASSAGE, "entities": MENTIONS, "source": "Our own sample"},
+    }
+    return Document.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
+def item(stage_row: Stage | None = None, **columns: Any) -> Item:
+    """A cloze item that Linden answers."""
+    stage_row = stage_row or stage()
+    columns.setdefault("document", None)
+    columns["document"] = columns["document"] or document(stage_row.project)
+    number = next(_numbers)
+    defaults = {
+        "key": f"item-{number}",
+        "data": {
+            "query": "People in @placeholder can cross the river by boat once more.",
+            "answers": [{"start": 42, "end": 47, "text": "Linden"}, {"start": 110, "end": 115, "text": "Linden"}],
+        },
+    }
+    return Item.objects.create(stage=stage_row, **{**defaults, **columns})
+
+
+def items(stage_row: Stage, count: int, **columns: Any) -> list[Item]:
+    """Many items of one document, in one statement."""
+    text = columns.pop("document", None) or document(stage_row.project)
+    first = next(_numbers)
+    data = {"query": "A boat lands in @placeholder.", "answers": [{"start": 42, "end": 47, "text": "Linden"}]}
+    rows = [
+        Item(stage=stage_row, document=text, key=f"many-{first}-{number}", **{"data": data, **columns})
+        for number in range(count)
+    ]
+    return Item.objects.bulk_create(rows)
+
+
+def batch(stage_row: Stage | None = None, **columns: Any) -> Batch:
+    defaults: dict[str, Any] = {"total": 1, "done": 1, "state": Batch.State.PUBLISHED}
+    return Batch.objects.create(stage=stage_row or stage(), **{**defaults, **columns})
+
+
+def hit(item_row: Item | None = None, **columns: Any) -> Hit:
+    """A live HIT for one answer, in a batch of its own unless one is given."""
+    return Hit.objects.create(**_hit_columns(item_row or item(), columns))
+
+
+def hits(item_rows: list[Item], **columns: Any) -> list[Hit]:
+    """One live HIT an item, all in one batch."""
+    columns.setdefault("batch", None)
+    columns["batch"] = columns["batch"] or batch(item_rows[0].stage, total=len(item_rows), done=len(item_rows))
+    return Hit.objects.bulk_create([Hit(**_hit_columns(row, columns)) for row in item_rows])
+
+
+def _hit_columns(item_row: Item, columns: dict[str, Any]) -> dict[str, Any]:
+    number = next(_numbers)
+    defaults: dict[str, Any] = {
+        "item": item_row,
+        "stage": item_row.stage,
+        "token": f"token-{number}",
+        "state": Hit.State.LIVE,
+        "hit_id": f"3HIT{number:012d}",
+        "max_assignments": item_row.stage.answers,
+        "created_with": item_row.stage.answers,
+        "unit_cost": Decimal("0.05"),
+        "expires_at": timezone.now() + timedelta(days=3),
+    }
+    if not columns.get("batch"):
+        columns = {**columns, "batch": batch(item_row.stage)}
+    return {**defaults, **columns}
+
+
+def worker(worker_id: str | None = None) -> Worker:
+    return Worker.objects.create(worker_id=worker_id or f"AWORKER{next(_numbers):07d}")
+
+
+def assignment(hit_row: Hit | None = None, worker_row: Worker | None = None, **columns: Any) -> Assignment:
+    """An approved answer that names Linden, 38 seconds of work."""
+    return Assignment.objects.create(**_assignment_columns(hit_row or hit(), worker_row or worker(), columns))
+
+
+def assignments(hit_rows: list[Hit], worker_row: Worker, **columns: Any) -> list[Assignment]:
+    """One answer by the same worker on every HIT."""
+    return Assignment.objects.bulk_create(
+        [Assignment(**_assignment_columns(row, worker_row, columns)) for row in hit_rows]
+    )
+
+
+def _assignment_columns(hit_row: Hit, worker_row: Worker, columns: dict[str, Any]) -> dict[str, Any]:
+    defaults = {
+        "hit": hit_row,
+        "stage": hit_row.stage,
+        "worker": worker_row,
+        "assignment_id": f"3ASG{next(_numbers):012d}",
+        "state": Assignment.State.APPROVED,
+        "accepted_at": NOON,
+        "submitted_at": NOON + timedelta(seconds=38),
+        "seconds": 38.0,
+        "answer": {"start": "42", "end": "47", "text": "Linden"},
+        "scored": True,
+    }
+    return {**defaults, **columns}
+
+
+def label(assignment_row: Assignment | None = None, **columns: Any) -> Label:
+    """What the answer says about its item; correct unless said otherwise."""
+    assignment_row = assignment_row or assignment()
+    defaults = {"unit": "answer", "value": {"start": 42, "end": 47, "text": "Linden"}, "correct": True}
+    return Label.objects.create(
+        assignment=assignment_row,
+        item=assignment_row.hit.item,
+        stage=assignment_row.stage,
+        worker=assignment_row.worker,
+        **{**defaults, **columns},
+    )
+
+
+def verdict(item_row: Item | None = None, **columns: Any) -> Verdict:
+    defaults = {"outcome": "kept", "rule": "matches_reference", "rule_version": 1}
+    return Verdict.objects.create(item=item_row or item(), **{**defaults, **columns})
+
+
+def worker_stat(stage_row: Stage | None = None, worker_row: Worker | None = None, **columns: Any) -> WorkerStat:
+    defaults = {"answers": 40, "scored": 40, "correct": 22, "median_seconds": 38.0, "earned": Decimal("1.60")}
+    return WorkerStat.objects.create(
+        stage=stage_row or stage(), worker=worker_row or worker(), **{**defaults, **columns}
+    )
+
+
+def block(stage_row: Stage | None = None, worker_row: Worker | None = None, **columns: Any) -> Block:
+    stage_row = stage_row or stage()
+    defaults = {
+        "project": stage_row.project,
+        "state": Block.State.GRANTED,
+        "evidence": {"scored": 40, "correct": 2, "average": 0.5, "p": 0.000001},
+    }
+    return Block.objects.create(stage=stage_row, worker=worker_row or worker(), **{**defaults, **columns})
+
+
+def ledger_entry(stage_row: Stage | None = None, **columns: Any) -> LedgerEntry:
+    """One entry, posted through the account so that the sums stay true."""
+    stage_row = stage_row or stage()
+    entry = LedgerEntry(stage=stage_row, **{"kind": LedgerEntry.Kind.RESERVE, "reserved": Decimal("1.00"), **columns})
+    stage_row.project.account.post([entry])
+    return stage_row.project.ledger.first()
+
+
+def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
+    defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
+    return Upload.objects.create(
+        project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns}
+    )
+
+
+def release(project_row: Project | None = None, *, files: dict[str, bytes] | None = None, **columns: Any) -> Release:
+    """A release with its files: name to content."""
+    project_row = project_row or project()
+    defaults: dict[str, Any] = {"number": project_row.releases.count() + 1, "digest": "0" * 64, "manifest": {}}
+    row = Release.objects.create(project=project_row, **{**defaults, **columns})
+    for name, content in (files or {"train.json": b"{}"}).items():
+        ReleaseFile.objects.create(release=row, name=name, blob=Blob.store(content))
+    return row
+
+
+def figures(stage_row: Stage, **columns: Any) -> models.Model:
+    """Set columns of the stage's summary."""
+    StageSummary.objects.filter(stage=stage_row).update(**columns)
+    return StageSummary.objects.get(stage=stage_row)
