@@ -1,0 +1,17 @@
+"""Management entry of the marketplace: `python -m marketplace <command>`."""
+
+import os
+import sys
+
+
+def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
+    from django.core.management import ManagementUtility
+    from django.core.management.commands.runserver import Command as RunServer
+
+    RunServer.default_port = "8001"
+    ManagementUtility(["python -m marketplace", *sys.argv[1:]]).execute()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Q
+
+from marketplace.models.accounts import Requester, Worker
+from marketplace.models.fields import MoneyField
+from marketplace.rules import lifecycle
+from marketplace.rules.ids import entity_id
+from marketplace.rules.question import ExternalQuestion, parse_external
+
+
+class HitType(models.Model):
+    """What the HITs of one group have in common; never changed, the same values give the same row."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="hit_types")
+    hit_type_id = models.CharField(max_length=64, unique=True, default=entity_id)
+    hit_group_id = models.CharField(max_length=64, unique=True, default=entity_id)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    reward = MoneyField()
+    assignment_duration_seconds = models.PositiveIntegerField()
+    auto_approval_delay_seconds = models.PositiveIntegerField()
+    # A list of requirements in the API's form, as marketplace.rules.qualifications.normalise makes it.
+    requirements = models.JSONField(default=list)
+    fingerprint = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["requester", "fingerprint"], name="one_hit_type_per_values")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class HitQuerySet(models.QuerySet["Hit"]):
+    def assignable(self, now: datetime) -> "HitQuerySet":
+        """HITs with a free slot that have not expired."""
+        return self.filter(state=lifecycle.ASSIGNABLE, expires_at__gt=now)
+
+    def reviewable(self, now: datetime, status: str = lifecycle.REVIEWABLE) -> "HitQuerySet":
+        """HITs that wait for review, or (status Reviewing) that are under review.
+
+        Exact once marketplace.verbs.assignments.sweep(now) has run; the query itself never
+        looks at the clock, so that one index answers it whatever the number of HITs.
+        """
+        return self.filter(state=status)
+
+    def for_worker(self, worker: Worker) -> "HitQuerySet":
+        """HITs that this worker may still take: neither in hand nor handed in before."""
+        from marketplace.models.assignments import Assignment
+
+        taken = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker).exclude(
+            status__in=Assignment.GIVEN_BACK
+        )
+        return self.filter(~Exists(taken))
+
+
+class Hit(models.Model):
+    """One unit of work, offered `max_assignments` times.
+
+    `pending` are accepted, `submitted` wait for review, `completed` are approved or rejected.
+    `state` is the status as of the last write or sweep and serves the indexes; ask `status(now)`.
+    """
+
+    requester = models.ForeignKey(Requester, models.CASCADE, related_name="hits")
+    hit_type = models.ForeignKey(HitType, models.CASCADE, related_name="hits")
+    hit_id = models.CharField(max_length=64, unique=True, default=entity_id)
+    question = models.TextField()
+    question_kind = models.CharField(max_length=20, default="external")
+    max_assignments = models.PositiveIntegerField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    requester_annotation = models.CharField(max_length=255, blank=True)
+    pending = models.PositiveIntegerField(default=0)
+    submitted = models.PositiveIntegerField(default=0)
+    completed = models.PositiveIntegerField(default=0)
+    reviewing = models.BooleanField(default=False)
+    disposed_at = models.DateTimeField(null=True, blank=True)
+    fee = MoneyField()
+    state = models.CharField(max_length=12, default=lifecycle.ASSIGNABLE)
+
+    objects = HitQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["requester", "state", "id"], name="hit_requester_state"),
+            models.Index(fields=["hit_type", "state", "id"], name="hit_type_state"),
+            models.Index(fields=["state", "expires_at"], name="hit_state_expiry"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                name="hit_counters_fit",
+                condition=Q(max_assignments__gte=F("pending") + F("submitted") + F("completed")),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.hit_id
+
+    def status(self, now: datetime) -> str:
+        return lifecycle.hit_status(self, now)
+
+    @property
+    def available(self) -> int:
+        return lifecycle.available(self)
+
+    @property
+    def cost(self) -> Decimal:
+        """Reward and fee of one assignment. Reads the HIT type."""
+        return self.hit_type.reward + self.fee
+
+    def external_question(self) -> ExternalQuestion:
+        return parse_external(self.question, settings.MARKETPLACE_HTTP_QUESTION_HOSTS)
+
+
+class RequestToken(models.Model):
+    """An idempotency token that was used; it protects for 24 hours."""
+
+    requester = models.ForeignKey(Requester, models.CASCADE)
+    # Creating and extending are told apart: their answers to a repeated token differ.
+    purpose = models.CharField(max_length=10)
+    token = models.CharField(max_length=64)
+    hit = models.ForeignKey(Hit, models.CASCADE, null=True)
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "purpose", "token"], name="one_request_per_token")
+        ]
+
+    def __str__(self) -> str:
+        return self.token

@@ -1,0 +1,222 @@
+"""Every refusal of the marketplace, typed. The wire and the worker site both raise and render these.
+
+`type_name` is what clients see as the error code; `turk_code` becomes `AWS.MechanicalTurk.<turk_code>`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+class MarketplaceError(Exception):
+    """The base of all refusals; `message` is fit for a person, `http_status` is for the wire."""
+
+    type_name = "ServiceFault"
+    http_status = 400
+    turk_code: str | None = None
+    # The real service ends the text of these errors with the time in milliseconds.
+    stamped = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class ServiceFault(MarketplaceError):
+    http_status = 500
+    turk_code = "ServiceFault"
+
+
+class SerializationException(MarketplaceError):
+    type_name = "SerializationException"
+
+
+class UnknownOperationException(MarketplaceError):
+    type_name = "UnknownOperationException"
+
+
+class OperationNotOffered(MarketplaceError):
+    type_name = "UnknownOperationException"
+
+    def __init__(self, operation: str) -> None:
+        super().__init__(f"{operation} is part of the API, but this marketplace does not offer it.")
+
+
+class MissingAuthenticationToken(MarketplaceError):
+    type_name = "MissingAuthenticationTokenException"
+    http_status = 403
+
+
+class InvalidSignature(MarketplaceError):
+    type_name = "InvalidSignatureException"
+    http_status = 403
+
+
+class UnrecognizedClient(MarketplaceError):
+    type_name = "UnrecognizedClientException"
+    http_status = 403
+
+
+class ValidationException(MarketplaceError):
+    """The request breaks the service model. `problems` holds one sentence per broken constraint."""
+
+    type_name = "ValidationException"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        noun = "error" if len(problems) == 1 else "errors"
+        super().__init__(f"{len(problems)} validation {noun} detected: " + "; ".join(problems))
+
+
+class ParameterValidationError(MarketplaceError):
+    """A value that the model allows and the marketplace does not: question XML, lengths, ranges."""
+
+    type_name = "ParameterValidationError"
+    turk_code = "ParameterValidationError"
+    stamped = True
+
+
+class RequestError(MarketplaceError):
+    """A business rule refuses the call."""
+
+    type_name = "RequestError"
+    turk_code = "InvalidParameterValue"
+    stamped = True
+
+
+class InvalidParameterValue(RequestError):
+    pass
+
+
+class HitDoesNotExist(RequestError):
+    turk_code = "HITDoesNotExist"
+
+    def __init__(self, hit_id: str) -> None:
+        super().__init__(f"Hit {hit_id} does not exist.")
+
+
+class HitTypeDoesNotExist(RequestError):
+    turk_code = "HITTypeDoesNotExist"
+
+    def __init__(self, hit_type_id: str) -> None:
+        super().__init__(f"Hit type {hit_type_id} does not exist.")
+
+
+class HitLayoutDoesNotExist(RequestError):
+    turk_code = "HITLayoutDoesNotExist"
+
+    def __init__(self, layout_id: str) -> None:
+        super().__init__(f"Hit layout {layout_id} does not exist.")
+
+
+class HitAlreadyExists(RequestError):
+    turk_code = "HITAlreadyExists"
+
+    def __init__(self, hit_id: str) -> None:
+        super().__init__(f'The HIT with ID "{hit_id}" already exists.')
+        self.hit_id = hit_id
+
+
+class TokenAlreadyProcessed(RequestError):
+    turk_code = "RequestAlreadyProcessed"
+
+    def __init__(self, token: str) -> None:
+        super().__init__(f'The idempotency token "{token}" has already been processed.')
+
+
+class InvalidHitState(RequestError):
+    turk_code = "InvalidHITState"
+
+    def __init__(self, state: str, allowed: str) -> None:
+        super().__init__(
+            f"This HIT is currently in the state '{state}'.  "
+            f"This operation can be called with a status of: {allowed}"
+        )
+
+
+class InvalidMaximumAssignmentsIncrease(RequestError):
+    turk_code = "InvalidMaximumAssignmentsIncrease"
+
+    def __init__(self) -> None:
+        super().__init__("A HIT that was created with fewer than 10 assignments cannot be extended to 10 or more.")
+
+
+class AssignmentDoesNotExist(RequestError):
+    turk_code = "AssignmentDoesNotExist"
+
+    def __init__(self, assignment_id: str) -> None:
+        super().__init__(f"Assignment {assignment_id} does not exist.")
+
+
+class InvalidAssignmentState(RequestError):
+    turk_code = "InvalidAssignmentState"
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"This operation can be called with a status of: {allowed}")
+
+
+class AssignmentRefused(RequestError):
+    """The worker's own action came too late or twice, or brings nothing; the message tells the worker."""
+
+    turk_code = "InvalidAssignmentState"
+
+
+class NoHitsAvailable(RequestError):
+    turk_code = "NoHITsAvailableInGroupException"
+
+    def __init__(self) -> None:
+        super().__init__("There are no more available HITs in this group.")
+
+
+class DoesNotMeetRequirements(RequestError):
+    """`failing` holds the requirements, in the API's form, that the worker does not meet."""
+
+    turk_code = "DoesNotMeetRequirements"
+
+    def __init__(self, failing: Sequence[dict[str, Any]]) -> None:
+        super().__init__("You do not meet the qualification requirements of this HIT.")
+        self.failing = list(failing)
+
+
+class InsufficientFunds(RequestError):
+    turk_code = "InsufficientFunds"
+
+    def __init__(self, needed: str, available: str) -> None:
+        super().__init__(f"This operation needs ${needed}, but only ${available} is available in the account.")
+
+
+class QualificationTypeDoesNotExist(RequestError):
+    turk_code = "QualificationTypeDoesNotExist"
+
+    def __init__(self, type_id: str) -> None:
+        super().__init__(f"QualificationType {type_id} does not exist.")
+
+
+class QualificationTypeAlreadyExists(RequestError):
+    turk_code = "QualificationTypeAlreadyExists"
+
+    def __init__(self, type_id: str) -> None:
+        super().__init__(
+            f"You have already created a QualificationType with this name. A QualificationType's name must be "
+            f"unique among all of the QualificationTypes created by the same user. Its ID is {type_id}."
+        )
+
+
+class QualificationDoesNotExist(RequestError):
+    turk_code = "QualificationDoesNotExist"
+
+    def __init__(self, type_id: str, worker_id: str) -> None:
+        super().__init__(f"Qualification {type_id} of worker {worker_id} does not exist.")
+
+
+class InvalidQualificationState(RequestError):
+    turk_code = "InvalidQualificationState"
+
+    def __init__(self, state: str) -> None:
+        super().__init__(
+            f"This Qualification is currently in the state '{state}'.  "
+            "This operation can be called with a status of: Granted"
+        )
+
+
+class WorkerDoesNotExist(InvalidParameterValue):
+    def __init__(self, worker_id: str) -> None:
+        super().__init__(f"Worker {worker_id} does not exist.")

@@ -1,0 +1,39 @@
+"""Limits that the service model does not state; breaking one is a ParameterValidationError."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from marketplace.rules.errors import ParameterValidationError
+
+TITLE = 128
+DESCRIPTION = 2000
+KEYWORDS = 1000
+ANNOTATION = 255
+QUESTION_BYTES = 65_535
+FEEDBACK = 1024
+LIFETIME_SECONDS = (30, 31_536_000)
+DURATION_SECONDS = (30, 31_536_000)
+AUTO_APPROVAL_SECONDS = (0, 2_592_000)
+DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000
+MAX_ASSIGNMENTS = (1, 1_000_000_000)
+LARGEST_REWARD = Decimal("1000000.00")
+REQUIREMENTS = 10
+INTEGER_VALUES = 15
+LOCALE_VALUES = 30
+OVERRIDE_REJECTION = timedelta(days=30)
+REQUEST_TOKEN_LIFE = timedelta(hours=24)
+AUTO_DISPOSAL = timedelta(days=120)
+
+
+def check_length(name: str, value: str, longest: int, *, blank: bool = True) -> str:
+    if len(value) > longest:
+        raise ParameterValidationError(f"{name} has {len(value)} characters; at most {longest} are allowed.")
+    if not blank and not value.strip():
+        raise ParameterValidationError(f"{name} must not be blank.")
+    return value
+
+
+def check_range(name: str, value: int, bounds: tuple[int, int]) -> int:
+    if not bounds[0] <= value <= bounds[1]:
+        raise ParameterValidationError(f"{name} is {value}, out of range: {bounds[0]} to {bounds[1]} is allowed.")
+    return value

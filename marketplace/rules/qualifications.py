@@ -1,0 +1,182 @@
+"""Qualification requirements: their normal form, their comparison with a worker, their sentence.
+
+A requirement is a dict in the API's form. A worker's standing is an integer, a (country, subdivision)
+pair, or None when the worker does not hold the qualification at all.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from marketplace.rules import limits
+from marketplace.rules.errors import ParameterValidationError
+
+Requirement = dict[str, Any]
+Standing = int | tuple[str, str] | None
+
+PERCENT_APPROVED = "000000000000000000L0"
+NUMBER_APPROVED = "00000000000000000040"
+LOCALE = "00000000000000000071"
+ADULT = "00000000000000000060"
+MASTERS = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"
+SANDBOX_MASTERS = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
+MASTERS_IDS = frozenset({MASTERS, SANDBOX_MASTERS})
+# Below this many judged submissions a percentage says nothing, and everybody counts as 100.
+PERCENT_COUNTS_FROM = 100
+
+ACCEPT = "Accept"
+PREVIEW = "PreviewAndAccept"
+DISCOVER = "DiscoverPreviewAndAccept"
+# An action is guarded by every setting that includes it.
+GUARDS = {"accept": {ACCEPT, PREVIEW, DISCOVER}, "preview": {PREVIEW, DISCOVER}, "discover": {DISCOVER}}
+
+_ORDER: dict[str, Callable[[int, int], bool]] = {
+    "LessThan": lambda held, asked: held < asked,
+    "LessThanOrEqualTo": lambda held, asked: held <= asked,
+    "GreaterThan": lambda held, asked: held > asked,
+    "GreaterThanOrEqualTo": lambda held, asked: held >= asked,
+}
+_EXISTENCE = {"Exists", "DoesNotExist"}
+_SETS = {"In", "NotIn"}
+_WORDS = {
+    "LessThan": "less than",
+    "LessThanOrEqualTo": "at most",
+    "GreaterThan": "more than",
+    "GreaterThanOrEqualTo": "at least",
+    "EqualTo": "exactly",
+    "NotEqualTo": "not",
+    "In": "one of",
+    "NotIn": "none of",
+}
+
+
+@dataclass(frozen=True)
+class SystemType:
+    type_id: str
+    name: str
+    description: str
+
+
+SYSTEM_TYPES = {
+    kind.type_id: kind
+    for kind in (
+        SystemType(PERCENT_APPROVED, "Percent of answers approved", "Share of the worker's judged answers, 0 to 100."),
+        SystemType(NUMBER_APPROVED, "Number of answers approved", "How many of the worker's answers were approved."),
+        SystemType(LOCALE, "Location", "The country, and where known the state, that the worker lives in."),
+        SystemType(ADULT, "Adult content", "1 if the worker agreed to see content for adults."),
+        SystemType(MASTERS, "Masters", "Workers of long and proven standing."),
+        SystemType(SANDBOX_MASTERS, "Masters (sandbox)", "Workers of long and proven standing, for tests."),
+    )
+}
+
+
+def normalise(requirements: Sequence[Mapping[str, Any]]) -> list[Requirement]:
+    """Check what the model cannot and fill in defaults; raises ParameterValidationError."""
+    if len(requirements) > limits.REQUIREMENTS:
+        raise ParameterValidationError(
+            f"{len(requirements)} QualificationRequirements were given; at most {limits.REQUIREMENTS} are allowed."
+        )
+    normal = [_normalise_one(requirement) for requirement in requirements]
+    ids = [requirement["QualificationTypeId"] for requirement in normal]
+    if len({(i, r["Comparator"], r["ActionsGuarded"]) for i, r in zip(ids, normal, strict=True)}) != len(ids):
+        raise ParameterValidationError("The same QualificationRequirement is given twice.")
+    return normal
+
+
+def _normalise_one(given: Mapping[str, Any]) -> Requirement:
+    type_id, comparator = given["QualificationTypeId"], given["Comparator"]
+    numbers, places = given.get("IntegerValues") or [], given.get("LocaleValues") or []
+    _check_values(type_id, comparator, numbers, places)
+    if "ActionsGuarded" in given and "RequiredToPreview" in given:
+        raise ParameterValidationError(
+            "Give ActionsGuarded or the older RequiredToPreview, not both, in a QualificationRequirement."
+        )
+    guarded = given.get("ActionsGuarded", PREVIEW if given.get("RequiredToPreview") else ACCEPT)
+    normal: Requirement = {"QualificationTypeId": type_id, "Comparator": comparator}
+    if numbers:
+        normal["IntegerValues"] = list(numbers)
+    if places:
+        normal["LocaleValues"] = [dict(place) for place in places]
+    return normal | {"RequiredToPreview": guarded != ACCEPT, "ActionsGuarded": guarded}
+
+
+def _check_values(type_id: str, comparator: str, numbers: Sequence[int], places: Sequence[Any]) -> None:
+    where = f"the QualificationRequirement for {type_id}"
+    if comparator in _EXISTENCE:
+        if numbers or places:
+            raise ParameterValidationError(f"{comparator} takes no values in {where}.")
+        return
+    if type_id == LOCALE:
+        if comparator in _ORDER:
+            raise ParameterValidationError(f"A location has no order: {comparator} cannot be used in {where}.")
+        _check_count("LocaleValues", "IntegerValues", places, numbers, comparator, limits.LOCALE_VALUES, where)
+    else:
+        _check_count("IntegerValues", "LocaleValues", numbers, places, comparator, limits.INTEGER_VALUES, where)
+
+
+def _check_count(
+    name: str, other: str, values: Sequence[Any], stray: Sequence[Any], comparator: str, most: int, where: str
+) -> None:
+    if stray:
+        raise ParameterValidationError(f"{other} cannot be used in {where}; use {name}.")
+    if comparator not in _SETS:
+        most = 1
+    if not 1 <= len(values) <= most:
+        counted = "exactly one value" if most == 1 else f"1 to {most} values"
+        raise ParameterValidationError(f"{comparator} needs {counted} in {name} of {where}; {len(values)} were given.")
+
+
+def is_met(requirement: Requirement, standing: Standing) -> bool:
+    """Whether a worker of this standing passes. Who does not hold a type passes only DoesNotExist."""
+    comparator = requirement["Comparator"]
+    if comparator == "DoesNotExist":
+        return standing is None
+    if standing is None:
+        return False
+    if comparator == "Exists":
+        return True
+    if isinstance(standing, tuple):
+        held = any(_lives_in(standing, place) for place in requirement["LocaleValues"])
+        return held == (comparator in ("EqualTo", "In"))
+    values = requirement["IntegerValues"]
+    if comparator in _ORDER:
+        return _ORDER[comparator](standing, values[0])
+    return (standing in values) == (comparator in ("EqualTo", "In"))
+
+
+def _lives_in(standing: tuple[str, str], place: Mapping[str, str]) -> bool:
+    country, subdivision = standing
+    return country == place["Country"] and place.get("Subdivision") in (None, subdivision)
+
+
+def guards(requirement: Requirement, action: str) -> bool:
+    """Whether the requirement stands in the way of `action`: accept, preview or discover."""
+    return requirement["ActionsGuarded"] in GUARDS[action]
+
+
+def explain(requirement: Requirement, type_name: str | None = None) -> str:
+    """The requirement as a sentence to a worker; `type_name` names a type that is not a system type."""
+    type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+    if type_id == LOCALE and comparator not in _EXISTENCE:
+        places = _either([_place(place) for place in requirement["LocaleValues"]])
+        return f"You live in {places}" if comparator in ("EqualTo", "In") else f"You do not live in {places}"
+    name = type_name or (SYSTEM_TYPES[type_id].name if type_id in SYSTEM_TYPES else type_id)
+    if comparator in _EXISTENCE:
+        return f"Holding: {name}" if comparator == "Exists" else f"Not holding: {name}"
+    amount = f"{_WORDS[comparator]} {_either([f'{value:,}' for value in requirement['IntegerValues']])}"
+    if type_id == PERCENT_APPROVED:
+        return f"{amount[0].upper()}{amount[1:]} % of your answers approved"
+    if type_id == NUMBER_APPROVED:
+        return f"{amount[0].upper()}{amount[1:]} of your answers approved"
+    if type_id == ADULT:
+        wants_adult = is_met(requirement, 1)
+        return "You agreed to see content for adults" if wants_adult else "You did not agree to see content for adults"
+    return f"{name}: {amount}"
+
+
+def _place(place: Mapping[str, str]) -> str:
+    return f"{place['Subdivision']} ({place['Country']})" if place.get("Subdivision") else place["Country"]
+
+
+def _either(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

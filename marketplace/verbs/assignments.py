@@ -1,0 +1,303 @@
+"""What happens to one worker's hold on one HIT."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, F, Max, OuterRef, Q
+
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.models.hits import HitQuerySet
+from marketplace.rules import limits
+from marketplace.rules.errors import (
+    AssignmentDoesNotExist,
+    AssignmentRefused,
+    DoesNotMeetRequirements,
+    InvalidAssignmentState,
+    NoHitsAvailable,
+)
+from marketplace.rules.ids import entity_id
+from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
+from marketplace.verbs import hits, money, qualifications
+
+_Status = Assignment.Status
+_LIVE = ~Q(status__in=Assignment.GIVEN_BACK)
+
+
+def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = None) -> Assignment:
+    """Give the worker one HIT of the group, or `hit` itself; one that the worker holds comes back as it is.
+
+    HITs that the worker gave back come last, the longest ago first.
+    Raises NoHitsAvailable or DoesNotMeetRequirements.
+    """
+    failing = qualifications.failing(worker, hit_type.requirements, "accept")
+    if failing:
+        raise DoesNotMeetRequirements(failing)
+    sweep(now)
+    if hit is not None:
+        held = _held(hit, worker)
+        if held is not None:
+            return held
+    try:
+        with transaction.atomic():
+            return _take(_pick(hit_type, worker, now, hit), hit_type, worker, now)
+    except IntegrityError:
+        # The worker's other click on the same HIT was faster.
+        held = None if hit is None else _held(hit, worker)
+        if held is None:
+            raise NoHitsAvailable from None
+        return held
+
+
+def _held(hit: Hit, worker: Worker) -> Assignment | None:
+    return Assignment.objects.filter(hit=hit, worker=worker, status=_Status.ACCEPTED).select_related("hit").first()
+
+
+def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None) -> Hit:
+    """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
+    free = Hit.objects.filter(hit_type=hit_type).assignable(now).for_worker(worker)
+    if hit is not None:
+        free = free.filter(pk=hit.pk)
+    queries = _in_order_of_choice(free, hit_type, worker)
+    passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
+    for skip_locked in passes:
+        for query in queries:
+            found = query.select_for_update(of=("self",), skip_locked=skip_locked).first()
+            if found is not None:
+                return found
+    raise NoHitsAvailable
+
+
+def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) -> Sequence[HitQuerySet]:
+    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
+    untouched = free.filter(~Exists(mine)).order_by("pk")
+    # Going on behind the last HIT spares the walk over all that this worker has already answered.
+    last = Assignment.objects.filter(worker=worker, hit__hit_type=hit_type).order_by("-pk").values("hit")[:1]
+    behind = untouched.filter(pk__gt=last)
+    longest_ago = (
+        Assignment.objects.filter(worker=worker, hit__in=free.values("pk"), status__in=Assignment.GIVEN_BACK)
+        .values("hit")
+        .annotate(given_back_at=Max("ended_at"))
+        .order_by("given_back_at", "hit")
+        .values("hit")[:1]
+    )
+    return behind, untouched, Hit.objects.filter(pk__in=longest_ago)
+
+
+def _take(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignment:
+    assignment = Assignment.objects.create(
+        assignment_id=_spare_id(hit) or entity_id(),
+        hit=hit,
+        worker=worker,
+        accepted_at=now,
+        deadline=now + timedelta(seconds=hit_type.assignment_duration_seconds),
+    )
+    hit.pending += 1
+    hits.save_counters(hit, now, ["pending"])
+    return assignment
+
+
+def _spare_id(hit: Hit) -> str | None:
+    """The id of a slot that was given back: the next holder gets the same one."""
+    live = Assignment.objects.filter(_LIVE, assignment_id=OuterRef("assignment_id"))
+    given_back = Assignment.objects.filter(hit=hit, status__in=Assignment.GIVEN_BACK)
+    return given_back.filter(~Exists(live)).order_by("pk").values_list("assignment_id", flat=True).first()
+
+
+def submit(
+    assignment_id: str, fields: Mapping[str, Sequence[str]], now: datetime, worker_id: str | None = None
+) -> Assignment:
+    """Take a worker's answer: every field that is not reserved, with all its values.
+
+    Raises AssignmentRefused (a preview, too late, twice, somebody else's, nothing answered) or
+    AssignmentDoesNotExist. After the HIT has expired, who accepted before may still submit.
+    """
+    with transaction.atomic():
+        assignment = _lock_for_worker(assignment_id, worker_id)
+        if assignment.status != _Status.ACCEPTED:
+            raise AssignmentRefused("This HIT has already been submitted.")
+        if now > assignment.deadline:
+            raise AssignmentRefused("The time for this HIT has run out, so the answer could not be taken.")
+        try:
+            assignment.answer = answer_xml(fields)
+        except ValueError as error:
+            raise AssignmentRefused("The task page sent no answer: at least one field must be filled in.") from error
+        _record_submission(assignment, now)
+    return assignment
+
+
+def _lock_for_worker(assignment_id: str, worker_id: str | None) -> Assignment:
+    if assignment_id == NO_ASSIGNMENT:
+        raise AssignmentRefused("This is a preview: accept the HIT before you submit.")
+    rows = Assignment.objects.filter(assignment_id=assignment_id)
+    if worker_id:
+        rows = rows.filter(worker__worker_id=worker_id)
+    found = rows.filter(_LIVE).values_list("pk", "hit_id").first()
+    if found is None:
+        if rows.exists():
+            raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
+        raise AssignmentDoesNotExist(assignment_id)
+    return _lock(*found)
+
+
+def _lock(pk: int, hit_pk: int) -> Assignment:
+    """The assignment under lock, its HIT first, so that the counters cannot move in between."""
+    hit = hits.locked_by_pk(hit_pk)
+    assignment = Assignment.objects.select_for_update(of=("self",)).get(pk=pk)
+    assignment.hit = hit
+    return assignment
+
+
+def _record_submission(assignment: Assignment, now: datetime) -> None:
+    hit = assignment.hit
+    assignment.status = _Status.SUBMITTED
+    assignment.submitted_at = assignment.ended_at = now
+    delay = hit.hit_type.auto_approval_delay_seconds
+    assignment.auto_approval_at = now + timedelta(seconds=delay)
+    assignment.save(update_fields=["status", "submitted_at", "ended_at", "auto_approval_at", "answer"])
+    hit.pending -= 1
+    hit.submitted += 1
+    hits.save_counters(hit, now, ["pending", "submitted"])
+    Worker.objects.filter(pk=assignment.worker_id).update(submitted_count=F("submitted_count") + 1)
+    if delay == 0:
+        _approve(assignment, now, now)
+
+
+def give_back(assignment: Assignment, worker: Worker, now: datetime) -> Assignment:
+    """Return an accepted HIT; its slot is offered again unless the HIT has expired."""
+    if assignment.worker_id != worker.pk:
+        raise AssignmentDoesNotExist(assignment.assignment_id)
+    with transaction.atomic():
+        locked = _lock(assignment.pk, assignment.hit_id)
+        if locked.status != _Status.ACCEPTED:
+            raise AssignmentRefused(f"This HIT cannot be returned: it is {locked.status.lower()}.")
+        _free(locked, _Status.RETURNED, now, now)
+    return locked
+
+
+def _free(assignment: Assignment, status: str, ended_at: datetime, now: datetime) -> None:
+    assignment.status = status
+    assignment.ended_at = ended_at
+    assignment.save(update_fields=["status", "ended_at"])
+    assignment.hit.pending -= 1
+    hits.save_counters(assignment.hit, now, ["pending"])
+
+
+def approve(
+    requester: Requester, assignment_id: str, now: datetime, feedback: str | None = None, override: bool = False
+) -> Assignment:
+    """Approve and pay. With `override` a rejection can be undone: for 30 days, until the HIT is deleted."""
+    limits.check_length("RequesterFeedback", feedback or "", limits.FEEDBACK)
+    with transaction.atomic():
+        assignment = _lock_for_requester(requester, assignment_id)
+        if assignment.status == _Status.SUBMITTED:
+            _approve(assignment, now, now, feedback)
+        elif assignment.status == _Status.REJECTED and override:
+            _approve_rejected(assignment, now, feedback)
+        else:
+            raise InvalidAssignmentState(_Status.SUBMITTED)
+    return assignment
+
+
+def _approve(assignment: Assignment, approved_at: datetime, now: datetime, feedback: str | None = None) -> None:
+    hit = assignment.hit
+    assignment.status = _Status.APPROVED
+    assignment.approved_at = approved_at
+    _save_judgement(assignment, "approved_at", feedback)
+    hit.submitted -= 1
+    hit.completed += 1
+    hits.save_counters(hit, now, ["submitted", "completed"])
+    Worker.objects.filter(pk=assignment.worker_id).update(approved_count=F("approved_count") + 1)
+    money.charge(hit.requester_id, hit.cost, now, assignment)
+
+
+def _approve_rejected(assignment: Assignment, now: datetime, feedback: str | None) -> None:
+    hit = assignment.hit
+    if assignment.submitted_at is None or now - assignment.submitted_at > limits.OVERRIDE_REJECTION or hit.disposed_at:
+        raise InvalidAssignmentState(_Status.SUBMITTED)
+    assignment.status = _Status.APPROVED
+    assignment.approved_at = now
+    assignment.rejected_at = None
+    _save_judgement(assignment, "approved_at", feedback, "rejected_at")
+    Worker.objects.filter(pk=assignment.worker_id).update(
+        rejected_count=F("rejected_count") - 1, approved_count=F("approved_count") + 1
+    )
+    money.hold(hit.requester_id, hit.cost, now, hit, assignment)
+    money.charge(hit.requester_id, hit.cost, now, assignment)
+
+
+def reject(requester: Requester, assignment_id: str, now: datetime, feedback: str) -> Assignment:
+    """Refuse to pay for an answer, with a reason for the worker; what was held for it is released."""
+    limits.check_length("RequesterFeedback", feedback, limits.FEEDBACK, blank=False)
+    with transaction.atomic():
+        assignment = _lock_for_requester(requester, assignment_id)
+        if assignment.status != _Status.SUBMITTED:
+            raise InvalidAssignmentState(_Status.SUBMITTED)
+        hit = assignment.hit
+        assignment.status = _Status.REJECTED
+        assignment.rejected_at = now
+        _save_judgement(assignment, "rejected_at", feedback)
+        hit.submitted -= 1
+        hit.completed += 1
+        hits.save_counters(hit, now, ["submitted", "completed"])
+        Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
+        money.release(hit.requester_id, hit.cost, now, hit, assignment)
+    return assignment
+
+
+def _save_judgement(assignment: Assignment, time_field: str, feedback: str | None, *more: str) -> None:
+    fields = ["status", time_field, *more]
+    if feedback is not None:
+        assignment.requester_feedback = feedback
+        fields.append("requester_feedback")
+    assignment.save(update_fields=fields)
+
+
+def _lock_for_requester(requester: Requester, assignment_id: str) -> Assignment:
+    return _lock(*find(requester, assignment_id, allowed=_Status.SUBMITTED))
+
+
+def find(requester: Requester, assignment_id: str, allowed: str) -> tuple[int, int]:
+    """Primary keys of a visible assignment and its HIT; `allowed` names the states for the refusal."""
+    rows = Assignment.objects.filter(assignment_id=assignment_id, hit__requester=requester)
+    found = rows.filter(status__in=Assignment.VISIBLE).values_list("pk", "hit_id").first()
+    if found is not None:
+        return found
+    if rows.exists():
+        raise InvalidAssignmentState(allowed)
+    raise AssignmentDoesNotExist(assignment_id)
+
+
+def sweep(now: datetime, limit: int = 50) -> int:
+    """Do what the clock has made due: abandon overdue work, approve by time-out, settle expired HITs.
+
+    Three index look-ups when nothing is due. At most `limit` assignments of each sort, each in a
+    transaction of its own; returns how many rows changed.
+    """
+    changed = hits.settle_expired(now)
+    overdue = Assignment.objects.filter(status=_Status.ACCEPTED, deadline__lt=now)
+    for pk, hit_pk in overdue.order_by("deadline").values_list("pk", "hit_id")[:limit]:
+        changed += _abandon(pk, hit_pk, now)
+    due = Assignment.objects.filter(status=_Status.SUBMITTED, auto_approval_at__lte=now)
+    for pk, hit_pk in due.order_by("auto_approval_at").values_list("pk", "hit_id")[:limit]:
+        changed += _approve_by_time(pk, hit_pk, now)
+    return changed
+
+
+def _abandon(pk: int, hit_pk: int, now: datetime) -> int:
+    with transaction.atomic():
+        assignment = _lock(pk, hit_pk)
+        if assignment.status != _Status.ACCEPTED or assignment.deadline >= now:
+            return 0
+        _free(assignment, _Status.ABANDONED, assignment.deadline, now)
+    return 1
+
+
+def _approve_by_time(pk: int, hit_pk: int, now: datetime) -> int:
+    with transaction.atomic():
+        assignment = _lock(pk, hit_pk)
+        due = assignment.auto_approval_at
+        if assignment.status != _Status.SUBMITTED or due is None or due > now:
+            return 0
+        _approve(assignment, due, now)
+    return 1
