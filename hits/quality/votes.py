@@ -1,0 +1,160 @@
+"""Vote rules as versioned data: what the answers to one item conclude.
+
+A rule is a name, a version and parameters, stored with each verdict that it makes. To change what a rule does,
+register a new version beside the old one, so that old verdicts can still be made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+OutcomeName = Literal["kept", "dropped", "open"]
+
+
+class RuleError(ValueError):
+    """A rule that does not exist, or parameters that do not fit it."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One worker's answer. `correct` is None where nothing was compared; a `void` vote counts for nothing."""
+
+    worker: str
+    value: Any
+    correct: bool | None = None
+    void: bool = False
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Votes that count, by their comparison; `missing` is how many of the wanted answers are not there."""
+
+    right: int
+    wrong: int
+    unscored: int
+    void: int
+    missing: int
+
+    def to_dict(self) -> dict[str, int]:
+        return asdict(self)
+
+
+Params = Mapping[str, Any]
+Decision = Callable[[Params, Counts], OutcomeName]
+
+
+@dataclass(frozen=True)
+class _Definition:
+    decision: Decision
+    params: tuple[str, ...]
+
+
+_REGISTRY: dict[tuple[str, int], _Definition] = {}
+
+
+def _register(name: str, version: int, *params: str) -> Callable[[Decision], Decision]:
+    def keep(decision: Decision) -> Decision:
+        _REGISTRY[name, version] = _Definition(decision, params)
+        return decision
+
+    return keep
+
+
+@_register("matches_reference", 1, "need", "answers")
+def _matches_reference(params: Params, counts: Counts) -> OutcomeName:
+    """Kept with `need` right ones; dropped once `answers` answers can no longer hold so many."""
+    if counts.right >= params["need"]:
+        return "kept"
+    return "dropped" if params["answers"] - counts.wrong < params["need"] else "open"
+
+
+@_register("measured", 1, "answers")
+def _measured(params: Params, counts: Counts) -> OutcomeName:
+    """Kept as soon as `answers` answers are there, right or wrong: they are measured, not judged."""
+    return "open" if counts.missing else "kept"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Parameters of `matches_reference` 1: need, answers (1 <= need <= answers); of `measured` 1: answers.
+
+    Raises RuleError for an unknown name or version and for parameters that are missing, unknown or wrong.
+    """
+
+    name: str
+    version: int
+    params: Params = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.name, self.version) not in _REGISTRY:
+            known = ", ".join(f"{name} {version}" for name, version in available())
+            raise RuleError(f"there is no rule {self.name!r} in version {self.version!r}; there are: {known}")
+        _check_params(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "version": self.version, "params": dict(self.params)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Rule:
+        """Raises RuleError, also when the keys are not exactly name, version and params."""
+        if set(data) != {"name", "version", "params"} or not isinstance(data["params"], Mapping):
+            raise RuleError(f"a rule needs exactly name, version and params, not {sorted(data)}")
+        return cls(data["name"], data["version"], dict(data["params"]))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    outcome: OutcomeName
+    rule: str
+    version: int
+    counts: Counts
+
+
+def available() -> list[tuple[str, int]]:
+    """Every rule with its version, sorted."""
+    return sorted(_REGISTRY)
+
+
+def parameters(name: str, version: int) -> tuple[str, ...]:
+    """The names of a rule's parameters. Raises RuleError when there is no such rule."""
+    if (name, version) not in _REGISTRY:
+        raise RuleError(f"there is no rule {name!r} in version {version!r}")
+    return _REGISTRY[name, version].params
+
+
+def _check_params(rule: Rule) -> None:
+    wanted = set(parameters(rule.name, rule.version))
+    given = set(rule.params)
+    if wanted != given:
+        raise RuleError(f"rule {rule.name} needs exactly the parameters {sorted(wanted)}, not {sorted(given)}")
+    for name, value in rule.params.items():
+        if type(value) is not int or value < 1:
+            raise RuleError(f"rule {rule.name}: {name} must be a whole number of at least 1, not {value!r}")
+    if rule.params.get("need", 1) > rule.params["answers"]:
+        raise RuleError(f"rule {rule.name}: {rule.params['answers']} answers cannot hold {rule.params['need']} right")
+
+
+def _count(votes: Sequence[Vote], wanted: int) -> Counts:
+    counting = [vote for vote in votes if not vote.void]
+    if len({vote.worker for vote in counting}) != len(counting):
+        raise ValueError("one worker has two votes that count: void one of them before deciding")
+    verdicts = [vote.correct for vote in counting]
+    return Counts(
+        right=sum(verdict is True for verdict in verdicts),
+        wrong=sum(verdict is False for verdict in verdicts),
+        unscored=sum(verdict is None for verdict in verdicts),
+        void=len(votes) - len(counting),
+        missing=max(0, wanted - len(counting)),
+    )
+
+
+def decide(rule: Rule, labels: Sequence[Vote]) -> Outcome:
+    """What the rule concludes from the votes, in any order; the same votes always give the same outcome.
+
+    'open' means that answers are missing or not compared yet. Raises ValueError when a worker votes twice.
+    """
+    counts = _count(labels, rule.params["answers"])
+    decision = _REGISTRY[rule.name, rule.version].decision
+    return Outcome(decision(rule.params, counts), rule.name, rule.version, counts)
