@@ -1,0 +1,141 @@
+from decimal import Decimal
+from typing import Any
+
+from marketplace.models import Hit, HitType
+from marketplace.operations import Call, operation, shapes
+from marketplace.operations.paging import page
+from marketplace.rules import lifecycle, limits
+from marketplace.rules.errors import HitLayoutDoesNotExist, ParameterValidationError
+from marketplace.rules.qualifications import normalise
+from marketplace.verbs import assignments, hits, qualifications
+
+Parameters = dict[str, Any]
+
+
+def _type_of(call: Call, parameters: Parameters) -> HitType:
+    requirements = normalise(parameters.get("QualificationRequirements", []))
+    qualifications.check_types_exist(requirements)
+    return hits.find_or_create_type(
+        call.requester,
+        title=parameters["Title"],
+        description=parameters["Description"],
+        keywords=parameters.get("Keywords", ""),
+        reward=Decimal(parameters["Reward"]).quantize(Decimal("0.01")),
+        assignment_duration_seconds=parameters["AssignmentDurationInSeconds"],
+        auto_approval_delay_seconds=parameters.get(
+            "AutoApprovalDelayInSeconds", limits.DEFAULT_AUTO_APPROVAL_SECONDS
+        ),
+        requirements=requirements,
+    )
+
+
+def _question(parameters: Parameters) -> str:
+    """The question's XML; layouts and review policies are refused, because nothing here would act on them."""
+    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
+        if name in parameters:
+            raise ParameterValidationError(f"{name} is not offered by this marketplace; review answers yourself.")
+    if ("Question" in parameters) == ("HITLayoutId" in parameters):
+        raise ParameterValidationError("Give either Question or HITLayoutId, and not both.")
+    if "HITLayoutId" in parameters:
+        raise HitLayoutDoesNotExist(parameters["HITLayoutId"])
+    if "HITLayoutParameters" in parameters:
+        raise ParameterValidationError("HITLayoutParameters need a HITLayoutId.")
+    question: str = parameters["Question"]
+    return question
+
+
+def _create(call: Call, hit_type: HitType, question: str, parameters: Parameters) -> Parameters:
+    hit = hits.create(
+        call.requester,
+        hit_type,
+        question=question,
+        max_assignments=parameters.get("MaxAssignments", 1),
+        lifetime_seconds=parameters["LifetimeInSeconds"],
+        annotation=parameters.get("RequesterAnnotation", ""),
+        token=parameters.get("UniqueRequestToken", ""),
+        now=call.now,
+    )
+    return {"HIT": shapes.hit(hit, call.now)}
+
+
+@operation("CreateHITType")
+def create_hit_type(call: Call, parameters: Parameters) -> Parameters:
+    return {"HITTypeId": _type_of(call, parameters).hit_type_id}
+
+
+@operation("CreateHIT")
+def create_hit(call: Call, parameters: Parameters) -> Parameters:
+    question = _question(parameters)
+    return _create(call, _type_of(call, parameters), question, parameters)
+
+
+@operation("CreateHITWithHITType")
+def create_hit_with_hit_type(call: Call, parameters: Parameters) -> Parameters:
+    question = _question(parameters)
+    return _create(call, hits.find_type(call.requester, parameters["HITTypeId"]), question, parameters)
+
+
+@operation("GetHIT")
+def get_hit(call: Call, parameters: Parameters) -> Parameters:
+    assignments.sweep(call.now)
+    return {"HIT": shapes.hit(hits.find(call.requester, parameters["HITId"]), call.now)}
+
+
+def _page_of_hits(call: Call, parameters: Parameters, rows: Any, newest_first: bool) -> Parameters:
+    return page(
+        call,
+        parameters,
+        rows.select_related("hit_type"),
+        "HITs",
+        lambda hit: shapes.hit(hit, call.now),
+        newest_first=newest_first,
+    )
+
+
+@operation("ListHITs")
+def list_hits(call: Call, parameters: Parameters) -> Parameters:
+    assignments.sweep(call.now)
+    rows = Hit.objects.filter(requester=call.requester, disposed_at__isnull=True)
+    return _page_of_hits(call, parameters, rows, newest_first=True)
+
+
+@operation("ListReviewableHITs")
+def list_reviewable_hits(call: Call, parameters: Parameters) -> Parameters:
+    assignments.sweep(call.now)
+    rows = Hit.objects.filter(requester=call.requester).reviewable(
+        call.now, parameters.get("Status", lifecycle.REVIEWABLE)
+    )
+    if "HITTypeId" in parameters:
+        rows = rows.filter(hit_type=hits.find_type(call.requester, parameters["HITTypeId"]))
+    return _page_of_hits(call, parameters, rows, newest_first=False)
+
+
+@operation("CreateAdditionalAssignmentsForHIT")
+def create_additional_assignments(call: Call, parameters: Parameters) -> Parameters:
+    hits.add_assignments(
+        call.requester,
+        parameters["HITId"],
+        parameters["NumberOfAdditionalAssignments"],
+        call.now,
+        parameters.get("UniqueRequestToken", ""),
+    )
+    return {}
+
+
+@operation("UpdateExpirationForHIT")
+def update_expiration(call: Call, parameters: Parameters) -> Parameters:
+    hits.set_expiration(call.requester, parameters["HITId"], parameters["ExpireAt"], call.now)
+    return {}
+
+
+@operation("UpdateHITReviewStatus")
+def update_hit_review_status(call: Call, parameters: Parameters) -> Parameters:
+    hits.set_reviewing(call.requester, parameters["HITId"], not parameters.get("Revert", False), call.now)
+    return {}
+
+
+@operation("DeleteHIT")
+def delete_hit(call: Call, parameters: Parameters) -> Parameters:
+    assignments.sweep(call.now)
+    hits.dispose(call.requester, parameters["HITId"], call.now)
+    return {}

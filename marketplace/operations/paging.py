@@ -1,0 +1,65 @@
+"""NextToken: where the last page ended, sealed so that only the same list can be continued with it.
+
+A token comes with every page that holds something; the end is an empty page without a token.
+Pages continue behind a key, never at an offset, so that rows that appear or go move nothing.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+
+from marketplace.operations import Call
+from marketplace.rules.errors import InvalidParameterValue
+
+DEFAULT_PAGE = 10
+_SEAL_BYTES = 18
+
+
+def page(
+    call: Call,
+    parameters: dict[str, Any],
+    rows: models.QuerySet[Any],
+    member: str,
+    shape: Callable[[Any], dict[str, Any]],
+    *,
+    newest_first: bool = False,
+) -> dict[str, Any]:
+    """One page of `rows`, shaped into `member`, with NumResults and NextToken."""
+    token = parameters.get("NextToken")
+    if token is not None:
+        last = _open(token, call, parameters)
+        rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
+    size = parameters.get("MaxResults", DEFAULT_PAGE)
+    found = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    result: dict[str, Any] = {"NumResults": len(found), member: [shape(row) for row in found]}
+    if found:
+        result["NextToken"] = _seal(found[-1].pk, call, parameters)
+    return result
+
+
+def _signature(last: int, call: Call, parameters: dict[str, Any]) -> bytes:
+    filters = {name: value for name, value in parameters.items() if name not in ("NextToken", "MaxResults")}
+    message = json.dumps([last, call.operation, call.requester.pk, filters], sort_keys=True)
+    key = f"marketplace.paging:{settings.SECRET_KEY}"
+    return hmac.digest(key.encode(), message.encode(), hashlib.sha256)[:_SEAL_BYTES]
+
+
+def _seal(last: int, call: Call, parameters: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(last.to_bytes(9) + _signature(last, call, parameters)).decode()
+
+
+def _open(token: str, call: Call, parameters: dict[str, Any]) -> int:
+    try:
+        raw = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
+    except ValueError as error:
+        raise InvalidParameterValue("The NextToken is not one of this service.") from error
+    last = int.from_bytes(raw[:9])
+    if not hmac.compare_digest(raw[9:], _signature(last, call, parameters)):
+        raise InvalidParameterValue("The NextToken belongs to another list.")
+    return last

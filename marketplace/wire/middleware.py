@@ -1,0 +1,17 @@
+"""Hands POST / to the wire before sessions, tokens and policies for browsers are looked at."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse
+
+from marketplace.wire.view import answer
+
+
+class WireMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method == "POST" and request.path_info == "/":
+            return answer(request)
+        return self.get_response(request)

@@ -1,0 +1,84 @@
+"""One request of the requester API: who, what, checked, done, shaped."""
+
+import json
+import logging
+import uuid
+from typing import Any, Never
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from marketplace import operations
+from marketplace.rules.errors import (
+    MarketplaceError,
+    SerializationException,
+    ServiceFault,
+    UnknownOperationException,
+)
+from marketplace.wire import contract, signature
+
+CONTENT_TYPE = "application/x-amz-json-1.1"
+log = logging.getLogger(__name__)
+
+
+def answer(request: HttpRequest) -> HttpResponse:
+    """Answer one call. Every refusal becomes a protocol error; a crash becomes a ServiceFault (500)."""
+    try:
+        return _response(200, _perform(request))
+    except MarketplaceError as error:
+        return _refusal(error)
+    except Exception:
+        log.exception("The call %s failed.", request.headers.get("X-Amz-Target", ""))
+        return _refusal(ServiceFault("The service failed to answer this call. Try it again."))
+
+
+def _perform(request: HttpRequest) -> dict[str, Any]:
+    now = timezone.now()
+    operation = contract.operation(_operation_name(request))
+    requester = signature.caller(request, now)
+    perform = operations.find(operation.name)
+    parameters = operation.read(_body(request))
+    return operation.write(perform(operations.Call(operation.name, requester, now), parameters))
+
+
+def _operation_name(request: HttpRequest) -> str:
+    target = request.headers.get("X-Amz-Target", "")
+    if not target.startswith(contract.target_prefix()):
+        raise UnknownOperationException(
+            f"X-Amz-Target must be {contract.target_prefix()}<Operation>; it is '{target[:100]}'."
+        )
+    return target.removeprefix(contract.target_prefix())
+
+
+def _body(request: HttpRequest) -> Any:
+    try:
+        return json.loads(request.body or b"{}", parse_constant=_refuse_constant)
+    except RequestDataTooBig as error:
+        raise SerializationException("The request is too large.") from error
+    except (ValueError, RecursionError) as error:
+        raise SerializationException(f"The body is not JSON that can be read: {error}") from error
+
+
+def _refuse_constant(name: str) -> Never:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _refusal(error: MarketplaceError) -> HttpResponse:
+    body = {"__type": error.type_name, "Message": _stamped(error) if error.stamped else error.message}
+    if error.turk_code is not None:
+        body["TurkErrorCode"] = f"AWS.MechanicalTurk.{error.turk_code}"
+    return _response(error.http_status, body)
+
+
+def _stamped(error: MarketplaceError) -> str:
+    """Add the time as the real service did, where programs have learned to cut it off again."""
+    unit = " s" if settings.MARKETPLACE_SANDBOX else ""
+    return f"{error.message} ({int(timezone.now().timestamp() * 1000)}{unit})"
+
+
+def _response(status: int, body: dict[str, Any]) -> HttpResponse:
+    text = json.dumps(body, separators=(",", ":"))
+    headers = {"x-amzn-RequestId": str(uuid.uuid4())}
+    return HttpResponse(text, status=status, content_type=CONTENT_TYPE, headers=headers)
