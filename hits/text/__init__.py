@@ -1,0 +1,1 @@
+"""Pure functions over text: passages, answer scores, statistics. No Django, no network."""

@@ -1,0 +1,92 @@
+"""Exact match and token F1, as the SQuAD evaluation scores answers.
+
+Source: P. Rajpurkar et al. (2016), SQuAD, section 6.1, and the evaluation script of SQuAD 2.0, whose rule for
+answers that normalise to nothing (such as the name "The The") is used: equal emptiness scores 1.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_DROP_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+class ScoringError(ValueError):
+    """Predictions and references do not fit together."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """`em` and `f1` in percent 0..100, macro-averaged over `n` queries."""
+
+    em: float
+    f1: float
+    n: int
+
+
+def normalise(text: str) -> str:
+    """Lower case, without ASCII punctuation and the words a, an, the; single spaces."""
+    bare = text.lower().translate(_DROP_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", bare).split())
+
+
+def _pair_f1(prediction: str, reference: str) -> float:
+    said, wanted = normalise(prediction).split(), normalise(reference).split()
+    if not said or not wanted:
+        return float(said == wanted)
+    common = sum((Counter(said) & Counter(wanted)).values())
+    return 2 * common / (len(said) + len(wanted))
+
+
+def _refuse_no_references(references: Sequence[str]) -> None:
+    if not references:
+        raise ScoringError("an answer needs at least one reference to be compared with")
+
+
+def exact_match(prediction: str, references: Sequence[str]) -> float:
+    """1.0 if the normalised prediction equals a normalised reference, else 0.0. Raises ScoringError."""
+    _refuse_no_references(references)
+    said = normalise(prediction)
+    return float(any(said == normalise(reference) for reference in references))
+
+
+def token_f1(prediction: str, references: Sequence[str]) -> float:
+    """The best F1 over the references, 0..1; tokens are counted with repetition. Raises ScoringError."""
+    _refuse_no_references(references)
+    return max(_pair_f1(prediction, reference) for reference in references)
+
+
+def macro(
+    predictions: Mapping[str, str],
+    references: Mapping[str, Sequence[str]],
+    *,
+    missing: Literal["error", "wrong"] = "error",
+) -> Scores:
+    """Means over the queries of `references`, in percent.
+
+    A query without a prediction raises ScoringError, or counts as wrong with missing="wrong". A prediction for
+    an unknown query and an empty set of references raise ScoringError.
+    """
+    _refuse_misfits(predictions, references, missing)
+    em = sum(exact_match(said, references[key]) for key, said in predictions.items())
+    f1 = sum(token_f1(said, references[key]) for key, said in predictions.items())
+    n = len(references)
+    return Scores(em=100 * em / n, f1=100 * f1 / n, n=n)
+
+
+def _refuse_misfits(
+    predictions: Mapping[str, str], references: Mapping[str, Sequence[str]], missing: Literal["error", "wrong"]
+) -> None:
+    if not references:
+        raise ScoringError("there is no query to score")
+    if unknown := sorted(set(predictions) - set(references)):
+        raise ScoringError(f"{len(unknown)} predictions are for unknown queries, such as {unknown[0]!r}")
+    absent = sorted(set(references) - set(predictions))
+    if absent and missing == "error":
+        raise ScoringError(f"{len(absent)} queries have no prediction, such as {absent[0]!r}")
