@@ -2,6 +2,7 @@
 
 from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.files import Blob, Release, ReleaseFile, Upload
+from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerEntry
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
@@ -20,6 +21,7 @@ __all__ = [
     "Hit",
     "Item",
     "Label",
+    "Lease",
     "LedgerEntry",
     "Project",
     "Qualification",

@@ -106,3 +106,28 @@ class LedgerEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.reserved} {self.paid}"
+
+
+def settle(assignment: Assignment) -> LedgerEntry:
+    """An approved answer: what was reserved for it becomes paid, reward and fee."""
+    hit = assignment.hit
+    return LedgerEntry(
+        stage_id=hit.stage_id,
+        kind=LedgerEntry.Kind.SETTLE,
+        reserved=-hit.unit_cost,
+        paid=hit.unit_cost,
+        fee=hit.unit_cost - hit.stage.reward,
+        hit=hit,
+        assignment=assignment,
+    )
+
+
+def release(hit: Hit, assignments: int, note: str) -> LedgerEntry:
+    """Answers that were reserved for and will never be paid."""
+    return LedgerEntry(
+        stage_id=hit.stage_id,
+        kind=LedgerEntry.Kind.RELEASE,
+        reserved=-hit.unit_cost * assignments,
+        hit=hit,
+        note=note,
+    )

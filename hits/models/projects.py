@@ -18,6 +18,9 @@ class Project(models.Model):
     slug = models.SlugField(max_length=120, unique=True)
     recipe = models.CharField(max_length=60)
     options = models.JSONField(default=dict, help_text="The recipe's options, such as eval_share.")
+    namespace = models.CharField(
+        max_length=16, unique=True, help_text="Begins every request token, so that no two installations share one."
+    )
     seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
     contact_email = models.EmailField(help_text="Shown to workers on every task page.")
     owners = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="projects")
@@ -139,7 +142,7 @@ class Item(models.Model):
     """One unit to be judged or written."""
 
     class State(models.TextChoices):
-        NEW = "new", "Not published"
+        NEW = "new", "To be published"
         OPEN = "open", "At workers"
         AGAIN = "again", "To be answered again"
         KEPT = "kept", "Kept"
@@ -151,10 +154,14 @@ class Item(models.Model):
     key = models.CharField(max_length=300)
     data = models.JSONField(help_text="What the protocol asks: for a cloze item {query, answers, ...}.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)
+    stale = models.BooleanField(default=False, help_text="Something happened that no verdict has seen yet.")
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]
-        indexes = [models.Index(fields=["stage", "state", "id"], name="item_by_state")]
+        indexes = [
+            models.Index(fields=["stage", "state", "id"], name="item_by_state"),
+            models.Index(fields=["stage", "id"], condition=models.Q(stale=True), name="item_to_decide"),
+        ]
 
     def __str__(self) -> str:
         return self.key

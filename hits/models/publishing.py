@@ -9,7 +9,7 @@ from hits.models.projects import Item, Stage
 
 
 class Batch(models.Model):
-    """The items of a stage that were published together."""
+    """Calls that belong together: the items of a stage published at once, or their HITs closed or extended."""
 
     class State(models.TextChoices):
         PUBLISHING = "publishing", "Publishing"
@@ -20,15 +20,18 @@ class Batch(models.Model):
     class Kind(models.TextChoices):
         FIRST = "first", "First answers"
         AGAIN = "again", "Answers to be given again"
+        EXPIRE = "expire", "Closing early"
+        EXTEND = "extend", "Staying open longer"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="batches")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.FIRST)
     state = models.CharField(max_length=12, choices=State.choices, default=State.PUBLISHING)
+    until = models.DateTimeField(null=True, help_text="The new expiry, when this closes or extends HITs.")
     total = models.PositiveIntegerField(help_text="Calls that this batch makes: new HITs and extended ones.")
     done = models.PositiveIntegerField(default=0)
     refused = models.PositiveIntegerField(default=0)
     message = models.TextField(blank=True, help_text="What the marketplace said last, when it was not yes.")
-    confirmation = models.CharField(
+    confirmation = models.CharField(  # noqa: DJ001 (unique where it is there)
         max_length=64, unique=True, null=True, help_text="The confirmed page's own key: a double click finds it taken."
     )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
@@ -58,7 +61,7 @@ class Hit(models.Model):
     slot = models.PositiveSmallIntegerField(default=1)
     token = models.CharField(max_length=64, unique=True, help_text="Unique request token and RequesterAnnotation.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
-    hit_id = models.CharField(max_length=64, unique=True, null=True)
+    hit_id = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001 (unique where it is there)
     max_assignments = models.PositiveSmallIntegerField()
     created_with = models.PositiveSmallIntegerField(
         help_text="Assignments at creation: decides the fee and the 9-limit."
@@ -78,6 +81,11 @@ class Hit(models.Model):
 
     def __str__(self) -> str:
         return self.hit_id or self.token
+
+    @staticmethod
+    def token_for(namespace: str, item_pk: int, slot: int) -> str:
+        """A function of the row alone: asking again with it can never make a second HIT."""
+        return f"{namespace}.{item_pk}.{slot}"
 
 
 class Extension(models.Model):

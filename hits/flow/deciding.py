@@ -1,0 +1,113 @@
+"""Deciding: the stage's rule turns the labels of an item into a verdict that names the rule's version."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from hits.flow.common import protocol_of
+from hits.models import Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.models.summaries import refresh_summary
+from hits.quality.votes import Outcome, Rule, Vote
+from hits.quality.votes import decide as apply_rule
+
+CHUNK = 1000
+AT_THE_MARKETPLACE = [Hit.State.PLANNED, Hit.State.SENT, Hit.State.LIVE]
+
+
+def decide(stage: Stage) -> int:
+    """Conclude every item that something happened to; returns how many were looked at.
+
+    The same labels give the same verdict, so running again changes nothing.
+    """
+    rule = Rule.from_dict(stage.rule)
+    total = 0
+    while items := list(stage.items.filter(stale=True).order_by("id")[:CHUNK]):
+        _decide_chunk(rule, items)
+        total += len(items)
+    if total:
+        refresh_summary(stage)
+        _measure(stage)
+    return total
+
+
+def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
+    pks = [item.pk for item in items]
+    with transaction.atomic():
+        # Cleared before the labels are read: what happens from now on makes the item stale again.
+        Item.objects.filter(id__in=pks).update(stale=False)
+        votes = _votes(pks, rule.params["answers"])
+        open_hits = set(Hit.objects.filter(item__in=pks, state__in=AT_THE_MARKETPLACE).values_list("item", flat=True))
+        answered = set(Hit.objects.filter(item__in=pks, harvested__gt=0).values_list("item", flat=True))
+        outcomes = {pk: apply_rule(rule, votes[pk]) for pk in pks}
+        _write_verdicts(outcomes)
+        for item in items:
+            item.state = _state(item, outcomes[item.pk], item.pk in open_hits, item.pk in answered)
+        Item.objects.bulk_update(items, ["state"], batch_size=500)
+
+
+def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
+    """The first votes that count, in the order of their submission, one a worker; later ones are spare."""
+    votes: dict[int, list[Vote]] = defaultdict(list)
+    rows = Label.objects.filter(item__in=pks, void=False).order_by("assignment__submitted_at", "id")
+    seen: set[tuple[int, int]] = set()
+    for item, worker, value, correct in rows.values_list("item", "worker", "value", "correct"):
+        if (item, worker) not in seen and len(votes[item]) < wanted:
+            seen.add((item, worker))
+            votes[item].append(Vote(str(worker), value, correct))
+    return votes
+
+
+def _write_verdicts(outcomes: dict[int, Outcome]) -> None:
+    standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
+    changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome)}
+    Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
+    Verdict.objects.bulk_create(
+        Verdict(
+            item_id=pk,
+            outcome=outcome.outcome,
+            rule=outcome.rule,
+            rule_version=outcome.version,
+            detail=outcome.counts.to_dict(),
+        )
+        for pk, outcome in changed.items()
+        if outcome.outcome != "open"
+    )
+
+
+def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
+    if standing is None:
+        return outcome.outcome != "open"
+    return (standing.outcome, standing.rule, standing.rule_version, standing.detail) != (
+        outcome.outcome,
+        outcome.rule,
+        outcome.version,
+        outcome.counts.to_dict(),
+    )
+
+
+def _state(item: Item, outcome: Outcome, is_open: bool, answered: bool) -> str:
+    if outcome.outcome != "open":
+        return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
+    if is_open:
+        return Item.State.OPEN
+    # An answer was taken away: buy it again. Nobody came before it closed: a lead publishes it again.
+    return Item.State.AGAIN if answered and outcome.counts.missing else Item.State.NEW
+
+
+def _measure(stage: Stage) -> None:
+    """What the protocol measures over the answers of a stage whose rule only measures, such as EM and F1."""
+    if stage.rule["name"] != "measured":
+        return
+    labels = Label.objects.filter(stage=stage, void=False, item__state=Item.State.KEPT)
+    rows = labels.order_by("item", "assignment__submitted_at").values_list(
+        "item", "item__document__data", "item__data", "value"
+    )
+    first: dict[int, tuple] = {}
+    for item, document, data, value in rows.iterator(chunk_size=1000):
+        first.setdefault(item, (document, data, value))
+    scores = protocol_of(stage).scores(list(first.values()))
+    StageSummary.objects.filter(stage=stage).update(scores=scores)

@@ -1,0 +1,143 @@
+"""Importing: a file is read and checked as a whole, then stored as a whole, or refused with every fault."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+
+from hits.flow.common import recipe_of
+from hits.formats.faults import Fault, FormatErrors
+from hits.models import Blob, Document, Item, Project, Stage, Upload
+from hits.models.leases import lease
+from hits.models.needs import chunks
+from hits.models.summaries import refresh_summary
+from hits.recipes import SourceDocument
+
+PROGRESS_EVERY = 1000
+
+
+class UploadRefusedError(Exception):
+    """The file is not even looked at: empty or too large."""
+
+
+def create_upload(project: Project, name: str, content: bytes, origin: str, user: AbstractBaseUser | None) -> Upload:
+    """Keep the bytes for the import to come. Raises UploadRefusedError."""
+    check_size(len(content))
+    return Upload.objects.create(
+        project=project, name=name[-200:], origin=origin, blob=Blob.store(content), created_by=user
+    )
+
+
+def check_size(size: int) -> None:
+    """Raises UploadRefusedError."""
+    limit = settings.MAX_IMPORT_BYTES
+    if size > limit:
+        raise UploadRefusedError(
+            f"The file has {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. "
+            "Split it at line ends and import the parts one after another. Nothing was imported."
+        )
+    if not size:
+        raise UploadRefusedError("The file is empty. Nothing was imported.")
+
+
+def import_upload(upload_pk: int) -> int:
+    """Import a stored file; returns the number of new items. A second run of the same upload changes nothing."""
+    with lease(f"upload:{upload_pk}", seconds=600) as held:
+        upload = Upload.objects.select_related("project", "blob").get(pk=upload_pk)
+        if held is None or upload.state in (Upload.State.DONE, Upload.State.REFUSED):
+            return 0
+        try:
+            return _import(upload)
+        except FormatErrors as error:
+            _refuse(upload, error.errors, error.total)
+            return 0
+
+
+def _import(upload: Upload) -> int:
+    _note(upload, state=Upload.State.READING)
+    documents = recipe_of(upload.project).steps.read_documents(
+        io.BytesIO(upload.blob.read()),
+        max_bytes=settings.MAX_IMPORT_BYTES,
+        default_origin=upload.origin,
+        progress=_progress(upload),
+    )
+    _refuse_known(upload.project, documents)
+    _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents))
+    stage = upload.project.stages.get(position=1)
+    with transaction.atomic():
+        items = _store(upload.project, stage, documents)
+        _note(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
+    refresh_summary(stage)
+    return items
+
+
+def _note(upload: Upload, **values: object) -> None:
+    Upload.objects.filter(pk=upload.pk).update(**values)
+
+
+def _progress(upload: Upload) -> Callable[[int], None]:
+    def note(done: int) -> None:
+        if done % PROGRESS_EVERY == 0:
+            _note(upload, done=done)
+
+    return note
+
+
+def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
+    rows = [{"line": fault.line, "place": fault.place, "message": fault.message} for fault in faults]
+    _note(upload, state=Upload.State.REFUSED, faults=rows, fault_count=total, finished_at=timezone.now())
+
+
+def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """An id that an earlier file brought is a fault like any other."""
+    keys = [document.key for document in documents]
+    known: set[str] = set()
+    for chunk in chunks(keys):
+        known.update(project.documents.filter(key__in=chunk).values_list("key", flat=True))
+    faults = [
+        Fault(document.line, document.place, f"the id {document.key} was imported into this project before")
+        for document in documents
+        if document.key in known
+    ]
+    if faults:
+        raise FormatErrors(faults)
+
+
+def _store(project: Project, stage: Stage, documents: Sequence[SourceDocument]) -> int:
+    recipe = recipe_of(project)
+    purposes = recipe.steps.mark(
+        [(document.key, document.origin) for document in documents],
+        seed=project.seed,
+        eval_share=project.options["eval_share"],
+    )
+    rows = Document.objects.bulk_create(
+        (
+            Document(
+                project=project,
+                key=document.key,
+                origin=document.origin,
+                purpose=purposes[document.key],
+                data=document.data,
+            )
+            for document in documents
+        ),
+        batch_size=1000,
+    )
+    items = [
+        Item(stage=stage, document=row, key=item.key, data=item.data)
+        for row, document in zip(rows, documents, strict=True)
+        for item in document.items
+    ]
+    Item.objects.bulk_create(items, batch_size=2000)
+    return len(items)
+
+
+def unfinished() -> list[int]:
+    """Uploads that a crash left; importing them again is safe."""
+    states = [Upload.State.DONE, Upload.State.REFUSED]
+    return list(Upload.objects.exclude(state__in=states).order_by("pk").values_list("pk", flat=True))

@@ -1,0 +1,117 @@
+"""Starting a project from a recipe, and the few things of it that change later."""
+
+from __future__ import annotations
+
+import secrets
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from hits import recipes
+from hits.flow.common import load_recipe, protocol_named
+from hits.models import Account, BudgetExceededError, Project, Stage, StageSummary
+from hits.quality.votes import Rule
+
+
+class LastOwnerError(Exception):
+    """A project keeps at least one owner."""
+
+
+def create_project(
+    name: str,
+    recipe: str,
+    budget: Decimal,
+    contact_email: str,
+    owner: AbstractBaseUser,
+    options: dict[str, Any] | None = None,
+    seed: int | None = None,
+) -> Project:
+    """A project with the stages of its recipe, nothing published.
+
+    `options` may override the recipe's options. Raises recipes.RecipeError, hits.protocols errors for settings
+    that do not fit, and recipes.OptionError for an option that the recipe does not know.
+    """
+    found = load_recipe(recipe)
+    with transaction.atomic():
+        project = Project.objects.create(
+            name=name,
+            slug=_free_slug(name),
+            recipe=found.name,
+            options={**found.options, **(options or {})},
+            namespace=secrets.token_hex(8),
+            seed=secrets.randbelow(2**31) if seed is None else seed,
+            contact_email=contact_email,
+        )
+        project.owners.add(owner)
+        Account.objects.create(project=project, budget=budget)
+        for position, spec in enumerate(found.stages, start=1):
+            StageSummary.objects.create(stage=_create_stage(project, position, spec))
+    return project
+
+
+def _free_slug(name: str) -> str:
+    base = slugify(name)[:100] or "project"
+    slug, number = base, 1
+    while Project.objects.filter(slug=slug).exists():
+        number += 1
+        slug = f"{base}-{number}"
+    return slug
+
+
+def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> Stage:
+    return Stage.objects.create(
+        project=project,
+        key=spec.key,
+        title=spec.title,
+        position=position,
+        protocol=spec.protocol,
+        reward=spec.reward,
+        answers=spec.answers,
+        approval=spec.approval,
+        auto_approval_seconds=spec.auto_approval_seconds,
+        assignment_seconds=spec.assignment_seconds,
+        lifetime_seconds=spec.lifetime_seconds,
+        hit_title=spec.hit_title,
+        hit_description=spec.hit_description,
+        keywords=spec.keywords,
+        settings=protocol_named(spec.protocol).settings(spec.settings),
+        requirements=[requirement.to_dict() for requirement in spec.requirements],
+        rule=spec.rule.to_dict(),
+        quality=vars(spec.quality) if spec.quality else {},
+        not_workers_of=list(spec.asks_other_workers_than),
+    )
+
+
+def want_answers(stage: Stage, answers: int, need: int) -> None:
+    """Ask `answers` workers an item and keep it when `need` of them are right; before publishing only."""
+    params = {**stage.rule["params"], "answers": answers}
+    if "need" in params:
+        params["need"] = need
+    rule = Rule(stage.rule["name"], stage.rule["version"], params)
+    stage.answers, stage.rule = answers, rule.to_dict()
+    stage.save(update_fields=["answers", "rule"])
+
+
+def change_budget(project: Project, budget: Decimal) -> None:
+    """Raises BudgetExceededError when more than that is reserved or paid already."""
+    try:
+        with transaction.atomic():
+            Account.objects.filter(project=project).update(budget=budget)
+    except IntegrityError as error:
+        account = project.account
+        raise BudgetExceededError(account.reserved + account.paid, budget) from error
+
+
+def add_owner(project: Project, user: AbstractBaseUser) -> None:
+    project.owners.add(user)
+
+
+def remove_owner(project: Project, user: AbstractBaseUser) -> None:
+    """Raises LastOwnerError."""
+    with transaction.atomic():
+        if not project.owners.exclude(pk=user.pk).exists():
+            raise LastOwnerError("A project needs an owner. Add another one first.")
+        project.owners.remove(user)

@@ -1,0 +1,29 @@
+"""The two XML documents of the wire that this side writes and reads."""
+
+from __future__ import annotations
+
+from xml.sax.saxutils import escape
+
+from defusedxml import ElementTree
+
+EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+ANSWERS = "{http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd}"
+
+
+def external_question(url: str, frame_height: int = 0) -> str:
+    """An ExternalQuestion; `frame_height` in pixels, 0 lets the marketplace fit the frame."""
+    return (
+        f'<ExternalQuestion xmlns="{EXTERNAL_QUESTION}">'
+        f"<ExternalURL>{escape(url)}</ExternalURL><FrameHeight>{frame_height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+def read_answers(xml: str) -> dict[str, str]:
+    """Form field to text. A field that came several times is joined by `|`, as the requester site did."""
+    found: dict[str, str] = {}
+    # The document declares ASCII, and a str with a declaration is refused: hand over bytes.
+    for answer in ElementTree.fromstring(xml.encode()).iter(f"{ANSWERS}Answer"):
+        name = answer.findtext(f"{ANSWERS}QuestionIdentifier", "")
+        value = answer.findtext(f"{ANSWERS}FreeText", "")
+        found[name] = f"{found[name]}|{value}" if name in found else value
+    return found
