@@ -1,0 +1,41 @@
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace.models import Worker
+from marketplace.verbs import accounts
+
+_USERNAMES = ("worker1", "worker2", "worker3")
+_PASSWORD = "worker"
+# Standing enough for the usual requirements, so that a first look is not a closed door.
+_STANDING = {
+    "country": "US",
+    "subdivision": "CA",
+    "adult": True,
+    "masters": True,
+    "percent_approved_override": 99,
+    "number_approved_override": 6000,
+}
+
+
+class Command(BaseCommand):
+    help = "Create the sample workers worker1 to worker3 (password: worker) on a sandbox of this machine."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
+        if host not in settings.LOOPBACK_HOSTS or not (settings.DEBUG or settings.MARKETPLACE_SANDBOX):
+            raise CommandError(
+                "Well-known passwords are for a sandbox on this machine only: MARKETPLACE_PUBLIC_URL must be "
+                "loopback and MARKETPLACE_SANDBOX=True. Use createworker on a server."
+            )
+        for username in _USERNAMES:
+            user = get_user_model().objects.filter(username=username).first()
+            worker = Worker.objects.filter(user=user).first() if user else None
+            if user is None:
+                worker = accounts.create_worker(username, _PASSWORD, **_STANDING)
+            if worker is None:
+                raise CommandError(f"The user {username} exists and is no worker; remove or rename it first.")
+            self.stdout.write(f"{username} {_PASSWORD} {worker.worker_id}")
