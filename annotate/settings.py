@@ -8,8 +8,9 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from annotate import env
+from annotate import __version__, env
 
+CODE_VERSION = __version__
 ROOT = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.text("DATA_DIR", str(ROOT / "data")))
 DATA_DIR.mkdir(parents=True, exist_ok=True)

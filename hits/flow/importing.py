@@ -54,7 +54,7 @@ def import_upload(upload_pk: int) -> int:
         try:
             return _import(upload)
         except FormatErrors as error:
-            _refuse(upload, error.errors, error.total)
+            _refuse(upload, error.errors, error.count)
             return 0
 
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Max
 
-import annotate
 from hits.flow.common import recipe_of
 from hits.models import Blob, Item, Project, Release, ReleaseFile
 from hits.recipes.source import ChainItem, ReleaseContent
@@ -91,7 +91,7 @@ def _manifest(project: Project, content: ReleaseContent) -> dict[str, Any]:
     return {
         "project": project.name,
         "recipe": {"name": recipe.name, "version": recipe.version},
-        "code_version": annotate.__version__,
+        "code_version": settings.CODE_VERSION,
         "seed": project.seed,
         "options": project.options,
         "rules": {stage.key: stage.rule for stage in project.stages.all()},
