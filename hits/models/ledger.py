@@ -13,6 +13,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q, Sum
 
 from hits.models.answers import Assignment
+from hits.models.fields import DollarField, dollars
 from hits.models.projects import Project, Stage
 from hits.models.publishing import Batch, Hit
 
@@ -30,9 +31,9 @@ class BudgetExceededError(Exception):
 
 class Account(models.Model):
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="account")
-    budget = models.DecimalField(max_digits=12, decimal_places=2)
-    reserved = models.DecimalField(max_digits=12, decimal_places=2, default=0)
-    paid = models.DecimalField(max_digits=12, decimal_places=2, default=0)
+    budget = DollarField()
+    reserved = DollarField(default=0)
+    paid = DollarField(default=0)
 
     class Meta:
         constraints = [
@@ -67,7 +68,9 @@ class Account(models.Model):
     def _move(self, reserved: Decimal, paid: Decimal) -> None:
         try:
             with transaction.atomic():
-                Account.objects.filter(pk=self.pk).update(reserved=F("reserved") + reserved, paid=F("paid") + paid)
+                Account.objects.filter(pk=self.pk).update(
+                    reserved=F("reserved") + dollars(reserved), paid=F("paid") + dollars(paid)
+                )
         except IntegrityError as error:
             if "within_budget" not in str(error):
                 raise
@@ -89,9 +92,9 @@ class LedgerEntry(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="ledger")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="ledger", null=True)
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    reserved = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Change, $.")
-    paid = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Change, $, fee included.")
-    fee = models.DecimalField(max_digits=12, decimal_places=2, default=0, help_text="Part of `paid` that is fee, $.")
+    reserved = DollarField(default=0, help_text="Change, $.")
+    paid = DollarField(default=0, help_text="Change, $, fee included.")
+    fee = DollarField(default=0, help_text="Part of `paid` that is fee, $.")
     batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True)
     hit = models.ForeignKey(Hit, on_delete=models.SET_NULL, null=True)
     assignment = models.ForeignKey(Assignment, on_delete=models.SET_NULL, null=True)

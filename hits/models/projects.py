@@ -6,6 +6,8 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from hits.models.fields import DollarField
+
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user) -> ProjectQuerySet:
@@ -69,7 +71,7 @@ class Stage(models.Model):
     position = models.PositiveSmallIntegerField()
     protocol = models.CharField(max_length=60)
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
-    reward = models.DecimalField(max_digits=8, decimal_places=2, validators=[MinValueValidator(0)])
+    reward = DollarField(validators=[MinValueValidator(0)])
     answers = models.PositiveSmallIntegerField(
         default=1, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="Answers wanted an item."
     )

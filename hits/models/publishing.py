@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from hits.models.fields import DollarField
 from hits.models.projects import Item, Stage
 
 
@@ -66,7 +67,7 @@ class Hit(models.Model):
     created_with = models.PositiveSmallIntegerField(
         help_text="Assignments at creation: decides the fee and the 9-limit."
     )
-    unit_cost = models.DecimalField(max_digits=8, decimal_places=2, help_text="Reward and fee of one assignment, $.")
+    unit_cost = DollarField(help_text="Reward and fee of one assignment, $.")
     harvested = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True, help_text="First time that the create call was sent.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from hits.models.fields import DollarField
 from hits.models.projects import Project, Stage
 
 
@@ -24,7 +25,7 @@ class WorkerStat(models.Model):
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)
     median_seconds = models.FloatField(null=True)
-    earned = models.DecimalField(max_digits=10, decimal_places=2, default=0, help_text="Approved rewards, $.")
+    earned = DollarField(default=0, help_text="Approved rewards, $.")
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "worker", name="one_stat_a_stage_and_worker")]

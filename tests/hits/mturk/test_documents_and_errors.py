@@ -1,0 +1,76 @@
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from hits.mturk import errors
+from hits.mturk.question import ANSWERS, external_question, read_answers
+
+NAMESPACE = ANSWERS.strip("{}")
+
+
+def _document(answers: list[tuple[str, str]]) -> str:
+    """QuestionFormAnswers as the service returns it: ASCII, written by another library."""
+    root = etree.Element(f"{ANSWERS}QuestionFormAnswers", nsmap={None: NAMESPACE})
+    for name, text in answers:
+        answer = etree.SubElement(root, f"{ANSWERS}Answer")
+        etree.SubElement(answer, f"{ANSWERS}QuestionIdentifier").text = name
+        etree.SubElement(answer, f"{ANSWERS}FreeText").text = text
+    return etree.tostring(root, encoding="ASCII", xml_declaration=True).decode()
+
+
+printable = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufffe\uffff"), max_size=80)
+
+
+@given(st.dictionaries(st.from_regex(r"[a-z_]{1,12}", fullmatch=True), printable, max_size=5))
+def test_answers_come_back_as_they_were_posted(fields):
+    assert read_answers(_document(list(fields.items()))) == fields
+
+
+def test_a_field_posted_twice_is_joined():
+    assert read_answers(_document([("a", "x"), ("a", "y")])) == {"a": "x|y"}
+
+
+def test_entities_in_an_answer_document_are_refused():
+    with pytest.raises(Exception, match="Entit"):
+        read_answers('<!DOCTYPE a [<!ENTITY x "boom">]><a>&x;</a>')
+
+
+def test_the_question_carries_the_address_escaped():
+    root = etree.fromstring(external_question("https://x.example/task/?a=1&b=<2>"))
+    assert root[0].text == "https://x.example/task/?a=1&b=<2>"
+    assert root[1].text == "0"
+
+
+def _client_error(code: str, message: str, turk: str = "", status: int = 400) -> ClientError:
+    reply = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    if turk:
+        reply["TurkErrorCode"] = turk
+    return ClientError(reply, "CreateHIT")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (_client_error("ThrottlingException", "Rate exceeded"), errors.UnreachableError),
+        (_client_error("ServiceFault", "oops", status=500), errors.UnreachableError),
+        (_client_error("505", "", status=505), errors.UnreachableError),
+        (EndpointConnectionError(endpoint_url="http://x"), errors.UnreachableError),
+        (_client_error("RequestError", "Hit X does not exist.", "AWS.MechanicalTurk.HITDoesNotExist"), errors.GoneError),
+        (_client_error("ParameterValidationError", "bad XML"), errors.RefusedError),
+        (
+            _client_error("RequestError", 'The idempotency token "t" has already been processed.', "X.Y"),
+            errors.AlreadyDoneError,
+        ),
+    ],
+)
+def test_each_family_of_errors_says_what_to_do_next(error, kind):
+    assert type(errors.from_boto(error)) is kind
+
+
+@pytest.mark.parametrize("spelling", ["AWS.MechanicalTurk.HITAlreadyExists", "AWS.MechanicalTurk.HitAlreadyExists", ""])
+def test_an_existing_hit_is_named_by_its_id(spelling):
+    found = errors.from_boto(_client_error("RequestError", 'The HIT with ID "3ABC" already exists. (1)', spelling))
+    assert isinstance(found, errors.AlreadyExistsError)
+    assert found.hit_id == "3ABC"
