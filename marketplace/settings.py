@@ -48,7 +48,7 @@ def database(url: str) -> dict[str, Any]:
     config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     if config["ENGINE"] == "django.db.backends.sqlite3":
         Path(config["NAME"]).parent.mkdir(parents=True, exist_ok=True)
-        # IMMEDIATE: a transaction that starts as a reader and then writes fails at once under WAL, whatever the timeout.
+        # IMMEDIATE: under WAL a transaction that starts as a reader and then writes fails whatever the timeout.
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,

@@ -1,14 +1,21 @@
 """Money in the database: whole cents, so that both databases add exactly; Decimal in Python."""
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
+
+if TYPE_CHECKING:
+    from django.db.models.expressions import Combinable
+
+    _Base = models.BigIntegerField[Decimal | Combinable, Decimal]
+else:
+    _Base = models.BigIntegerField
 
 CENT = Decimal("0.01")
 
 
-class MoneyField(models.BigIntegerField):
+class MoneyField(_Base):
     """A Decimal with two places, kept as an integer number of cents.
 
     SQLite would keep a DecimalField as a binary fraction, and a sum of cents would drift away from

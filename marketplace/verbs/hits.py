@@ -22,8 +22,8 @@ from marketplace.rules.errors import (
     TokenAlreadyProcessed,
 )
 from marketplace.rules.fees import MANY_ASSIGNMENTS, fee_per_assignment
-from marketplace.rules.question import parse_external
 from marketplace.rules.qualifications import Requirement
+from marketplace.rules.question import parse_external
 from marketplace.verbs import money
 
 _CREATE, _EXTEND = "create", "extend"

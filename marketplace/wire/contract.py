@@ -22,6 +22,13 @@ Reader = Callable[[Any, str, list[str]], Any]
 Writer = Callable[[Any], Any]
 
 _INTEGERS = {"integer": ("an Integer", 2**31), "long": ("a Long", 2**63)}
+_SPOKEN: tuple[tuple[type, str], ...] = (
+    (int, "NUMBER_VALUE"),
+    (float, "NUMBER_VALUE"),
+    (str, "STRING_VALUE"),
+    (list, "START_ARRAY"),
+    (dict, "START_OBJECT"),
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -50,6 +57,8 @@ def operation(name: str) -> Operation:
     if name not in _operation_names():
         raise UnknownOperationException(f"The operation {name} is not part of this API.")
     model = service_model().operation_model(name)
+    if model.input_shape is None or model.output_shape is None:
+        raise TypeError(f"{name} has no input or output in the service model")
     reader, writer = _reader(model.input_shape), _writer(model.output_shape)
 
     def read(body: Any) -> dict[str, Any]:
@@ -214,9 +223,10 @@ def _timestamp_reader(shape: Any) -> Reader:
 def _spoken(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE_VALUE" if value else "FALSE_VALUE"
-    if isinstance(value, int | float):
-        return "NUMBER_VALUE"
-    return {str: "STRING_VALUE", list: "START_ARRAY", dict: "START_OBJECT"}.get(type(value), "NULL_VALUE")
+    for kind, word in _SPOKEN:
+        if isinstance(value, kind):
+            return word
+    return "NULL_VALUE"
 
 
 # -- responses --------------------------------------------------------------------------------------
