@@ -40,12 +40,11 @@ def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
         # Cleared before the labels are read: what happens from now on makes the item stale again.
         Item.objects.filter(id__in=pks).update(stale=False)
         votes = _votes(pks, rule.params["answers"])
-        open_hits = set(Hit.objects.filter(item__in=pks, state__in=AT_THE_MARKETPLACE).values_list("item", flat=True))
-        answered = set(Hit.objects.filter(item__in=pks, harvested__gt=0).values_list("item", flat=True))
+        newest = _newest_hits(pks)
         outcomes = {pk: apply_rule(rule, votes[pk]) for pk in pks}
         _write_verdicts(outcomes)
         for item in items:
-            item.state = _state(item, outcomes[item.pk], item.pk in open_hits, item.pk in answered)
+            item.state = _state(outcomes[item.pk], newest.get(item.pk))
         Item.objects.bulk_update(items, ["state"], batch_size=500)
 
 
@@ -89,13 +88,21 @@ def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
     )
 
 
-def _state(item: Item, outcome: Outcome, is_open: bool, answered: bool) -> str:
+def _newest_hits(pks: Sequence[int]) -> dict[int, Hit]:
+    rows = Hit.objects.filter(item__in=pks).only("item", "slot", "state", "harvested", "max_assignments")
+    return {hit.item_id: hit for hit in rows.order_by("slot")}
+
+
+def _state(outcome: Outcome, newest: Hit | None) -> str:
     if outcome.outcome != "open":
         return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
-    if is_open:
+    if newest is None:
+        return Item.State.NEW
+    if newest.state in AT_THE_MARKETPLACE:
         return Item.State.OPEN
-    # An answer was taken away: buy it again. Nobody came before it closed: a lead publishes it again.
-    return Item.State.AGAIN if answered and outcome.counts.missing else Item.State.NEW
+    # Every place was answered, yet an answer does not count: buy it again. Places that nobody took before the
+    # HIT closed are for a lead to publish again, who perhaps closed it.
+    return Item.State.AGAIN if newest.harvested >= newest.max_assignments else Item.State.NEW
 
 
 def _measure(stage: Stage) -> None:

@@ -117,7 +117,10 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: A
         with transaction.atomic():
             return _publish(stage, items, total, confirmation, user)
     except IntegrityError:
-        return Batch.objects.get(confirmation=confirmation)
+        winner = Batch.objects.filter(confirmation=confirmation).first()
+        if winner is None:
+            raise
+        return winner
 
 
 def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: AbstractBaseUser | None) -> Batch:
