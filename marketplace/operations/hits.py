@@ -1,4 +1,3 @@
-from decimal import Decimal
 from typing import Any
 
 from marketplace.models import Hit, HitType
@@ -20,7 +19,7 @@ def _type_of(call: Call, parameters: Parameters) -> HitType:
         title=parameters["Title"],
         description=parameters["Description"],
         keywords=parameters.get("Keywords", ""),
-        reward=Decimal(parameters["Reward"]).quantize(Decimal("0.01")),
+        reward=limits.check_reward(parameters["Reward"]),
         assignment_duration_seconds=parameters["AssignmentDurationInSeconds"],
         auto_approval_delay_seconds=parameters.get(
             "AutoApprovalDelayInSeconds", limits.DEFAULT_AUTO_APPROVAL_SECONDS

@@ -33,6 +33,14 @@ def check_length(name: str, value: str, longest: int, *, blank: bool = True) -> 
     return value
 
 
+def check_reward(text: str) -> Decimal:
+    """The amount of a reward, in dollars and cents; `text` has passed the model's pattern."""
+    reward = Decimal(text)
+    if reward > LARGEST_REWARD:
+        raise ParameterValidationError(f"Reward is out of range: at most {LARGEST_REWARD} is allowed.")
+    return reward.quantize(Decimal("0.01"))
+
+
 def check_range(name: str, value: int, bounds: tuple[int, int]) -> int:
     if not bounds[0] <= value <= bounds[1]:
         raise ParameterValidationError(f"{name} is {value}, out of range: {bounds[0]} to {bounds[1]} is allowed.")

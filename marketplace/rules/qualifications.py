@@ -76,11 +76,7 @@ def normalise(requirements: Sequence[Mapping[str, Any]]) -> list[Requirement]:
         raise ParameterValidationError(
             f"{len(requirements)} QualificationRequirements were given; at most {limits.REQUIREMENTS} are allowed."
         )
-    normal = [_normalise_one(requirement) for requirement in requirements]
-    ids = [requirement["QualificationTypeId"] for requirement in normal]
-    if len({(i, r["Comparator"], r["ActionsGuarded"]) for i, r in zip(ids, normal, strict=True)}) != len(ids):
-        raise ParameterValidationError("The same QualificationRequirement is given twice.")
-    return normal
+    return [_normalise_one(requirement) for requirement in requirements]
 
 
 def _normalise_one(given: Mapping[str, Any]) -> Requirement:

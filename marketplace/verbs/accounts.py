@@ -24,6 +24,7 @@ def create_requester(
             secret=secret or secrets.token_urlsafe(30),
         )
         money.deposit(requester, balance, now)
+    requester.refresh_from_db()
     return key
 
 

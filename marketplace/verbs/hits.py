@@ -46,8 +46,6 @@ def find_or_create_type(
     limits.check_length("Keywords", keywords, limits.KEYWORDS)
     limits.check_range("AssignmentDurationInSeconds", assignment_duration_seconds, limits.DURATION_SECONDS)
     limits.check_range("AutoApprovalDelayInSeconds", auto_approval_delay_seconds, limits.AUTO_APPROVAL_SECONDS)
-    if reward > limits.LARGEST_REWARD:
-        raise ParameterValidationError(f"Reward is out of range: at most {limits.LARGEST_REWARD} is allowed.")
     values = {
         "title": title,
         "description": description,

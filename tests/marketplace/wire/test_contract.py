@@ -106,7 +106,7 @@ def call(client: Client, name: str, body: Any) -> tuple[int, dict[str, Any]]:
         content_type="application/x-amz-json-1.1",
         headers={"X-Amz-Target": f"MTurkRequesterServiceV20170117.{name}", "Authorization": AUTHORIZATION},
     )
-    return response.status_code, response.json()
+    return response.status_code, json.loads(response.content)
 
 
 @pytest.mark.parametrize(("name", "parameters", "code", "words"), all_violations())
@@ -176,7 +176,7 @@ def test_an_empty_body_and_null_members_count_as_not_given(client: Client) -> No
 @pytest.mark.django_db
 def test_an_unknown_target_is_an_unknown_operation(client: Client, target: str) -> None:
     response = client.post("/", "{}", content_type="application/json", headers={"X-Amz-Target": target})
-    assert (response.status_code, response.json()["__type"]) == (400, "UnknownOperationException")
+    assert (response.status_code, json.loads(response.content)["__type"]) == (400, "UnknownOperationException")
 
 
 @pytest.mark.django_db
@@ -209,14 +209,14 @@ def test_every_offered_operation_answers_in_its_shape(mturk: Any, worker: Any) -
         "LocaleValues": [{"Country": "US", "Subdivision": "CA"}],
         "RequiredToPreview": True,
     }
-    type_id = mturk.create_hit_type(**values, QualificationRequirements=[requirement | {"Comparator": "NotIn"}])
+    type_id = mturk.create_hit_type(**values, QualificationRequirements=[requirement])["HITTypeId"]
     worker.country = "FR"
     worker.save()
     made = {"LifetimeInSeconds": 60, "Question": QUESTION}
     mturk.create_hit(**values, **made)
-    hit_id = mturk.create_hit_with_hit_type(**type_id, **made)["HIT"]["HITId"]
+    hit_id = mturk.create_hit_with_hit_type(HITTypeId=type_id, **made)["HIT"]["HITId"]
     mturk.create_additional_assignments_for_hit(HITId=hit_id, NumberOfAdditionalAssignments=1)
-    kind = HitType.objects.get(hit_type_id=type_id["HITTypeId"])
+    kind = HitType.objects.get(hit_type_id=type_id)
     answered = assignments.accept(kind, worker, timezone.now())
     assignments.submit(answered.assignment_id, {"a": ["1"]}, timezone.now())
     about = {"AssignmentId": answered.assignment_id}
