@@ -1,0 +1,90 @@
+"""Finding work: the list of groups, and the preview of one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from csp.decorators import csp_update
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from marketplace.models import Worker
+from marketplace.site import queries
+from marketplace.site.frames import preview_frame
+from marketplace.site.guards import worker_required
+from marketplace.site.pages import show
+from marketplace.site.queries import Group
+from marketplace.verbs import assignments
+
+GROUPS_PER_PAGE = 25
+# Each puts the best first; groups without a measured time come after those with one.
+SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
+    "hourly": ("Best paid an hour", lambda group: (group.hourly is None, -(group.hourly or 0), -group.reward)),
+    "reward": ("Highest reward", lambda group: -group.reward),
+    "newest": ("Newest", lambda group: -group.newest),
+    "most": ("Most HITs", lambda group: -group.available),
+}
+
+
+@dataclass(frozen=True)
+class Filters:
+    search: str
+    sort: str
+    qualified_only: bool
+
+
+def _filters(request: HttpRequest) -> Filters:
+    """From the address; an unticked box sends nothing, so `filtered` tells it from a first visit."""
+    asked = request.GET
+    sort = asked.get("sort", "")
+    return Filters(
+        search=asked.get("q", "").strip()[:100],
+        sort=sort if sort in SORTS else "hourly",
+        qualified_only="filtered" not in asked or "qualify" in asked,
+    )
+
+
+def _matching(groups: Sequence[Group], search: str) -> list[Group]:
+    wanted = search.lower().split()
+    return [group for group in groups if all(word in _searched_text(group) for word in wanted)]
+
+
+def _searched_text(group: Group) -> str:
+    return f"{group.title}\n{group.description}\n{group.hit_type.keywords}\n{group.requester}".lower()
+
+
+@require_safe
+@worker_required
+def home(request: HttpRequest, worker: Worker) -> HttpResponse:
+    assignments.sweep(timezone.now())
+    filters = _filters(request)
+    found = _matching(queries.open_groups(worker), filters.search)
+    shown = [group for group in found if not (filters.qualified_only and group.missing)]
+    shown.sort(key=SORTS[filters.sort][1])
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {
+        "page": Paginator(shown, GROUPS_PER_PAGE).get_page(request.GET.get("page")),
+        "query": query.urlencode() + "&" if query else "",
+        "filters": filters,
+        "sorts": [(key, label) for key, (label, _) in SORTS.items()],
+        "hidden_by_qualification": len(found) - len(shown),
+    }
+    return show(request, worker, "home", context, "hits")
+
+
+@csp_update({"frame-src": ["'self'"]})  # type: ignore[arg-type]
+@require_safe
+@worker_required
+def preview(request: HttpRequest, worker: Worker, group_id: str = "") -> HttpResponse:
+    now = timezone.now()
+    assignments.sweep(now)
+    hit_type = queries.group_by_id(group_id or request.GET.get("groupId", ""))
+    group = queries.visible_group(worker, hit_type) if hit_type else None
+    if hit_type is None or group is None:
+        raise Http404
+    hit = queries.sample_hit(worker, hit_type, now) if group.may_preview else None
+    context = {"group": group, "needs": group.needs, "frame": preview_frame(hit) if hit else None}
+    return show(request, worker, "preview", context, "hits")

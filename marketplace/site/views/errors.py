@@ -1,0 +1,44 @@
+"""Pages for what went wrong, wired as the handlers of the project."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from marketplace.site.pages import problem
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return problem(
+        request,
+        400,
+        "That request could not be read",
+        "Something in the address or in the form that was sent is not right. Nothing was changed.",
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return problem(request, 403, "That is not open to you", "This page is for somebody else. Nothing was changed.")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return problem(
+        request,
+        403,
+        "The form was too old",
+        "It was opened before you signed in, or your browser keeps no cookies for this site. "
+        "Nothing was changed. Open the page again and repeat the last step.",
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return problem(
+        request,
+        404,
+        "Nothing here",
+        "This page does not exist, or it is not for you: a HIT may be over, or be offered to others. "
+        "What you submitted is kept under My work.",
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Asks nothing of the database or the session: they may be what broke."""
+    return render(request, "marketplace/500.html", status=500)

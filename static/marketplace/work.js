@@ -1,0 +1,79 @@
+// The bar above the task: counts down, says politely when time gets short, and goes on when the frame says "answered".
+"use strict";
+(function () {
+  const body = document.body;
+  const clock = document.getElementById("clock");
+  const spoken = document.getElementById("spoken");
+  const frame = document.querySelector("iframe.task");
+  const autoForm = document.getElementById("auto-accept");
+  const autoButton = autoForm.querySelector("button");
+  // Counted from the load of the page, so that a wrong clock on this computer does no harm.
+  const end = Date.now() + Number(body.dataset.secondsLeft) * 1000;
+  const warnAt = Number(body.dataset.warnAt);
+  let warned = false;
+  let finalCall = false;
+
+  function words(seconds) {
+    if (seconds < 60) return seconds + (seconds === 1 ? " second" : " seconds");
+    const minutes = Math.round(seconds / 60);
+    return minutes + (minutes === 1 ? " minute" : " minutes");
+  }
+
+  function digits(seconds) {
+    const pad = (number) => String(number).padStart(2, "0");
+    const hours = Math.floor(seconds / 3600);
+    const rest = pad(Math.floor((seconds % 3600) / 60)) + ":" + pad(seconds % 60);
+    return hours ? hours + ":" + rest : rest;
+  }
+
+  function expire() {
+    clock.textContent = "time is over";
+    clock.className = "late";
+    document.getElementById("running-out").hidden = true;
+    document.getElementById("time-over").hidden = false;
+    document.getElementById("give-back").hidden = true;
+    autoForm.hidden = true;
+    spoken.textContent = "Time is over. This HIT went back to the others. It does not count against you.";
+  }
+
+  function tick() {
+    const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
+    if (left === 0) return expire();
+    clock.textContent = digits(left) + " left";
+    if (left <= warnAt && !warned) {
+      warned = true;
+      clock.className = "soon";
+      document.getElementById("left-words").textContent = words(left);
+      document.getElementById("running-out").hidden = false;
+      spoken.textContent = words(left) + " left to submit this HIT.";
+    }
+    if (left <= 30 && warnAt > 30 && !finalCall) {
+      finalCall = true;
+      document.getElementById("left-words").textContent = words(left);
+      spoken.textContent = words(left) + " left to submit this HIT.";
+    }
+    window.setTimeout(tick, 1000 - ((Date.now() - end) % 1000 + 1000) % 1000 || 1000);
+  }
+  tick();
+
+  // Without this the switch is a form that loads the page anew, and the task frame with it.
+  autoForm.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const data = new FormData(autoForm, autoButton);
+    const response = await fetch(autoForm.action, { method: "POST", body: data, headers: { Accept: "application/json" } }).catch(() => null);
+    if (!response || !response.ok) {
+      spoken.textContent = "The switch could not be set. Try again.";
+      return;
+    }
+    const on = data.get("auto") === "on";
+    autoButton.setAttribute("aria-checked", String(on));
+    autoButton.value = on ? "off" : "on";
+  });
+
+  window.addEventListener("message", (event) => {
+    if (event.origin !== window.location.origin || event.source !== frame.contentWindow) return;
+    if (!event.data || event.data.kind !== "answer") return;
+    if (autoButton.getAttribute("aria-checked") === "true") document.getElementById("accept-next").submit();
+    else window.location.assign(document.getElementById("after").href);
+  });
+})();
