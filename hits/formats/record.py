@@ -1,0 +1,461 @@
+"""ReCoRD files: passages with marked entities, and cloze queries with reference answers.
+
+Two layouts are read: JSON Lines with one example a line, and the data set's own file
+`{"version", "data": [example, ...]}`. An example is
+`{id, source, passage: {text, entities: [{start, end}]}, qas: [{id, query, answers: [{start, end, text}]}]}`;
+in place of the text `id` there may be a whole number `idx`, and a field `origin` may say "public" or "crawled".
+Offsets count characters; ends are INCLUSIVE, in the files and in every `Span` and `Answer`.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
+
+from hits.formats.faults import Fault, Faults, FormatErrors
+
+__all__ = ["Answer", "Document", "Fault", "FormatErrors", "Query", "Span", "read", "write"]
+
+Origin = Literal["public", "crawled"]
+KeyField = Literal["id", "idx"]
+
+ORIGINS: tuple[Origin, ...] = ("public", "crawled")
+PLACEHOLDER = "@placeholder"
+MAX_BYTES = 64 * 1024 * 1024
+LONGEST_KEY = 200
+_PROGRESS_EVERY = 1000
+
+# Control characters other than tab and line feed, and halves of surrogate pairs, which no UTF-8 file can hold.
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_WHOLE_FILE = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{[ \t\r]*\n|\{\s*"(version|data)"\s*:)')
+_BOM = "\ufeff"
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+
+
+class Answer(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`key_field` is the field that held the key: `id` a text, `idx` a whole number."""
+
+    key: str
+    query: str
+    answers: tuple[Answer, ...]
+    key_field: KeyField = "id"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A passage, verbatim, with its entities and queries in the order of the file."""
+
+    key: str
+    source: str
+    origin: Origin
+    text: str
+    entities: tuple[Span, ...]
+    queries: tuple[Query, ...]
+    key_field: KeyField = "id"
+
+
+def read(
+    stream: BinaryIO,
+    *,
+    max_bytes: int = MAX_BYTES,
+    default_origin: str = "public",
+    progress: Callable[[int], None] | None = None,
+) -> list[Document]:
+    """Every document of the file, or FormatErrors with every fault and no document.
+
+    `default_origin` holds for examples without the field `origin`. `progress` is called with the number of
+    examples checked so far, every 1,000 and at the end.
+    """
+    if default_origin not in ORIGINS:
+        raise ValueError(f"default_origin must be one of {ORIGINS}, not {default_origin!r}")
+    raw = _limited(stream, max_bytes)
+    checker = _Checker(default_origin)
+    with _without_cycle_collection():
+        documents = list(_checked(raw, checker, progress or _tell_nobody))
+    checker.faults.refuse()
+    return documents
+
+
+def _checked(raw: bytes, checker: _Checker, progress: Callable[[int], None]) -> Iterator[Document]:
+    count = 0
+    for count, (line, place, example) in enumerate(_examples(raw, checker.faults), 1):
+        if document := checker.document(example, line, place):
+            yield document
+        if count % _PROGRESS_EVERY == 0:
+            progress(count)
+    if not count and not checker.faults.count:
+        checker.faults.add(None, "", "the file holds no example")
+    if count % _PROGRESS_EVERY:
+        progress(count)
+
+
+def _tell_nobody(count: int) -> None:
+    """The progress of a caller that asked for none."""
+
+
+@contextmanager
+def _without_cycle_collection() -> Iterator[None]:
+    """A million new objects without a cycle among them: looking for cycles again and again takes half the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+# From bytes to examples
+
+
+def _limited(stream: BinaryIO, max_bytes: int) -> bytes:
+    raw = stream.read(max_bytes + 1)
+    if len(raw) <= max_bytes:
+        return raw
+    size = len(raw) + sum(len(rest) for rest in iter(lambda: stream.read(1 << 20), b""))
+    message = (
+        f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
+        f" ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
+    )
+    raise FormatErrors([Fault(None, "", message)])
+
+
+def _examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
+    """(line, place, example) of each example; what cannot be parsed goes to the faults."""
+    return _file_examples(raw, faults) if _WHOLE_FILE.match(raw) else _line_examples(raw, faults)
+
+
+def _line_examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
+    offset = 0
+    for number, line in enumerate(raw.split(b"\n"), 1):
+        if line and not line.isspace():
+            yield from ((number, "", example) for example in _parsed(line, number, offset, faults))
+        offset += len(line) + 1
+
+
+def _file_examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
+    for file in _parsed(raw, None, 0, faults):
+        if not isinstance(file, dict) or not isinstance(file.get("data"), list):
+            faults.add(None, "data", 'the file must be {"version": text, "data": list}, or one example a line')
+            continue
+        _check_head(file, faults)
+        examples = file["data"]
+        for i in range(len(examples)):
+            # Each example is let go once it is checked: the whole tree kept alive would double the memory.
+            example, examples[i] = examples[i], None
+            yield None, f"data[{i}]", example
+
+
+def _check_head(file: dict[str, Any], faults: Faults) -> None:
+    if not isinstance(file.get("version", ""), str):
+        faults.add(None, "version", f"must be a text, not {_kind(file['version'])}")
+    for name in sorted(set(file) - {"version", "data"}):
+        faults.add(None, name, "is no field of a ReCoRD file: remove it; there are version and data")
+
+
+def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[Any]:
+    """The JSON value of the bytes in a list, or an empty list when they hold none."""
+    try:
+        return [json.loads(raw.decode("utf-8").removeprefix(_BOM))]
+    except UnicodeDecodeError as error:
+        at = f"byte 0x{raw[error.start]:02x} at byte offset {offset + error.start}"
+        number = line or raw.count(b"\n", 0, error.start) + 1
+        faults.add(number, "", f"is not UTF-8: {at}; save the file as UTF-8")
+    except json.JSONDecodeError as error:
+        faults.add(line or error.lineno, "", f"is not JSON: {error.msg}, at column {error.colno}")
+    except (ValueError, RecursionError):
+        faults.add(line, "", "is not JSON that can be read: a number is too long or brackets are nested too deep")
+    return []
+
+
+# From examples to documents
+
+
+_KINDS: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+    int: "a number",
+    float: "a decimal number",
+    type(None): "null",
+}
+
+
+def _kind(value: object) -> str:
+    return _KINDS[type(value)]
+
+
+def _is_whole(value: object) -> bool:
+    return type(value) is int
+
+
+def _is_within(start: object, end: object, size: int) -> bool:
+    return type(start) is int and type(end) is int and 0 <= start <= end < size
+
+
+def _span_fault(start: object, end: object, size: int) -> str:
+    """Why start and end are no span of a passage of `size` characters."""
+    for name, value in (("start", start), ("end", end)):
+        if not _is_whole(value):
+            return f"{name} must be a whole number, not {_kind(value)}"
+    if cast(int, start) > cast(int, end):
+        return f"start {start} lies after end {end}"
+    return f"{start} to {end} lies outside the passage of {size} characters: offsets go from 0 to {size - 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an example stands, to name the places of its faults."""
+
+    faults: Faults
+    line: int | None
+    prefix: str
+
+    def say(self, path: str, message: str) -> None:
+        self.faults.add(self.line, self.path(path), message)
+
+    def path(self, path: str) -> str:
+        return f"{self.prefix}.{path}" if self.prefix and path else self.prefix or path
+
+    def name(self, path: str) -> str:
+        return ", ".join(part for part in (f"line {self.line}" if self.line else "", self.path(path)) if part)
+
+
+class _Checker:
+    """Turns examples into documents; knows the keys seen so far."""
+
+    def __init__(self, default_origin: Origin) -> None:
+        self.faults = Faults()
+        self.default_origin = default_origin
+        self.documents: dict[str, tuple[_Place, str]] = {}
+        self.queries: dict[str, tuple[_Place, str]] = {}
+
+    def document(self, raw: object, line: int | None, prefix: str) -> Document | None:
+        """None when the example has a fault."""
+        before = self.faults.count
+        example = _Example(self, _Place(self.faults, line, prefix))
+        document = example.document(raw)
+        return document if self.faults.count == before else None
+
+
+class _Example:
+    """Checks one example. After a fault a check goes on with an empty stand-in, so that all faults are found."""
+
+    def __init__(self, checker: _Checker, place: _Place) -> None:
+        self.checker = checker
+        self.place = place
+        self.say = place.say
+
+    def document(self, raw: object) -> Document:
+        example = self.fields(raw, "", ("source", "passage", "qas"), ("id", "idx", "origin"))
+        key, key_field = self.key(example, "", self.checker.documents)
+        text, entities = self.passage(example["passage"]) if "passage" in example else ("", ())
+        return Document(
+            key=key,
+            source=self.text(example.get("source", ""), "source", blank=True),
+            origin=self.origin(example.get("origin", self.checker.default_origin)),
+            text=text,
+            entities=entities,
+            queries=self.queries(example.get("qas"), text, frozenset(entities)) if "qas" in example else (),
+            key_field=key_field,
+        )
+
+    def passage(self, raw: object) -> tuple[str, tuple[Span, ...]]:
+        """An empty text where the passage cannot be used: then no offset is checked against it."""
+        passage = self.fields(raw, "passage", ("text", "entities"), ())
+        text = self.text(passage["text"], "passage.text") if "text" in passage else ""
+        entities = passage.get("entities")
+        if type(entities) is list:
+            return text, self.entities(entities, text) if text else ()
+        if "entities" in passage:
+            self.say("passage.entities", f"must be a list, not {_kind(entities)}")
+        return "", ()
+
+    def fields(self, raw: object, path: str, needed: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
+        if type(raw) is not dict:
+            self.say(path, f"must be an object, not {_kind(raw)}")
+            return {}
+        for name in needed:
+            if name not in raw:
+                self.say(path, f"the field {name} is missing")
+        for name in raw:
+            if name not in needed and name not in optional:
+                known = ", ".join((*needed, *optional))
+                self.say(path, f"unknown field {name!r}: remove it; there are {known}")
+        return cast(dict[str, Any], raw)
+
+    def text(self, value: object, path: str, *, blank: bool = False) -> str:
+        if type(value) is not str:
+            self.say(path, f"must be a text, not {_kind(value)}")
+            return ""
+        if not blank and not value.strip():
+            self.say(path, "must not be blank")
+            return ""
+        if found := _UNWANTED.search(value):
+            code, what = ord(found[0]), "half of a surrogate pair" if found[0] >= "\ud800" else "a control character"
+            self.say(path, f"holds {what}, U+{code:04X}, at character {found.start()}: remove it")
+        return value
+
+    def origin(self, value: object) -> Origin:
+        if value in ORIGINS:
+            return value
+        self.say("origin", f"must be one of {', '.join(ORIGINS)}, not {value!r}")
+        return self.checker.default_origin
+
+    def key(self, raw: dict[str, Any], path: str, seen: dict[str, tuple[_Place, str]]) -> tuple[str, KeyField]:
+        if not raw:
+            return "", "id"
+        given: list[KeyField] = [name for name in ("id", "idx") if name in raw]
+        if len(given) != 1:
+            self.say(path, "needs either id (a text) or idx (a whole number), one of them")
+            return "", "id"
+        (name,) = given
+        where = f"{path}.{name}" if path else name
+        key = self.text(raw[name], where) if name == "id" else self.number(raw[name], where)
+        if len(key) > LONGEST_KEY:
+            self.say(where, f"has {len(key)} characters, the limit is {LONGEST_KEY}")
+        if key and key in seen:
+            first, first_path = seen[key]
+            self.say(where, f"{key!r} is taken: {first.name(first_path)} has it already")
+        seen.setdefault(key, (self.place, where))
+        return key, name
+
+    def number(self, value: object, path: str) -> str:
+        if not _is_whole(value):
+            self.say(path, f"must be a whole number, not {_kind(value)}")
+            return ""
+        return str(value)
+
+    def entities(self, raw: Sequence[object], text: str) -> tuple[Span, ...]:
+        found = [self.entity(item, i, text) for i, item in enumerate(raw)]
+        spans = tuple(span for span in found if span)
+        if any(a.end >= b.start for a, b in pairwise(spans)):
+            self.check_overlaps(found, text)
+        return spans
+
+    def entity(self, raw: Any, i: int, text: str) -> Span | None:
+        if type(raw) is dict and len(raw) == 2 and "start" in raw and "end" in raw:
+            start, end = raw["start"], raw["end"]
+            if _is_within(start, end, len(text)):
+                surface = text[start : end + 1]
+                if "\n" not in surface and not surface.isspace():
+                    return Span(start, end)
+        self.explain_entity(raw, f"passage.entities[{i}]", text)
+        return None
+
+    def explain_entity(self, raw: object, path: str, text: str) -> None:
+        span = self.fields(raw, path, ("start", "end"), ())
+        if "start" not in span or "end" not in span:
+            return
+        start, end = span["start"], span["end"]
+        if not _is_within(start, end, len(text)):
+            self.say(path, _span_fault(start, end, len(text)))
+        elif text[start : end + 1].isspace():
+            self.say(path, f"{start} to {end} is blank in the passage")
+        elif "\n" in text[start : end + 1]:
+            self.say(path, f"{start} to {end} crosses a line end: a mention lies within one paragraph or bullet")
+
+    def check_overlaps(self, found: Sequence[Span | None], text: str) -> None:
+        ordered = sorted((span, i) for i, span in enumerate(found) if span)
+        last, last_i = ordered[0]
+        for span, i in ordered[1:]:
+            if span.start <= last.end:
+                names = [repr(text[s.start : s.end + 1]) for s in (span, last)]
+                self.say(f"passage.entities[{i}]", f"{names[0]} overlaps entities[{last_i}] {names[1]}")
+            if span.end > last.end:
+                last, last_i = span, i
+
+    def queries(self, raw: object, text: str, entities: frozenset[Span]) -> tuple[Query, ...]:
+        if type(raw) is not list or not raw:
+            what = "must hold at least one query" if raw == [] else f"must be a list, not {_kind(raw)}"
+            self.say("qas", what)
+            return ()
+        return tuple(self.query(item, f"qas[{i}]", text, entities) for i, item in enumerate(raw))
+
+    def query(self, raw: object, path: str, text: str, entities: frozenset[Span]) -> Query:
+        fields = self.fields(raw, path, ("query", "answers"), ("id", "idx"))
+        key, key_field = self.key(fields, path, self.checker.queries)
+        query = self.text(fields.get("query", ""), f"{path}.query", blank=True)
+        holes = query.count(PLACEHOLDER)
+        if holes != 1 and "query" in fields:
+            self.say(f"{path}.query", f"must hold {PLACEHOLDER} exactly once, not {holes} times")
+        answers = self.answers(fields["answers"], path, text, entities) if "answers" in fields else ()
+        return Query(key, query, answers, key_field)
+
+    def answers(self, raw: object, path: str, text: str, entities: frozenset[Span]) -> tuple[Answer, ...]:
+        if type(raw) is not list or not raw:
+            what = "must hold at least one reference answer" if raw == [] else f"must be a list, not {_kind(raw)}"
+            self.say(f"{path}.answers", what)
+            return ()
+        if not text:
+            return ()
+        found = (self.answer(item, f"{path}.answers[{i}]", text, entities) for i, item in enumerate(raw))
+        return tuple(answer for answer in found if answer)
+
+    def answer(self, raw: object, path: str, text: str, entities: frozenset[Span]) -> Answer | None:
+        fields = self.fields(raw, path, ("start", "end", "text"), ())
+        if not {"start", "end", "text"} <= fields.keys():
+            return None
+        start, end = fields["start"], fields["end"]
+        if not _is_within(start, end, len(text)):
+            self.say(path, _span_fault(start, end, len(text)))
+            return None
+        answer = Answer(start, end, self.text(fields["text"], f"{path}.text", blank=True))
+        surface = text[answer.start : answer.end + 1]
+        if answer.text != surface:
+            self.say(path, f"the text {answer.text!r} is not what the passage has there, {surface!r}")
+        if (answer.start, answer.end) not in entities:
+            self.say(path, f"{answer.start} to {answer.end}, {surface!r}, is none of the passage's entities")
+        return answer
+
+
+# From documents to bytes
+
+
+def _with_key(key: str, key_field: KeyField, rest: dict[str, object]) -> dict[str, object]:
+    """The text id stands first and the number idx last, as in the two published layouts."""
+    return {"id": key, **rest} if key_field == "id" else {**rest, "idx": int(key)}
+
+
+def _query_json(query: Query) -> dict[str, object]:
+    answers = [answer._asdict() for answer in query.answers]
+    return _with_key(query.key, query.key_field, {"query": query.query, "answers": answers})
+
+
+def _document_json(document: Document, origins: bool) -> dict[str, object]:
+    rest: dict[str, object] = {
+        "source": document.source,
+        "passage": {"text": document.text, "entities": [span._asdict() for span in document.entities]},
+        "qas": [_query_json(query) for query in document.queries],
+    }
+    if origins:
+        rest["origin"] = document.origin
+    return _with_key(document.key, document.key_field, rest)
+
+
+def write(documents: Iterable[Document], version: str, *, origins: bool = False) -> bytes:
+    """The data set's own file layout, UTF-8, one example a line; the same documents always give the same bytes.
+
+    The published layout has no field for the origin: `origins` adds it, so that `read` gives it back.
+    """
+    examples = [json.dumps(_document_json(document, origins), ensure_ascii=False) for document in documents]
+    body = ",\n".join(examples)
+    return f'{{"version": {json.dumps(version, ensure_ascii=False)}, "data": [\n{body}\n]}}\n'.encode()
