@@ -1,0 +1,86 @@
+"""`make bench`: import, publication and pages with 20,000 items, on PostgreSQL with the whole stack running.
+
+Times on one machine wobble; so the pages are compared with their own time at 100 items in the same run.
+BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from ops.ensure_database import drop
+from ops.stack import Stack
+from ops.surroundings import ROOT, Ports
+
+ITEMS = int(os.environ.get("BENCH_ITEMS", "20000"))
+SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
+
+
+def main() -> int:
+    databases = [f"{SERVER}/annotate_bench", f"{SERVER}/annotate_bench_marketplace"]
+    for url in databases:
+        drop(url)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"DATABASE_URL": databases[0], "HARVEST_SECONDS": "3600"}
+        try:
+            with Stack(Path(folder), Ports.free(), settings) as stack:
+                return run(stack)
+        finally:
+            for url in databases:
+                drop(url)
+
+
+def run(stack: Stack) -> int:
+    prepare = _python(stack, "tests.benchmarks.fill", "prepare")
+    small = _python(stack, "tests.benchmarks.fill", "project", "100")
+    before = _pages(stack, small)
+    large = _python(stack, "tests.benchmarks.fill", "project", str(ITEMS))
+    after = _pages(stack, large)
+    rates = [
+        ("import, items a second", large["import_rate"], 5000),
+        ("publish, HITs a second", large["publish_rate"], 100),
+    ]
+    print(f"\n{ITEMS:,} items on PostgreSQL, {prepare['cpus']} cores")
+    fine = True
+    for name, figure, target in rates:
+        fine &= _line(f"{name:42} {figure:10,.0f}   target {target:,}", figure >= target)
+    print(f"\n{'page':24} {'queries':>18} {'median ms':>22}   (100 items, {ITEMS:,} items)")
+    for name in before:
+        (q0, ms0), (q1, ms1) = before[name], after[name]
+        text = f"{name:24} {q0:8} {q1:8}   {ms0:10.1f} {ms1:10.1f}   {ms1 - ms0:+6.1f}"
+        fine &= _line(text, q0 == q1 and ms1 - ms0 <= 15)
+    return 0 if fine else 1
+
+
+def _line(text: str, fine: bool) -> bool:
+    print(f"{text}   {'ok' if fine else 'MISSED'}", flush=True)
+    return fine
+
+
+def _pages(stack: Stack, project: dict) -> dict[str, list[float]]:
+    found = {
+        f"{side}: {name}": figures
+        for side, argument in (("requester", project["slug"]), ("marketplace", project["hit_type_id"]))
+        for name, figures in _python(stack, "tests.benchmarks.pages", side, argument).items()
+    }
+    time.sleep(1)
+    return found
+
+
+def _python(stack: Stack, module: str, *arguments: str) -> dict:
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, env=stack.env, cwd=ROOT, capture_output=True, text=True, timeout=3000)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command[2:])} failed:\n{done.stdout}{done.stderr}")
+    found: dict = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
