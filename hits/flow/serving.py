@@ -1,0 +1,228 @@
+"""The room of the worker's page: who may open it, what it shows, what it keeps until the answer is sent.
+
+Security: no cookie and no session. A HIT's address holds a signed token that names its row; the page holds a second
+one, bound to HIT, assignment and worker, which the check and the drafts go by. The ids come from the marketplace's
+frame, so they decide what is shown, never what is paid: answers enter by harvesting alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.core import signing
+from django.db.models import Q
+
+from hits.flow.common import protocol_of
+from hits.models import Assignment, Block, Draft, Hit, Item
+from hits.protocols.base import Json
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+MAX_DRAFT_CHARACTERS = 20_000
+_HIT_SALT = "hits.task"
+_PAGE_SALT = "hits.task.page"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
+
+
+class TaskRefusedError(Exception):
+    """The page cannot be served. The message says what happened, in words for the worker."""
+
+
+class TokenRefusedError(TaskRefusedError):
+    """The address or the page's token was not made here, was changed, or names a HIT that is gone."""
+
+
+class FrameRefusedError(TaskRefusedError):
+    """The frame's parameters are not those of a marketplace that this installation knows."""
+
+
+class NotEligibleError(TaskRefusedError):
+    """This worker may not answer this item."""
+
+    def __init__(self, message: str, contact_email: str) -> None:
+        self.contact_email = contact_email
+        super().__init__(message)
+
+
+class DraftRefusedError(TaskRefusedError):
+    """The draft is too large to keep."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One worker with one assignment of one HIT."""
+
+    hit: Hit
+    assignment_id: str
+    worker_id: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the task template needs. `token` and `submit_url` are empty in a preview."""
+
+    hit: Hit
+    template: str
+    task: Json
+    settings: Json
+    assignment_id: str = ""
+    worker_id: str = ""
+    submit_url: str = ""
+    token: str = ""
+    draft: dict[str, str] = field(default_factory=dict)
+    first_visit: bool = True
+
+    @property
+    def preview(self) -> bool:
+        return not self.token
+
+
+def task_url(hit_pk: int) -> str:
+    """The ExternalURL of a HIT, a function of its row alone."""
+    return f"{settings.PUBLIC_URL}/task/{signing.Signer(salt=_HIT_SALT).sign(str(hit_pk))}/"
+
+
+def resolve(token: str) -> Hit:
+    """The HIT of an address. Raises TokenRefusedError."""
+    try:
+        return _hit(int(signing.Signer(salt=_HIT_SALT).unsign(token)))
+    except (signing.BadSignature, ValueError) as error:
+        raise TokenRefusedError("This address is incomplete or was changed, so the task cannot be found.") from error
+
+
+def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
+    """The page of a HIT for what the frame says of itself. Writes nothing.
+
+    Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
+    """
+    protocol = protocol_of(hit.stage)
+    template = f"{protocol.name}/task.html"
+    options = protocol.settings(hit.stage.settings)
+    task = protocol.page(hit.item.document.data, hit.item.data, options)
+    if query.get("assignmentId", PREVIEW) == PREVIEW:
+        return Page(hit, template, task, options)
+    visit = _visit(hit, query)
+    origin = _submit_origin(query)
+    refuse_ineligible(visit)
+    draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
+    return Page(
+        hit,
+        template,
+        task,
+        options,
+        assignment_id=visit.assignment_id,
+        worker_id=visit.worker_id,
+        submit_url=f"{origin}/mturk/externalSubmit",
+        token=page_token(visit),
+        draft=draft.fields if draft else {},
+        first_visit=draft is None and not _was_here(visit),
+    )
+
+
+def page_token(visit: Visit) -> str:
+    return signing.dumps([visit.hit.pk, visit.assignment_id, visit.worker_id], salt=_PAGE_SALT)
+
+
+def read_page_token(token: str) -> Visit:
+    """Raises TokenRefusedError."""
+    try:
+        pk, assignment_id, worker_id = signing.loads(token, salt=_PAGE_SALT)
+    except (signing.BadSignature, ValueError) as error:
+        raise TokenRefusedError("This page has lost its key. Reload it: what you entered is kept.") from error
+    return Visit(_hit(pk), assignment_id, worker_id)
+
+
+def check(token: str, fields: Mapping[str, str]) -> None:
+    """The last word before the answer goes to the marketplace.
+
+    Raises TokenRefusedError, NotEligibleError, and AnswerRefusedError from the protocol.
+    """
+    visit = read_page_token(token)
+    refuse_ineligible(visit)
+    stage, item = visit.hit.stage, visit.hit.item
+    protocol = protocol_of(stage)
+    protocol.check(item.document.data, item.data, protocol.settings(stage.settings), answer_fields(fields))
+
+
+def save_draft(token: str, fields: Mapping[str, str]) -> Draft:
+    """Keep an unfinished answer; the last one saved stands. Raises TokenRefusedError, DraftRefusedError."""
+    visit = read_page_token(token)
+    # PostgreSQL's JSON cannot hold the character NUL.
+    kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
+    if sum(len(name) + len(value) for name, value in kept.items()) > MAX_DRAFT_CHARACTERS:
+        raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
+    draft, _ = Draft.objects.update_or_create(
+        assignment_id=visit.assignment_id, worker_id=visit.worker_id, defaults={"hit": visit.hit, "fields": kept}
+    )
+    return draft
+
+
+def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    """The protocol's own fields, without those that belong to the marketplace."""
+    return {name: value for name, value in fields.items() if name not in _MARKETPLACE_FIELDS}
+
+
+def refuse_ineligible(visit: Visit) -> None:
+    """Raises NotEligibleError for a blocked worker and for one who has judged this item before."""
+    project = visit.hit.stage.project
+    blocked = Block.objects.filter(
+        project=project, worker__worker_id=visit.worker_id, state__in=[Block.State.INTENDED, Block.State.GRANTED]
+    )
+    if blocked.exists():
+        raise NotEligibleError("This project does not offer you its tasks any more.", project.contact_email)
+    if _answered_before(visit).exists():
+        raise NotEligibleError(
+            "You have answered this question before. This time we need somebody who sees it for the first time.",
+            project.contact_email,
+        )
+
+
+def _hit(pk: int) -> Hit:
+    # Four levels of ancestors come along; a longer chain of stages costs one more query a level.
+    related = ("stage__project", "item__document", "item__parent__parent__parent__parent")
+    hit = Hit.objects.select_related(*related).filter(pk=pk).first()
+    if hit is None:
+        raise TokenRefusedError("This task was taken down by the project that made it.")
+    return hit
+
+
+def _visit(hit: Hit, query: Mapping[str, str]) -> Visit:
+    assignment_id, worker_id = query.get("assignmentId", ""), query.get("workerId", "")
+    if not _ID.fullmatch(assignment_id) or not _ID.fullmatch(worker_id):
+        raise FrameRefusedError("The marketplace did not say whose task this is, so no answer could be credited.")
+    # Until the marketplace's reply is recorded, a HIT that workers already see has no id here.
+    if hit.hit_id and query.get("hitId", hit.hit_id) != hit.hit_id:
+        raise FrameRefusedError("This page belongs to another HIT than the one that you accepted.")
+    return Visit(hit, assignment_id, worker_id)
+
+
+def _submit_origin(query: Mapping[str, str]) -> str:
+    origin = query.get("turkSubmitTo", "")
+    if origin not in settings.MTURK_SUBMIT_ORIGINS:
+        raise FrameRefusedError("This page was opened from a site that we do not know, so your answer would be lost.")
+    return origin
+
+
+def _answered_before(visit: Visit):
+    same_item = Q(hit__item=visit.hit.item) & ~Q(hit=visit.hit)
+    earlier_stage = Q(hit__item__in=_ancestors(visit.hit.item), stage__key__in=visit.hit.stage.not_workers_of)
+    return Assignment.objects.filter(same_item | earlier_stage, worker__worker_id=visit.worker_id)
+
+
+def _ancestors(item: Item) -> list[int]:
+    found = []
+    while item.parent is not None:
+        item = item.parent
+        found.append(item.pk)
+    return found
+
+
+def _was_here(visit: Visit) -> bool:
+    """Whether the worker has answered or begun anything in this project."""
+    project = visit.hit.stage.project_id
+    answered = Assignment.objects.filter(worker__worker_id=visit.worker_id, stage__project=project)
+    begun = Draft.objects.filter(worker_id=visit.worker_id, hit__stage__project=project)
+    return answered.exists() or begun.exists()

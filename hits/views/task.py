@@ -1,0 +1,95 @@
+"""The worker's page and the two addresses that its script calls. No cookie is read or set by any of them.
+
+Security: only the marketplaces of MTURK_SUBMIT_ORIGINS may frame these pages and receive their forms. They are
+rendered without a request, so that no context processor touches a session. Opening a page writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from csp.decorators import csp_replace
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import path
+from django.views.decorators.cache import never_cache
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from hits.flow import serving
+from hits.protocols.base import AnswerRefusedError
+
+View = Callable[..., HttpResponse]
+
+
+def in_frame(view: View) -> View:
+    """Let the known marketplaces, and nobody else, frame the page and take its form."""
+
+    @wraps(view)
+    def framed(*args: Any, **kwargs: Any) -> HttpResponse:
+        origins = list(settings.MTURK_SUBMIT_ORIGINS)
+        return csp_replace({"frame-ancestors": origins, "form-action": origins})(view)(*args, **kwargs)
+
+    return xframe_options_exempt(never_cache(framed))
+
+
+@require_safe
+@in_frame
+def task(request: HttpRequest, token: str) -> HttpResponse:
+    try:
+        page = serving.open_page(serving.resolve(token), request.GET)
+    except serving.TaskRefusedError as refusal:
+        return _refusal_page(refusal)
+    return HttpResponse(render_to_string(page.template, {"page": page, "project": page.hit.stage.project}))
+
+
+@csrf_exempt
+@require_POST
+def check(request: HttpRequest) -> JsonResponse:
+    """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker."""
+    try:
+        serving.check(*_posted(request))
+    except AnswerRefusedError as refusal:
+        return _reasons(422, *refusal.reasons)
+    except serving.NotEligibleError as refusal:
+        return _reasons(403, f"{refusal} Please return this HIT: that does not count against you.")
+    except serving.TokenRefusedError as refusal:
+        return _reasons(400, str(refusal))
+    return JsonResponse({"ok": True})
+
+
+@csrf_exempt
+@require_POST
+def draft(request: HttpRequest) -> JsonResponse:
+    """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either."""
+    try:
+        serving.save_draft(*_posted(request))
+    except serving.TaskRefusedError as refusal:
+        return _reasons(400, str(refusal))
+    return JsonResponse({"ok": True})
+
+
+def _posted(request: HttpRequest) -> tuple[str, dict[str, str]]:
+    fields = {name: str(value) for name, value in request.POST.items()}
+    return fields.pop("page", ""), fields
+
+
+def _reasons(status: int, *reasons: str) -> JsonResponse:
+    return JsonResponse({"ok": False, "reasons": reasons}, status=status)
+
+
+def _refusal_page(refusal: serving.TaskRefusedError) -> HttpResponse:
+    kinds = {serving.NotEligibleError: ("not_eligible", 403), serving.FrameRefusedError: ("wrong_frame", 400)}
+    name, status = kinds.get(type(refusal), ("not_found", 404))
+    return HttpResponse(render_to_string(f"task/{name}.html", {"refusal": refusal}), status=status)
+
+
+task_urls = [
+    path("task/check/", check, name="task-check"),
+    path("task/draft/", draft, name="task-draft"),
+    path("task/<str:token>/", task, name="task"),
+]
