@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from django.core.cache import cache
 from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, Max, Min, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import TruncDate
+from django.utils import timezone
 
 from marketplace.models import Assignment, Hit, HitType, Qualification, Worker
 from marketplace.rules import lifecycle
@@ -128,14 +129,13 @@ def open_groups(worker: Worker) -> list[Group]:
 
 def visible_group(worker: Worker, hit_type: HitType) -> Group | None:
     """The group as the worker sees it, also without a free HIT; None when it hides from this worker."""
-    if qualifications.failing(worker, hit_type.requirements, "discover"):
-        return None
-    return group_for(worker, hit_type)
+    group = group_for(worker, hit_type)
+    return None if group.hidden else group
 
 
 def group_for(worker: Worker, hit_type: HitType) -> Group:
     """The group for somebody who knows it already, such as one who has just submitted."""
-    free = Hit.objects.filter(hit_type=hit_type, state=lifecycle.ASSIGNABLE).count()
+    free = Hit.objects.filter(hit_type=hit_type).assignable(timezone.now()).count()
     taken = taken_counts(worker, hit_type).get(hit_type.pk, 0) if free else 0
     return _as_groups(worker, {hit_type: free - taken})[0]
 

@@ -10,4 +10,14 @@
       if (event.target.matches("select, input[type=checkbox]")) form.requestSubmit();
     });
   }
+
+  // A second click on a button that posts would take a second HIT.
+  document.addEventListener("submit", (event) => {
+    if (event.target.method !== "post") return;
+    if (event.target.dataset.sent && !event.defaultPrevented) event.preventDefault();
+    if (!event.defaultPrevented) event.target.dataset.sent = "yes";
+  });
+  window.addEventListener("pageshow", () => {
+    for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  });
 })();

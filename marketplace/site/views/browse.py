@@ -79,12 +79,10 @@ def home(request: HttpRequest, worker: Worker) -> HttpResponse:
 @require_safe
 @worker_required
 def preview(request: HttpRequest, worker: Worker, group_id: str = "") -> HttpResponse:
-    now = timezone.now()
-    assignments.sweep(now)
     hit_type = queries.group_by_id(group_id or request.GET.get("groupId", ""))
     group = queries.visible_group(worker, hit_type) if hit_type else None
     if hit_type is None or group is None:
         raise Http404
-    hit = queries.sample_hit(worker, hit_type, now) if group.may_preview else None
+    hit = queries.sample_hit(worker, hit_type, timezone.now()) if group.may_preview else None
     context = {"group": group, "needs": group.needs, "frame": preview_frame(hit) if hit else None}
     return show(request, worker, "preview", context, "hits")

@@ -52,7 +52,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
             "too_big",
             "The answer is too big",
             "The task page sent more than this marketplace takes in one answer.",
-            "It could not be kept. The HIT is still yours: shorten the answer, or return the HIT and tell the requester.",
+            "It could not be kept. The HIT is still yours: shorten the answer, or return the HIT.",
             next_url=reverse("site:my_work"),
             next_label="Go to my work",
             advice=_BACK,

@@ -1,0 +1,152 @@
+"""A worker at work in a real browser: the task page is of another origin, and sees no cookie of ours."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from marketplace.models import Assignment, Hit, HitType, Worker
+from tests.marketplace.site.test_pages_axe import make_question, sign_in
+
+Status = Assignment.Status
+
+
+@pytest.fixture
+def url(
+    transactional_db: None,
+    live_server: Any,
+    settings: Any,
+    page: Page,
+    client: Client,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    task_origin: str,
+) -> str:
+    """A marketplace with three HITs of one group, and Walter signed in."""
+    settings.MARKETPLACE_PUBLIC_URL = live_server.url
+    for _ in range(3):
+        make_hit(hit_type, question=make_question(task_origin))
+    sign_in(page, client, live_server.url)
+    return live_server.url
+
+
+def answer(page: Page) -> None:
+    task = page.frame_locator("iframe.task")
+    task.get_by_label("Answer").fill("Calypso")
+    task.get_by_role("button", name="Submit answer").click()
+
+
+def start(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_role("button", name="Start: Pick the entity").click()
+    expect(page).to_have_url(url_of_work(page))
+
+
+def url_of_work(page: Page) -> Any:
+    import re
+
+    return re.compile(r"/mturk/work/\d+/$")
+
+
+def test_one_hit_follows_the_other_until_the_last(page: Page, url: str, worker: Worker, task_origin: str) -> None:
+    assert task_origin.split(":")[1] != url.split(":")[1]
+    start(page, url)
+    for done in (1, 2):
+        before = page.url
+        answer(page)
+        page.wait_for_url(lambda address, before=before: address != before and "/mturk/work/" in address)
+        assert Assignment.objects.filter(status=Status.SUBMITTED).count() == done
+    answer(page)
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+    assert set(Assignment.objects.values_list("status", flat=True)) == {Status.SUBMITTED}
+    assert "<FreeText>Calypso</FreeText>" in Assignment.objects.first().answer  # type: ignore[union-attr]
+
+
+def test_with_the_switch_off_it_stops_after_a_submit(page: Page, url: str) -> None:
+    start(page, url)
+    switch = page.get_by_role("switch", name="Take the next HIT by itself")
+    expect(switch).to_have_attribute("aria-checked", "true")
+    switch.click()
+    expect(switch).to_have_attribute("aria-checked", "false")
+    page.reload()
+    expect(switch).to_have_attribute("aria-checked", "false")
+    answer(page)
+    expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
+    page.get_by_role("button", name="Take the next HIT").click()
+    expect(page).to_have_url(url_of_work(page))
+
+
+def test_without_scripts_a_link_leads_on(page: Page, url: str, browser: Any) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    context.add_cookies(page.context.cookies())
+    plain = context.new_page()
+    plain.goto(url)
+    plain.get_by_role("button", name="Start: Pick the entity").click()
+    held = Assignment.objects.get()
+    # The test's own task page needs a script: post what it would post, from inside the frame.
+    frame = plain.frame(url=lambda address: "/task" in address)
+    assert frame is not None
+    assert held.assignment_id in frame.url
+    plain.set_content(
+        f'<form method="post" action="{url}/mturk/externalSubmit"><input name="assignmentId" '
+        f'value="{held.assignment_id}"><input name="answer" value="x"><button>Send</button></form>'
+    )
+    plain.get_by_role("button", name="Send").click()
+    plain.get_by_role("link", name="Go on").click()
+    plain.get_by_role("button", name="Take the next HIT").click()
+    expect(plain).to_have_url(url_of_work(plain))
+    context.close()
+
+
+def test_time_running_out_is_said_and_then_over(page: Page, url: str) -> None:
+    start(page, url)
+    held = Assignment.objects.get()
+    Assignment.objects.filter(pk=held.pk).update(deadline=timezone.now() + timedelta(seconds=5))
+    page.reload()
+    expect(page.locator("#running-out")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("left to submit this HIT")
+    expect(page.locator("#time-over")).to_be_visible(timeout=10_000)
+    expect(page.get_by_role("status")).to_contain_text("Time is over")
+    expect(page.get_by_role("button", name="Return")).to_be_hidden()
+    page.get_by_role("link", name="Go on").click()
+    expect(page.get_by_role("heading", name="Time ran out")).to_be_visible()
+
+
+def test_a_late_answer_gets_a_friendly_page_in_the_frame(page: Page, url: str) -> None:
+    start(page, url)
+    Assignment.objects.update(deadline=timezone.now() - timedelta(seconds=1))
+    answer(page)
+    frame = page.frame_locator("iframe.task")
+    expect(frame.get_by_role("heading", name="The time ran out")).to_be_visible()
+    frame.get_by_role("link", name="Go on").click()
+    expect(page.get_by_role("heading", name="Time ran out")).to_be_visible()
+
+
+def test_returning_and_taking_back(page: Page, url: str) -> None:
+    start(page, url)
+    hit = Assignment.objects.get().hit_id
+    page.get_by_role("button", name="Return").click()
+    expect(page.get_by_text("It does not count against you")).to_be_visible()
+    page.get_by_role("button", name="Undo: take it back").click()
+    expect(page).to_have_url(url_of_work(page))
+    assert Assignment.objects.get(status=Status.ACCEPTED).hit_id == hit
+
+
+def test_the_frame_fills_the_window_without_a_second_scrollbar(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    start(page, url)
+    box = page.locator("iframe.task").bounding_box()
+    assert box is not None
+    assert round(box["y"] + box["height"]) == 800
+    assert page.evaluate("document.documentElement.scrollHeight <= window.innerHeight")
+
+
+def test_a_double_click_takes_one_hit(page: Page, url: str) -> None:
+    page.goto(url)
+    page.get_by_role("button", name="Start: Pick the entity").dblclick()
+    expect(page).to_have_url(url_of_work(page))
+    assert Assignment.objects.count() == 1

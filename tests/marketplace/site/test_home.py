@@ -1,0 +1,194 @@
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from marketplace.models import Hit, HitType, Requester, Worker
+from marketplace.rules.qualifications import NUMBER_APPROVED
+from marketplace.site.queries import Group
+from marketplace.verbs import assignments, qualifications
+from tests.marketplace.site.conftest import requirement
+
+EXPERIENCED = {"type_id": NUMBER_APPROVED, "comparator": "GreaterThan", "IntegerValues": [100]}
+
+
+def groups(client: Client, query: str = "") -> list[Group]:
+    return list(client.get("/" + query).context["page"].object_list)
+
+
+def test_it_shows_what_a_group_pays_and_how_many_hits_it_has(
+    client: Client, hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    for _ in range(3):
+        make_hit(hit_type)
+    page = client.get("/").text
+    for part in ("Pick the entity", "Alice", "pays in 1 hour", "3 HITs", "$0.50", "no times yet", "new requester"):
+        assert part in page
+
+
+def test_it_measures_the_wage_by_the_median_time(
+    client: Client, other_worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Callable[..., Any]
+) -> None:
+    for _ in range(4):
+        make_hit(hit_type)
+    answer_hits(hit_type, other_worker, 2)
+    answer_hits(hit_type, other_worker, 1, took=timedelta(seconds=500))
+    (group,) = groups(client)
+    assert (group.hourly, group.takes) == (Decimal(50), "36 s")
+
+
+def test_it_tells_how_much_of_the_work_a_requester_approves(
+    client: Client,
+    requester: Requester,
+    other_worker: Worker,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    answer_hits: Callable[..., Any],
+    now: datetime,
+) -> None:
+    for _ in range(5):
+        make_hit(hit_type)
+    first, second, third, _ = answer_hits(hit_type, other_worker, 4)
+    for kept in (first, second):
+        assignments.approve(requester, kept.assignment_id, now)
+    assignments.reject(requester, third.assignment_id, now, "Not read")
+    (group,) = groups(client)
+    assert group.reputation == "66 % approved"
+
+
+def test_it_counts_only_hits_that_this_worker_can_still_take(
+    client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Callable[..., Any]
+) -> None:
+    for _ in range(3):
+        make_hit(hit_type, max_assignments=2)
+    answer_hits(hit_type, worker, 1)
+    assert [group.available for group in groups(client)] == [2]
+    answer_hits(hit_type, worker, 2)
+    assert groups(client) == []
+
+
+def test_expired_hits_are_gone(client: Client, hit_type: HitType, make_hit: Callable[..., Hit], now: datetime) -> None:
+    make_hit(hit_type, now=now - timedelta(hours=2))
+    assert groups(client) == []
+
+
+def test_an_overdue_hit_of_somebody_else_is_offered_again(
+    client: Client, hit: Hit, hit_type: HitType, other_worker: Worker, now: datetime
+) -> None:
+    assignments.accept(hit_type, other_worker, now - timedelta(seconds=700))
+    assert [group.available for group in groups(client)] == [1]
+
+
+def test_only_work_that_one_qualifies_for_is_shown_at_first(
+    client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
+) -> None:
+    make_hit(make_hit_type(title="For experts", requirements=[requirement(**EXPERIENCED)]))
+    page = client.get("/").text
+    assert "For experts" not in page
+    assert "No work that you qualify for right now" in page
+    everything = client.get("/?filtered=1").text
+    assert "For experts" in everything
+    assert "More than 100 of your answers approved" in everything
+    assert "Start" not in everything
+
+
+def test_a_group_that_guards_its_discovery_is_hidden_from_the_unqualified(
+    client: Client,
+    requester: Requester,
+    worker: Worker,
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    now: datetime,
+) -> None:
+    kind = qualifications.create_type(requester, name="Insider", description="Knows us", status="Active", now=now)
+    insiders = requirement(guarded="DiscoverPreviewAndAccept", type_id=kind.qualification_type_id)
+    make_hit(make_hit_type(title="Secret", requirements=[insiders]))
+    assert "Secret" not in client.get("/?filtered=1").text
+    qualifications.grant(requester, kind.qualification_type_id, worker.worker_id, now)
+    assert "Secret" in client.get("/").text
+
+
+@pytest.fixture
+def three_groups(
+    make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit], other_worker: Worker, answer_hits: Callable[..., Any]
+) -> None:
+    """Rich pays most, Quick pays most an hour, Plenty has the most HITs and is the newest."""
+    rich, quick, plenty = (
+        make_hit_type(title=title, keywords=words, reward=Decimal(reward))
+        for title, words, reward in (
+            ("Rich", "writing", "2.00"),
+            ("Quick", "reading", "0.10"),
+            ("Plenty", "reading, names", "0.05"),
+        )
+    )
+    for kind, count in ((rich, 3), (quick, 3), (plenty, 9)):
+        for _ in range(count):
+            make_hit(kind)
+    answer_hits(rich, other_worker, 1, took=timedelta(seconds=600))
+    answer_hits(quick, other_worker, 1, took=timedelta(seconds=2))
+
+
+@pytest.mark.parametrize(
+    ("sort", "titles"),
+    [
+        ("hourly", ["Quick", "Rich", "Plenty"]),
+        ("reward", ["Rich", "Quick", "Plenty"]),
+        ("newest", ["Plenty", "Quick", "Rich"]),
+        ("most", ["Plenty", "Rich", "Quick"]),
+        ("nonsense", ["Quick", "Rich", "Plenty"]),
+    ],
+)
+def test_groups_are_sorted_as_asked(client: Client, three_groups: None, sort: str, titles: list[str]) -> None:
+    assert [group.title for group in groups(client, f"?sort={sort}")] == titles
+
+
+@pytest.mark.parametrize(("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3)])
+def test_search_looks_at_titles_keywords_and_requesters(
+    client: Client, three_groups: None, search: str, titles: list[str] | int
+) -> None:
+    found = [group.title for group in groups(client, f"?q={search}")]
+    assert found == titles or len(found) == titles
+
+
+def test_an_empty_search_says_how_to_go_on(client: Client, three_groups: None) -> None:
+    page = client.get("/?q=%3Cb%3Enothing").text
+    assert "Nothing matches “&lt;b&gt;nothing”" in page
+    assert "Clear the search" in page
+
+
+def test_no_work_at_all_is_said_calmly(client: Client) -> None:
+    assert "No work right now" in client.get("/").text
+
+
+def test_the_list_is_paged_and_keeps_its_filters(
+    client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
+) -> None:
+    for number in range(30):
+        make_hit(make_hit_type(title=f"Group {number}"))
+    page = client.get("/?sort=newest&q=group")
+    assert len(page.context["page"].object_list) == 25
+    assert "?sort=newest&amp;q=group&amp;page=2" in page.text
+    assert len(groups(client, "?sort=newest&q=group&page=2")) == 5
+
+
+def test_the_bar_sums_up_the_day_of_the_viewer(
+    client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], now: datetime
+) -> None:
+    for _ in range(2):
+        make_hit(hit_type)
+    assignment = assignments.accept(hit_type, worker, now - timedelta(minutes=9))
+    assignments.submit(assignment.assignment_id, {"answer": ["x"]}, now)
+    assignments.accept(hit_type, worker, now)
+    client.cookies["tz"] = "Europe%2FBerlin"
+    page = client.get("/")
+    assert "Today $0.50 · 9 min" in page.text
+    assert page.context["day"].in_hand == 1
+
+
+@pytest.mark.parametrize("cookie", ["Nowhere/Atlantis", "../../etc/passwd", "%00"])
+def test_a_wrong_time_zone_counts_as_utc(client: Client, cookie: str) -> None:
+    client.cookies["tz"] = cookie
+    assert client.get("/").status_code == 200

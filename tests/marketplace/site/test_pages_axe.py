@@ -1,0 +1,123 @@
+"""Every page in a real browser: no accessibility violation, no sideways scrolling, light and dark."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings as django_settings
+from django.test import Client
+from playwright.sync_api import Page
+
+from marketplace.models import Hit, HitType, Requester, Worker
+from marketplace.rules.qualifications import LOCALE
+from marketplace.verbs import assignments, qualifications
+from tests.marketplace.site.conftest import requirement
+
+SIGNED_IN = [
+    "/",
+    "/?filtered=1",
+    "/?q=nothing-like-it",
+    "/mturk/preview?groupId={group}",
+    "/mturk/preview?groupId={guarded}",
+    "/mturk/work/{held}/",
+    "/mturk/work/{waiting}/after/",
+    "/mturk/work/{returned}/after/",
+    "/mturk/finished?groupId={over}",
+    "/worker/",
+    "/worker/earnings/",
+    "/worker/qualifications/",
+    "/worker/profile/",
+    "/mturk/preview?groupId=none",
+    "/mturk/externalSubmit",
+]
+SIGNED_OUT = ["/accounts/login/", "/accounts/signup/", "/worker/"]
+SCREENS = [(1280, 800, "light"), (1280, 800, "dark"), (360, 700, "light"), (360, 700, "dark")]
+
+
+@pytest.fixture
+def world(
+    transactional_db: None,
+    live_server: Any,
+    requester: Requester,
+    worker: Worker,
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    answer_hits: Callable[..., Any],
+    task_origin: str,
+    settings: Any,
+    now: datetime,
+) -> dict[str, Any]:
+    """A marketplace with something to show on every page."""
+    settings.MARKETPLACE_PUBLIC_URL = live_server.url
+    question = make_question(task_origin)
+    group = make_hit_type(title="Find the name that fits a news statement, and say how sure you are")
+    in_canada = requirement("EqualTo", "PreviewAndAccept", LOCALE, LocaleValues=[{"Country": "CA"}])
+    guarded = make_hit_type(title="Write two questions about a short story", requirements=[in_canada])
+    over = make_hit_type(title="Tell a story about an everyday situation")
+    for kind in (group,) * 8 + (guarded,):
+        make_hit(kind, question=question)
+    approved, rejected, waiting = answer_hits(group, worker, 3, took=timedelta(seconds=39))
+    assignments.approve(requester, approved.assignment_id, now, "Thank you")
+    assignments.reject(requester, rejected.assignment_id, now, "The statement is about somebody else in the text")
+    held = assignments.accept(group, worker, now)
+    returned = assignments.give_back(assignments.accept(group, worker, now), worker, now)
+    kind = qualifications.create_type(requester, name="Trained", description="Passed", status="Active", now=now)
+    qualifications.grant(requester, kind.qualification_type_id, worker.worker_id, now, value=90)
+    return {
+        "url": live_server.url,
+        "group": group.hit_group_id,
+        "guarded": guarded.hit_group_id,
+        "over": over.hit_group_id,
+        "held": held.pk,
+        "waiting": waiting.pk,
+        "returned": returned.pk,
+    }
+
+
+def make_question(origin: str) -> str:
+    return (
+        '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
+        f'ExternalQuestion.xsd"><ExternalURL>{origin}/task?item=1</ExternalURL><FrameHeight>0</FrameHeight>'
+        "</ExternalQuestion>"
+    )
+
+
+def sign_in(page: Page, client: Client, url: str) -> None:
+    session = client.cookies[django_settings.SESSION_COOKIE_NAME].value
+    page.context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": session, "url": url}])
+
+
+def check(page: Page, address: str, screen: tuple[int, int, str]) -> list[str]:
+    """Problems of one page on one screen, as lines to read."""
+    width, height, scheme = screen
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(address)
+    found = Axe().run(page, options={"iframes": False})
+    where = f"{address} at {width} {scheme}"
+    problems = [f"{where}: {v['id']} {[n['target'] for n in v['nodes']]}" for v in found.response["violations"]]
+    if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+        problems.append(f"{where}: scrolls sideways")
+    return problems
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
+def test_every_page_is_accessible(page: Page, client: Client, world: dict[str, Any], screen: tuple[int, int, str]) -> None:
+    refused: list[str] = []
+    page.on("console", lambda line: refused.append(line.text) if "Content Security Policy" in line.text else None)
+    problems = [line for path in SIGNED_OUT for line in check(page, world["url"] + path, screen)]
+    sign_in(page, client, world["url"])
+    for path in SIGNED_IN:
+        problems += check(page, world["url"] + path.format(**world), screen)
+    assert problems == []
+    assert refused == []
+
+
+def test_forms_with_errors_are_accessible(page: Page, client: Client, world: dict[str, Any]) -> None:
+    page.goto(world["url"] + "/accounts/signup/")
+    page.locator("form").evaluate("form => form.noValidate = true")
+    page.get_by_role("button", name="Sign up").click()
+    assert page.get_by_text("This field is required.").count() == 3
+    assert Axe().run(page).response["violations"] == []

@@ -1,0 +1,92 @@
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from django.test import Client
+
+from marketplace.models import Assignment, Hit, HitType
+from marketplace.rules.qualifications import LOCALE
+from tests.marketplace.site.conftest import requirement
+
+
+def in_canada(guarded: str) -> dict[str, object]:
+    return requirement("EqualTo", guarded, LOCALE, LocaleValues=[{"Country": "CA"}])
+
+
+@pytest.mark.parametrize("address", ["/mturk/preview?groupId={}", "/projects/{}/tasks"])
+@pytest.mark.parametrize("which", ["hit_type_id", "hit_group_id"])
+def test_both_links_open_the_preview_by_either_id(
+    client: Client, hit: Hit, hit_type: HitType, address: str, which: str
+) -> None:
+    page = client.get(address.format(getattr(hit_type, which)))
+    assert page.status_code == 200
+    assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&amp;hitId=" + hit.hit_id in page.text
+    assert "workerId" not in page.text
+
+
+def test_the_frame_is_sandboxed_and_as_high_as_asked(client: Client, hit: Hit, hit_type: HitType) -> None:
+    page = client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").text
+    assert 'height="600"' in page
+    assert (
+        'sandbox="allow-scripts allow-forms allow-same-origin allow-popups allow-top-navigation-by-user-activation"' in page
+    )
+
+
+def test_looking_takes_nothing(client: Client, hit: Hit, hit_type: HitType) -> None:
+    client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}")
+    assert not Assignment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("guarded", "listed", "status", "framed"),
+    [
+        ("Accept", True, 200, True),
+        ("PreviewAndAccept", True, 200, False),
+        ("DiscoverPreviewAndAccept", False, 404, False),
+    ],
+)
+def test_a_guard_hides_as_much_as_it_says(
+    client: Client,
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    guarded: str,
+    listed: bool,
+    status: int,
+    framed: bool,
+) -> None:
+    kind = make_hit_type(title="Guarded", requirements=[in_canada(guarded)])
+    make_hit(kind)
+    assert ("Guarded" in client.get("/?filtered=1").text) == listed
+    preview = client.get(f"/mturk/preview?groupId={kind.hit_group_id}")
+    assert preview.status_code == status
+    assert ("<iframe" in preview.text) == framed
+    assert "/mturk/accept" not in preview.text
+    assert ("You live in CA" in preview.text) == listed
+    accept = client.post("/mturk/accept", {"groupId": kind.hit_group_id})
+    assert accept.status_code == (403 if listed else 404)
+    assert not Assignment.objects.exists()
+
+
+def test_who_qualifies_sees_that_and_can_accept(
+    client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit], worker: object
+) -> None:
+    kind = make_hit_type(requirements=[in_canada("DiscoverPreviewAndAccept")])
+    make_hit(kind)
+    worker.country = "CA"  # type: ignore[attr-defined]
+    worker.save()  # type: ignore[attr-defined]
+    page = client.get(f"/mturk/preview?groupId={kind.hit_group_id}").text
+    assert "/mturk/accept" in page
+    assert "<iframe" in page
+
+
+def test_a_group_without_hits_says_so(client: Client, hit_type: HitType, now: datetime) -> None:
+    page = client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").text
+    assert "No HITs are left in this group" in page
+    assert "<iframe" not in page
+
+
+@pytest.mark.parametrize("path", ["/mturk/preview", "/mturk/preview?groupId=", "/projects/3NONE/tasks"])
+def test_an_unknown_group_is_not_found(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "Nothing here" in answer.text
