@@ -36,13 +36,15 @@ from hits.models import (
     Worker,
     WorkerStat,
 )
+from hits.quality.blocking import Evidence
+from hits.quality.intervals import wilson
 
 _numbers = itertools.count(1)
 PASSAGE = (
     "Mara Okafor reopened the old ferry station in Linden on Monday. The mayor, Tomas Reyes, had promised it twice.\n"
     "@highlight\nLinden has a ferry again"
 )
-MENTIONS = [[0, 10], [42, 47], [71, 81], [110, 115]]
+MENTIONS = [[0, 10], [46, 51], [75, 85], [122, 127]]
 NOON = datetime(2026, 11, 19, 12, 0, tzinfo=UTC)
 
 
@@ -58,6 +60,7 @@ def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: A
         "name": f"River news {number}",
         "slug": f"river-news-{number}",
         "recipe": "record",
+        "namespace": f"{number:016x}",
         "seed": 7,
         "contact_email": "lab@example.org",
     }
@@ -80,7 +83,7 @@ def stage(project_row: Project | None = None, *, summary: dict[str, Any] | None 
         "hit_title": "Click the entity that fits",
         "hit_description": "Read a short news text and click the name that fills the blank.",
         "keywords": "reading, news",
-        "rule": {"name": "matches_reference", "version": 1, "params": {}},
+        "rule": {"name": "matches_reference", "version": 1, "params": {"answers": 1, "need": 1}},
         "quality": {},
     }
     row = Stage.objects.create(project=project_row, **{**defaults, **columns})
@@ -109,7 +112,7 @@ def item(stage_row: Stage | None = None, **columns: Any) -> Item:
         "key": f"item-{number}",
         "data": {
             "query": "People in @placeholder can cross the river by boat once more.",
-            "answers": [{"start": 42, "end": 47, "text": "Linden"}, {"start": 110, "end": 115, "text": "Linden"}],
+            "answers": [{"start": 46, "end": 51, "text": "Linden"}, {"start": 122, "end": 127, "text": "Linden"}],
         },
     }
     return Item.objects.create(stage=stage_row, **{**defaults, **columns})
@@ -119,7 +122,7 @@ def items(stage_row: Stage, count: int, **columns: Any) -> list[Item]:
     """Many items of one document, in one statement."""
     text = columns.pop("document", None) or document(stage_row.project)
     first = next(_numbers)
-    data = {"query": "A boat lands in @placeholder.", "answers": [{"start": 42, "end": 47, "text": "Linden"}]}
+    data = {"query": "A boat lands in @placeholder.", "answers": [{"start": 46, "end": 51, "text": "Linden"}]}
     rows = [
         Item(stage=stage_row, document=text, key=f"many-{first}-{number}", **{"data": data, **columns})
         for number in range(count)
@@ -188,7 +191,7 @@ def _assignment_columns(hit_row: Hit, worker_row: Worker, columns: dict[str, Any
         "accepted_at": NOON,
         "submitted_at": NOON + timedelta(seconds=38),
         "seconds": 38.0,
-        "answer": {"start": "42", "end": "47", "text": "Linden"},
+        "answer": {"answer": "46-51", "text": "Linden"},
         "scored": True,
     }
     return {**defaults, **columns}
@@ -197,7 +200,7 @@ def _assignment_columns(hit_row: Hit, worker_row: Worker, columns: dict[str, Any
 def label(assignment_row: Assignment | None = None, **columns: Any) -> Label:
     """What the answer says about its item; correct unless said otherwise."""
     assignment_row = assignment_row or assignment()
-    defaults = {"unit": "answer", "value": {"start": 42, "end": 47, "text": "Linden"}, "correct": True}
+    defaults = {"unit": "entity", "value": {"start": 46, "end": 51, "text": "Linden"}, "correct": True}
     return Label.objects.create(
         assignment=assignment_row,
         item=assignment_row.hit.item,
@@ -220,13 +223,28 @@ def worker_stat(stage_row: Stage | None = None, worker_row: Worker | None = None
 
 
 def block(stage_row: Stage | None = None, worker_row: Worker | None = None, **columns: Any) -> Block:
-    stage_row = stage_row or stage()
+    stage_row, worker_row = stage_row or stage(), worker_row or worker()
     defaults = {
         "project": stage_row.project,
         "state": Block.State.GRANTED,
-        "evidence": {"scored": 40, "correct": 2, "average": 0.5, "p": 0.000001},
+        "evidence": _evidence(worker_row),
     }
-    return Block.objects.create(stage=stage_row, worker=worker_row or worker(), **{**defaults, **columns})
+    return Block.objects.create(stage=stage_row, worker=worker_row, **{**defaults, **columns})
+
+
+def _evidence(worker_row: Worker) -> dict[str, Any]:
+    found = Evidence(
+        worker=worker_row.worker_id,
+        scored=40,
+        correct=2,
+        accuracy=0.05,
+        average=0.5,
+        p_value=7.5e-10,
+        floor=0.2,
+        alpha=0.01,
+        interval=wilson(2, 40),
+    )
+    return found.to_dict()
 
 
 def ledger_entry(stage_row: Stage | None = None, **columns: Any) -> LedgerEntry:
@@ -239,9 +257,7 @@ def ledger_entry(stage_row: Stage | None = None, **columns: Any) -> LedgerEntry:
 
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
     defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
-    return Upload.objects.create(
-        project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns}
-    )
+    return Upload.objects.create(project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns})
 
 
 def release(project_row: Project | None = None, *, files: dict[str, bytes] | None = None, **columns: Any) -> Release:

@@ -1,0 +1,132 @@
+"""Forms of the dashboard: they read what a person typed; rules about money and state live in the rooms."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+
+from hits.models import Project
+
+
+class MoneyField(forms.DecimalField):
+    """Dollars and cents; `$` and thousands separators may be typed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": Decimal(0), "max_digits": 12, "decimal_places": 2, **options})
+        self.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+
+    def to_python(self, value: Any) -> Decimal | None:
+        if isinstance(value, str):
+            value = value.strip().removeprefix("$").replace(",", "")
+        return super().to_python(value)
+
+
+class NewProjectForm(forms.Form):
+    name = forms.CharField(max_length=120, label="Name")
+    recipe = forms.ChoiceField(label="Recipe", help_text="Which data set's stages, pay and rules it starts with.")
+    budget = MoneyField(
+        label="Budget, $", help_text="Rewards and fees together never exceed it. It can be raised later."
+    )
+    contact_email = forms.EmailField(
+        label="Contact e-mail", help_text="Workers see it on every task page and may write to it."
+    )
+    eval_share = forms.DecimalField(
+        label="Evaluation share, %",
+        min_value=Decimal(0),
+        max_value=Decimal(100),
+        required=False,
+        help_text="Part of the public articles that is set aside for dev and test. Empty: as the recipe says.",
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+    )
+
+    def __init__(self, *arguments: Any, recipes: list[tuple[str, str]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["recipe"].choices = recipes  # type: ignore[attr-defined]
+
+    def options(self) -> dict[str, Any]:
+        """What overrides the recipe's options."""
+        share = self.cleaned_data.get("eval_share")
+        return {} if share is None else {"eval_share": float(share / 100)}
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(label="File")
+    origin = forms.ChoiceField(
+        label="Origin of the texts",
+        choices=[("public", "Public corpus"), ("crawled", "Crawled by ourselves")],
+        help_text="Training data comes from public texts only.",
+    )
+
+
+class OwnerForm(forms.Form):
+    username = forms.CharField(max_length=150, label="User name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+    def clean_username(self) -> AbstractBaseUser:
+        """The account of that name."""
+        found = get_user_model().objects.filter(username=self.cleaned_data["username"], is_active=True).first()
+        if found is None:
+            raise forms.ValidationError("Nobody here has this user name. Ask for the exact spelling.")
+        return found
+
+
+class FormerOwnerForm(forms.Form):
+    owner = forms.ModelChoiceField(queryset=None)
+
+    def __init__(self, project: Project, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.fields["owner"].queryset = project.owners.all()  # type: ignore[attr-defined]
+
+
+class BudgetForm(forms.Form):
+    budget = MoneyField(label="Budget, $")
+
+
+class PublishForm(forms.Form):
+    """What the quote page showed: the room refuses when it is no longer so."""
+
+    items = forms.IntegerField(min_value=1)
+    total = forms.DecimalField(max_digits=12, decimal_places=2)
+    confirmation = forms.UUIDField()
+
+
+class HowManyForm(forms.Form):
+    items = forms.IntegerField(min_value=1, max_value=10_000_000, required=False)
+
+
+class ExtendForm(forms.Form):
+    hours = forms.IntegerField(
+        min_value=1, max_value=8760, initial=72, label="Hours from now", help_text="At most 8,760 hours, a year."
+    )
+
+
+class PayForm(forms.Form):
+    reward = MoneyField(label="Reward for an answer, $", max_digits=8, min_value=Decimal("0.01"))
+
+
+class AnswersForm(forms.Form):
+    """The answers that were ticked; more than a page of them was never on the screen."""
+
+    answers = forms.TypedMultipleChoiceField(coerce=int)
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        ticked = self.data.getlist("answers") if self.data else []
+        self.fields["answers"].choices = [(pk, pk) for pk in ticked if pk.isascii() and pk.isdigit()]  # type: ignore[attr-defined]
+
+
+class RejectForm(AnswersForm):
+    feedback = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class WorkersForm(forms.Form):
+    """The workers to block, by their marketplace ids."""
+
+    workers = forms.MultipleChoiceField()
+
+    def __init__(self, known: list[str], *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.fields["workers"].choices = [(worker_id, worker_id) for worker_id in known]  # type: ignore[attr-defined]

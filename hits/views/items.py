@@ -1,0 +1,70 @@
+"""What a stage holds: its items, one item with its history, and its HITs."""
+
+from __future__ import annotations
+
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from hits.models import Assignment, Hit, Item, Label, Stage
+from hits.views import paging
+from hits.views.guard import PAGE, for_stage
+from hits.views.stages import frame
+
+
+@for_stage(PAGE)
+def items(request: HttpRequest, stage: Stage) -> HttpResponse:
+    state = request.GET.get("state", "")
+    rows = stage.items.select_related("document").defer("document__data")
+    if state in Item.State.values:
+        rows = rows.filter(state=state)
+    summary = stage.summary
+    filters = [
+        ("", "All", summary.items),
+        (Item.State.NEW, "To be published", summary.waiting),
+        (Item.State.OPEN, "At workers", summary.open - summary.again),
+        (Item.State.AGAIN, "To be answered again", summary.again),
+        (Item.State.KEPT, "Kept", summary.kept),
+        (Item.State.DROPPED, "Dropped", summary.dropped),
+    ]
+    context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
+    return render(request, "stage/items.html", context)
+
+
+@for_stage(PAGE)
+def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
+    """One item: what it asks, its HITs with their answers, and every verdict it ever had."""
+    row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
+    answers = Assignment.objects.select_related("worker").prefetch_related(
+        Prefetch("labels", Label.objects.order_by("unit"))
+    )
+    hits = row.hits.order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
+    context = {
+        **frame(stage),
+        "item": row,
+        "question": _question(row),
+        "passage": row.document.data.get("text", ""),
+        "hits": hits,
+        "verdicts": row.verdicts.order_by("-id"),
+        "children": row.children.select_related("stage")[:10],
+    }
+    return render(request, "stage/item.html", context)
+
+
+def _question(row: Item) -> dict[str, object]:
+    """The item's own words, whatever its protocol: the query and references of a cloze item, else every field."""
+    data = dict(row.data)
+    query = data.pop("query", None)
+    references = [answer.get("text", "") for answer in data.pop("answers", []) if isinstance(answer, dict)]
+    return {"query": query, "references": list(dict.fromkeys(references)), "rest": data}
+
+
+@for_stage(PAGE)
+def hits(request: HttpRequest, stage: Stage) -> HttpResponse:
+    state = request.GET.get("state", "")
+    rows = stage.hits.select_related("item")
+    if state in Hit.State.values:
+        rows = rows.filter(state=state)
+    filters = [("", "All"), *Hit.State.choices]
+    context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
+    return render(request, "stage/hits.html", context)

@@ -1,0 +1,175 @@
+"""What a stage's page says beyond its summary row: derived figures, from rows whose number does not grow with the
+batch (StageSummary, Account, WorkerStat, Batch)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_UP, Decimal
+from typing import Any
+
+from django.db.models import Sum
+from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from hits.models import Account, Batch, Hit, Stage, StageSummary
+from hits.mturk import fees
+from hits.quality.blocking import Policy
+from hits.views import plots
+
+ASSUMED_SECONDS = 40.0
+WAGE_FLOOR = Decimal("7.25")
+
+
+@dataclass(frozen=True)
+class Money:
+    """What a stage has cost, in dollars."""
+
+    rewards: Decimal
+    fees: Decimal
+    paid: Decimal
+    each_kept: Decimal | None
+
+
+@dataclass(frozen=True)
+class PayChoice:
+    """One row of "what would it cost": dollars, for `answers` further answers."""
+
+    reward: Decimal
+    hourly: Decimal
+    unit_cost: Decimal
+    total: Decimal
+    current: bool
+
+
+def money(stage: Stage) -> Money:
+    """From the workers' earnings: their number is that of the workers, not that of the answers."""
+    earned = stage.worker_stats.aggregate(sum=Sum("earned"))["sum"] or Decimal(0)
+    approved = earned / stage.reward if stage.reward else Decimal(0)
+    fee = (approved * fees.fee(stage.reward, stage.answers)).quantize(fees.CENT)
+    kept = stage.summary.kept
+    return Money(earned, fee, earned + fee, (earned + fee) / kept if kept else None)
+
+
+def hourly(reward: Decimal, seconds: float | None) -> Decimal:
+    return (reward * 3600 / Decimal(seconds or ASSUMED_SECONDS)).quantize(fees.CENT)
+
+
+def wage_floor(stage: Stage) -> Decimal:
+    """The hourly wage that the project's leads want to pay at least."""
+    return Decimal(str(stage.project.options.get("wage_floor", WAGE_FLOOR)))
+
+
+def pay_choices(stage: Stage, answers: int) -> list[PayChoice]:
+    """The present reward, a few cents more, and the one that reaches the wage floor."""
+    seconds = Decimal(stage.summary.median_seconds or ASSUMED_SECONDS)
+    fair = (wage_floor(stage) * seconds / 3600).quantize(fees.CENT, ROUND_UP)
+    rewards = {stage.reward + cents * fees.CENT for cents in (0, 1, 2)} | {max(fair, stage.reward)}
+    return [
+        PayChoice(
+            reward=reward,
+            hourly=hourly(reward, stage.summary.median_seconds),
+            unit_cost=fees.unit_cost(reward, stage.answers),
+            total=fees.unit_cost(reward, stage.answers) * answers,
+            current=reward == stage.reward,
+        )
+        for reward in sorted(rewards)
+    ]
+
+
+def answers_to_buy(stage: Stage) -> int:
+    """What a change of pay is reckoned on: the answers not yet published, or a thousand when there are none."""
+    return stage.summary.waiting * stage.answers or 1000
+
+
+def expected_end(stage: Stage, summary: StageSummary) -> datetime | None:
+    """When the answers still wanted would be in at the rate of the last busy hour."""
+    wanted = max(summary.open, summary.published * stage.answers - summary.answers) if summary.open else 0
+    if not wanted or not summary.answers_an_hour:
+        return None
+    hours = wanted / summary.answers_an_hour
+    return timezone.now() + timedelta(hours=hours) if hours < 24 * 365 else None
+
+
+def funnel_bar(summary: StageSummary) -> SafeString:
+    """Kept, dropped, again and open as parts of everything imported."""
+    at_workers = summary.open - summary.again
+    parts = [
+        ("kept", summary.kept, "good"),
+        ("dropped", summary.dropped, "dropped"),
+        ("to be answered again", summary.again, "warn"),
+        ("open at workers", at_workers, "accent"),
+    ]
+    label = ", ".join(f"{name} {plots.share(amount, summary.items):.0f} %" for name, amount, _ in parts)
+    return plots.stacked_bar(parts, summary.items, label[0].upper() + label[1:])
+
+
+def progress(stage: Stage) -> dict[str, Any]:
+    """The moving parts of a stage: the newest batches and the funnel."""
+    batches = list(stage.batches.order_by("-id")[:8])
+    running = [batch for batch in batches if batch.state != Batch.State.PUBLISHED]
+    return {
+        "batches": [_pace(batch) for batch in running] or [_pace(batch) for batch in batches[:1]],
+        "running": any(batch.state in (Batch.State.PUBLISHING, Batch.State.WAITING) for batch in running),
+        "summary": stage.summary,
+        "funnel_bar": funnel_bar(stage.summary),
+        "expected_end": expected_end(stage, stage.summary),
+    }
+
+
+def _pace(batch: Batch) -> dict[str, Any]:
+    seconds = ((batch.finished_at or timezone.now()) - batch.created_at).total_seconds()
+    rate = batch.done / seconds if seconds > 0 else 0.0
+    left = batch.total - batch.done
+    return {"batch": batch, "rate": rate, "seconds_left": left / rate if rate and left > 0 else None}
+
+
+def closing_time(stage: Stage) -> datetime | None:
+    """When the newest open HIT closes: one row by index, whatever the number of HITs."""
+    newest = stage.hits.filter(state=Hit.State.LIVE).order_by("-id").values_list("expires_at", flat=True)[:1]
+    return newest[0] if newest else None
+
+
+def figures(stage: Stage) -> dict[str, Any]:
+    """Everything that the stage page shows above its workers."""
+    summary = stage.summary
+    crowd = summary.correct / summary.scored if summary.scored else None
+    floor = Policy.from_dict(stage.quality).floor if stage.quality else None
+    wanted = answers_to_buy(stage)
+    return {
+        **progress(stage),
+        "money": money(stage),
+        "hourly": hourly(stage.reward, summary.median_seconds),
+        "assumed_seconds": None if summary.median_seconds else ASSUMED_SECONDS,
+        "wage_floor": wage_floor(stage),
+        "pay_choices": pay_choices(stage, wanted),
+        "pay_answers": wanted,
+        "next_reward": stage.reward + fees.CENT,
+        "money_bar": money_bar(stage.project.account),
+        "crowd": crowd,
+        "published_at": stage.batches.order_by("id").values_list("created_at", flat=True).first(),
+        "closes_at": closing_time(stage),
+        "refused": stage.batches.aggregate(sum=Sum("refused"))["sum"] or 0,
+        "timeline_plot": plots.answers_an_hour(summary.timeline),
+        "histogram_plot": plots.workers_by_accuracy(summary.histogram, floor, crowd),
+    }
+
+
+def pipeline_step(stage: Stage) -> dict[str, Any]:
+    """A stage as one step of its project's pipeline."""
+    summary = stage.summary
+    return {
+        "stage": stage,
+        "summary": summary,
+        "money": money(stage),
+        "bar": funnel_bar(summary),
+        "expected_end": expected_end(stage, summary),
+        "closes_at": closing_time(stage),
+    }
+
+
+def money_bar(account: Account) -> SafeString:
+    """Paid and reserved as parts of the budget."""
+    label = f"Paid ${account.paid:,.2f}, reserved ${account.reserved:,.2f} of ${account.budget:,.2f}"
+    parts = [("paid", float(account.paid), "accent"), ("reserved", float(account.reserved), "soft")]
+    return plots.stacked_bar(parts, float(account.budget), label)

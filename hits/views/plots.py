@@ -1,0 +1,159 @@
+"""Bars and plots as SVG, drawn by the server from numbers. Pure: no request, no table, no script.
+
+Widths are percentages and heights pixels, so that text keeps its size from a phone to a wide screen. Colours come
+from classes of the style sheet, because the content security policy forbids style attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from math import log10
+
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+PLOT_HEIGHT = 132
+TOP, BASE = 22, 124
+LONGEST_TIMELINE = 14 * 24
+
+
+def share(part: float, whole: float) -> float:
+    """part/whole as a percentage within 0..100; 0 where there is no whole."""
+    return min(100.0, max(0.0, 100.0 * part / whole)) if whole else 0.0
+
+
+def stacked_bar(parts: Sequence[tuple[str, float, str]], total: float, label: str) -> SafeString:
+    """Parts (name, amount, tone) beside one another; what is left of `total` stays empty."""
+    drawn, start = [], 0.0
+    for name, amount, tone in parts:
+        width = min(share(amount, total), 100.0 - start)
+        if width:
+            drawn.append((f"{start:.2f}", f"{width:.2f}", tone, name))
+        start += width
+    form = '<rect x="{}%" width="{}%" height="10" class="fill-{}"><title>{}</title></rect>'
+    rects = format_html_join("", form, drawn)
+    return format_html('<svg class="bar" width="100%" height="10" role="img" aria-label="{}">{}</svg>', label, rects)
+
+
+def interval_bar(low: float, high: float, tone: str = "accent") -> SafeString:
+    """An interval within 0..1 on a line."""
+    width = max(100 * (high - low), 2.0)
+    start = min(100 * low, 100.0 - width)
+    return format_html(
+        '<svg class="interval" width="120" height="14" role="img" aria-label="{:.1f} to {:.1f} %">'
+        '<line class="axis-line" x1="0" y1="7" x2="100%" y2="7"/>'
+        '<rect class="fill-{}" x="{:.1f}%" y="5" width="{:.1f}%" height="4"/></svg>',
+        *(100 * low, 100 * high, tone, start, width),
+    )  # fmt: skip
+
+
+def nice_ceiling(value: float) -> int:
+    """The next of 2, 4, 10, 20, 40, 100 ... : a scale whose half is a whole number too."""
+    if value <= 2:
+        return 2
+    power = 10 ** int(log10(value))
+    return int(next(step * power for step in (1, 2, 4, 10) if step * power >= value))
+
+
+def filled_hours(timeline: Sequence[Sequence]) -> list[tuple[datetime, int]]:
+    """[[ISO hour, answers], ...] with zeros for the hours in between; at most the last 14 days."""
+    known = {datetime.fromisoformat(hour): int(answers) for hour, answers in timeline}
+    if not known:
+        return []
+    last = max(known)
+    first = max(min(known), last - timedelta(hours=LONGEST_TIMELINE - 1))
+    steps = round((last - first) / timedelta(hours=1)) + 1
+    hours = (first + timedelta(hours=step) for step in range(steps))
+    return [(hour, known.get(hour, 0)) for hour in hours]
+
+
+def _grid(ceiling: int) -> SafeString:
+    lines = [(BASE - (BASE - TOP) * part / 2, f"{ceiling * part // 2:,}") for part in (0, 1, 2)]
+    return format_html_join(
+        "",
+        '<line class="axis-line" x1="0" y1="{0}" x2="100%" y2="{0}"/><text x="0" y="{1}">{2}</text>',
+        ((f"{y:.0f}", f"{y - 4:.0f}", text) for y, text in lines),
+    )
+
+
+def _plot(label: str, content: SafeString) -> SafeString:
+    return format_html(
+        '<svg class="plot" width="100%" height="{}" role="img" aria-label="{}">{}</svg>', PLOT_HEIGHT, label, content
+    )
+
+
+def answers_an_hour(timeline: Sequence[Sequence]) -> SafeString:
+    """A line over the hours with the axis below; an empty string where there is nothing to draw."""
+    hours = filled_hours(timeline)
+    if not hours:
+        return SafeString("")
+    ceiling = nice_ceiling(max(answers for _, answers in hours))
+    step = 1000 / max(len(hours) - 1, 1)
+    points = [(index * step, 100 - 100 * answers / ceiling) for index, (_, answers) in enumerate(hours)]
+    if len(points) == 1:
+        points.append((1000.0, points[0][1]))
+    line = format_html(
+        '<svg x="0" y="{}" width="100%" height="{}" viewBox="0 0 1000 100" preserveAspectRatio="none"'
+        ' overflow="visible">'
+        '<polyline class="line" points="{}"/></svg>',
+        TOP,
+        BASE - TOP,
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
+    )
+    most = max(answers for _, answers in hours)
+    label = (
+        f"Answers an hour from {hours[0][0]:%-d %b %H:%M} to {hours[-1][0]:%-d %b %H:%M} UTC: "
+        f"most {most:,}, in the last hour {hours[-1][1]:,}."
+    )
+    return format_html("{}{}", _plot(label, format_html("{}{}", _grid(ceiling), line)), _time_axis(hours))
+
+
+def _time_axis(hours: Sequence[tuple[datetime, int]]) -> SafeString:
+    shown = [hours[0][0], hours[len(hours) // 2][0], hours[-1][0]] if len(hours) > 2 else [hour for hour, _ in hours]
+    times = format_html_join(
+        "", '<time datetime="{}">{}</time>', ((hour.isoformat(), f"{hour:%a %H:%M} UTC") for hour in shown)
+    )
+    return format_html('<div class="axis">{}</div>', times)
+
+
+def workers_by_accuracy(counts: Sequence[int], floor: float | None, crowd: float | None) -> SafeString:
+    """A histogram over equal steps of accuracy with the blocking floor and the crowd's average as lines."""
+    if not any(counts):
+        return SafeString("")
+    ceiling = nice_ceiling(max(counts))
+    width = 100 / len(counts)
+    bars = format_html_join(
+        "",
+        '<rect class="fill-{}" x="{}%" y="{}" width="{}%" height="{}"><title>{}</title></rect>',
+        (
+            (
+                "bad" if floor is not None and (index + 1) / len(counts) <= floor + 1e-9 else "accent",
+                f"{index * width + 0.2:.2f}",
+                f"{BASE - height:.1f}",
+                f"{width - 0.4:.2f}",
+                f"{height:.1f}",
+                f"{index * width:.0f} to {(index + 1) * width:.0f} %: {amount:,}",
+            )
+            for index, amount in enumerate(counts)
+            if (height := max((BASE - TOP) * amount / ceiling, 2.0 if amount else 0.0))
+        ),
+    )
+    content = format_html("{}{}{}{}", _grid(ceiling), bars, _mark(floor, "floor"), _mark(crowd, "crowd"))
+    label = f"Workers by accuracy: {sum(counts):,} workers" + "".join(
+        f", {name} {100 * value:.0f} %" for name, value in (("floor", floor), ("crowd", crowd)) if value is not None
+    )
+    axis = SafeString('<div class="axis"><span>0 %</span><span>50 %</span><span>100 %</span></div>')
+    return format_html("{}{}", _plot(label + ".", content), axis)
+
+
+def _mark(value: float | None, name: str) -> SafeString:
+    """A dashed upright line with its name, written on the side where there is room."""
+    if value is None:
+        return SafeString("")
+    left = value > 0.75
+    return format_html(
+        '<line class="mark mark-{0}" x1="{1:.1f}%" y1="4" x2="{1:.1f}%" y2="{2}"/>'
+        '<text class="mark-{0}" x="{1:.1f}%" dx="{3}" y="13" text-anchor="{4}">{0} {5:.0f} %</text>',
+        *(name, 100 * value, BASE, -5 if left else 5, "end" if left else "start", 100 * value),
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+"""Projects: the list, a new one, its page with owners and budget, and importing files."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Prefetch
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from hits import forms, recipes, tasks
+from hits.flow import importing
+from hits.flow import projects as room
+from hits.flow.common import load_recipe
+from hits.models import BudgetExceededError, Project, Stage, Upload
+from hits.views import jobs, overview
+from hits.views.guard import FORM, PAGE, VERB, for_project, guarded
+
+SHOWN = 5
+
+
+@guarded(PAGE)
+def index(request: HttpRequest) -> HttpResponse:
+    stages = Stage.objects.select_related("summary").order_by("position")
+    projects = (
+        Project.objects.visible_to(request.user)
+        .select_related("account")
+        .prefetch_related(Prefetch("stages", stages))
+        .order_by("name", "id")
+    )
+    return render(request, "projects/index.html", {"projects": projects})
+
+
+@guarded(FORM)
+def new(request: HttpRequest) -> HttpResponse:
+    form = forms.NewProjectForm(request.POST or None, recipes=_recipe_choices())
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        project = room.create_project(
+            given["name"], given["recipe"], given["budget"], given["contact_email"], request.user, form.options()
+        )
+        messages.success(request, f"{project.name} is there. Import a file to fill its first stage.")
+        return redirect("project", project.slug)
+    return render(request, "projects/new.html", {"form": form}, status=400 if form.is_bound else 200)
+
+
+def _recipe_choices() -> list[tuple[str, str]]:
+    names = recipes.available([root / "recipes" for root in settings.PLUGIN_DIRS])
+    return [(name, load_recipe(name).title) for name in names]
+
+
+@for_project(PAGE)
+def detail(request: HttpRequest, project: Project) -> HttpResponse:
+    return _page(request, project)
+
+
+def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
+    """The project's page; `bound` puts a refused form in the place of the empty one."""
+    stages = list(project.stages.select_related("summary").order_by("position"))
+    for stage in stages:
+        stage.project = project
+    context = {
+        "project": project,
+        "stages": [overview.pipeline_step(stage) for stage in stages],
+        "money_bar": overview.money_bar(project.account),
+        "uploads": project.uploads.all()[:SHOWN],
+        "releases": project.releases.all()[:SHOWN],
+        "owners": project.owners.order_by("username"),
+        "import_form": forms.ImportForm(),
+        "owner_form": forms.OwnerForm(),
+        "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
+        **bound,
+    }
+    return render(request, "projects/detail.html", context, status=status)
+
+
+@for_project(VERB)
+def add_owner(request: HttpRequest, project: Project) -> HttpResponse:
+    form = forms.OwnerForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, 400, owner_form=form)
+    room.add_owner(project, form.cleaned_data["username"])
+    messages.success(request, f"{form.cleaned_data['username']} now owns this project too.")
+    return redirect("project", project.slug)
+
+
+@for_project(VERB)
+def remove_owner(request: HttpRequest, project: Project) -> HttpResponse:
+    form = forms.FormerOwnerForm(project, request.POST)
+    if not form.is_valid():
+        messages.info(request, "This person does not own the project any more.")
+        return redirect("project", project.slug)
+    former = form.cleaned_data["owner"]
+    try:
+        room.remove_owner(project, former)
+    except room.LastOwnerError as error:
+        messages.error(request, str(error))
+        return redirect("project", project.slug)
+    messages.success(request, f"{former} no longer owns {project.name}.")
+    return redirect("projects") if former == request.user else redirect("project", project.slug)
+
+
+@for_project(VERB)
+def change_budget(request: HttpRequest, project: Project) -> HttpResponse:
+    form = forms.BudgetForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, 400, budget_form=form)
+    try:
+        room.change_budget(project, form.cleaned_data["budget"])
+    except BudgetExceededError as error:
+        form.add_error("budget", f"${error.needed:,.2f} is reserved or paid already: the budget cannot be lower.")
+        return _page(request, project, 400, budget_form=form)
+    messages.success(request, f"The budget is now ${form.cleaned_data['budget']:,.2f}.")
+    return redirect("project", project.slug)
+
+
+@for_project(VERB)
+def import_file(request: HttpRequest, project: Project) -> HttpResponse:
+    form = forms.ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, project, 400, import_form=form)
+    file = form.cleaned_data["file"]
+    try:
+        importing.check_size(file.size)
+        upload = importing.create_upload(project, file.name, file.read(), form.cleaned_data["origin"], request.user)
+    except importing.UploadRefusedError as error:
+        form.add_error("file", str(error))
+        return _page(request, project, 400, import_form=form)
+    jobs.start(request, tasks.import_upload, upload.pk, said=f"{upload.name} is kept and is being read.")
+    return redirect("upload", project.slug, upload.pk)
+
+
+@for_project(PAGE)
+def upload(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return render(request, "projects/upload.html", _upload_context(project, pk))
+
+
+@for_project(PAGE)
+def upload_progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return render(request, "projects/_upload.html", _upload_context(project, pk))
+
+
+def _upload_context(project: Project, pk: int) -> dict[str, object]:
+    row = get_object_or_404(project.uploads, pk=pk)
+    running = row.state not in (Upload.State.DONE, Upload.State.REFUSED)
+    first = project.stages.order_by("position").first()
+    return {"project": project, "upload": row, "running": running, "first_stage": first}

@@ -1,0 +1,68 @@
+"""Publishing from the dashboard: the quote, then one button that says it again."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits import forms, tasks
+from hits.flow import publishing
+from hits.models import BudgetExceededError, Stage
+from hits.views import jobs, overview, words
+from hits.views.guard import FORM, for_stage
+from hits.views.stages import frame
+
+
+@for_stage(FORM)
+def publish(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """GET quotes and changes nothing; POST publishes exactly what the page said or says what is different now."""
+    if request.method != "POST":
+        return _quote(request, stage)
+    form = forms.PublishForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "This confirmation is incomplete. Here is the quote as it stands.")
+        return _quote(request, stage, 400)
+    given = form.cleaned_data
+    try:
+        batch = publishing.publish(stage, given["items"], given["total"], str(given["confirmation"]), request.user)
+    except publishing.QuoteChangedError as error:
+        messages.warning(request, f"{error} Nothing was published.")
+        return _quote(request, stage, 409)
+    except (publishing.NothingToPublishError, BudgetExceededError) as error:
+        messages.error(request, f"{error} Nothing was published.")
+        return _quote(request, stage, 409)
+    said = f"Publishing {batch.total:,} items. You may close this page: it goes on."
+    jobs.start(request, tasks.publish_batch, batch.pk, said=said)
+    return redirect("stage", stage.project.slug, stage.key)
+
+
+def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpResponse:
+    form = forms.HowManyForm(request.GET if request.method == "GET" and "items" in request.GET else None)
+    limit = form.cleaned_data["items"] if form.is_valid() else None
+    stage.refresh_from_db(fields=["reward", "state"])
+    stage.project.account.refresh_from_db()
+    quote = publishing.quote(stage, limit)
+    context: dict[str, Any] = {
+        **frame(stage),
+        "form": form,
+        "quote": quote,
+        "requirements": words.requirements(stage.requirements),
+        "hourly": overview.hourly(stage.reward, quote.median_seconds),
+        "assumed_seconds": None if quote.median_seconds else overview.ASSUMED_SECONDS,
+        "wage_floor": overview.wage_floor(stage),
+        "affordable": _affordable(quote),
+        "confirmation": uuid.uuid4(),
+    }
+    return render(request, "stage/publish.html", context, status=status)
+
+
+def _affordable(quote: publishing.Quote) -> int | None:
+    """How many items budget and balance cover, when they do not cover all that was asked for."""
+    means = min(quote.budget_left, quote.balance if quote.balance is not None else quote.budget_left)
+    if not quote.items or quote.total <= means:
+        return None
+    return int(means / (quote.total / quote.items))

@@ -1,0 +1,144 @@
+"""A stage's page, its moving parts, and the verbs that steer it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import F, FloatField, QuerySet
+from django.db.models.functions import Cast
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits import forms, tasks
+from hits.flow import blocking, publishing
+from hits.models import Block, Stage, WorkerStat
+from hits.views import jobs, overview, words
+from hits.views.guard import FORM, PAGE, VERB, for_stage
+
+WORKERS_SHOWN = 25
+SORTS = {"answers": "-answers", "accuracy": "-accuracy", "worst": "accuracy"}
+
+
+def _back(stage: Stage) -> HttpResponse:
+    return redirect("stage", stage.project.slug, stage.key)
+
+
+@for_stage(PAGE)
+def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
+    context = {
+        **frame(stage),
+        **overview.figures(stage),
+        **_workers(request, stage),
+        "proposals": blocking.proposals(stage),
+        "requirements": words.requirements(stage.requirements),
+    }
+    return render(request, "stage/detail.html", context)
+
+
+def frame(stage: Stage) -> dict[str, object]:
+    """What every page of a stage needs: the project and its stages for the navigation."""
+    stages = stage.project.stages.select_related("summary").order_by("position")
+    return {"project": stage.project, "stage": stage, "summary": stage.summary, "stages": list(stages)}
+
+
+def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:
+    sort = request.GET.get("sort") if request.GET.get("sort") in SORTS else "answers"
+    search = request.GET.get("worker", "").strip()[:64]
+    number = request.GET.get("page", "")
+    page = int(number) if number.isascii() and number.isdigit() and 1 <= len(number) <= 6 else 1
+    page = max(page, 1)
+    found = _sorted(stage.worker_stats.select_related("worker"), SORTS[sort])
+    if search:
+        found = found.filter(worker__worker_id__icontains=search)
+    start = (page - 1) * WORKERS_SHOWN
+    rows = list(found[start : start + WORKERS_SHOWN + 1])
+    blocks = Block.objects.filter(project=stage.project_id, worker__in=[row.worker_id for row in rows])
+    standing = {block.worker_id: block for block in blocks.exclude(state=Block.State.UNDONE)}
+    return {
+        "workers": [(row, standing.get(row.worker_id)) for row in rows[:WORKERS_SHOWN]],
+        "worker_search": search,
+        "worker_sort": sort,
+        "worker_page": page,
+        "more_workers": len(rows) > WORKERS_SHOWN,
+    }
+
+
+def _sorted(stats: QuerySet[WorkerStat], order: str) -> QuerySet[WorkerStat]:
+    """Workers without a scored answer come last in both directions."""
+    if "accuracy" not in order:
+        return stats.order_by(order, "id")
+    accuracy = Cast("correct", FloatField()) / Cast("scored", FloatField())
+    scored = stats.filter(scored__gt=0).annotate(accuracy=accuracy)
+    by = F("accuracy").desc() if order.startswith("-") else F("accuracy").asc()
+    return scored.order_by(by, "id")
+
+
+@for_stage(PAGE)
+def progress(request: HttpRequest, stage: Stage) -> HttpResponse:
+    context = {"project": stage.project, "stage": stage, **overview.progress(stage), "polled": True}
+    return render(request, "stage/_progress.html", context)
+
+
+@for_stage(VERB)
+def pause(request: HttpRequest, stage: Stage) -> HttpResponse:
+    publishing.pause(stage)
+    messages.success(request, "Paused. Nothing more is published; HITs that workers see stay open.")
+    return _back(stage)
+
+
+@for_stage(VERB)
+def resume(request: HttpRequest, stage: Stage) -> HttpResponse:
+    batches = publishing.resume(stage)
+    if not batches:
+        messages.success(request, "Live again.")
+    for pk in batches:
+        jobs.start(request, tasks.publish_batch, pk, said="Publishing goes on where it stopped.")
+    return _back(stage)
+
+
+@for_stage(FORM)
+def expire(request: HttpRequest, stage: Stage) -> HttpResponse:
+    if request.method != "POST":
+        return render(request, "stage/expire.html", {**frame(stage), "closes_at": overview.closing_time(stage)})
+    batch = publishing.expire(stage, request.user)
+    jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} open HITs are being closed.")
+    return _back(stage)
+
+
+@for_stage(FORM)
+def extend(request: HttpRequest, stage: Stage) -> HttpResponse:
+    form = forms.ExtendForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        batch = publishing.extend(stage, form.cleaned_data["hours"] * 3600, request.user)
+        jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} open HITs get the new closing time.")
+        return _back(stage)
+    context = {**frame(stage), "form": form, "closes_at": overview.closing_time(stage)}
+    return render(request, "stage/extend.html", context, status=400 if form.is_bound else 200)
+
+
+@for_stage(FORM)
+def pay(request: HttpRequest, stage: Stage) -> HttpResponse:
+    form = forms.PayForm(request.POST if request.method == "POST" else None, initial={"reward": stage.reward})
+    if form.is_valid():
+        try:
+            publishing.change_pay(stage, form.cleaned_data["reward"])
+        except publishing.PayFrozenError as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"An answer now pays ${stage.reward:,.2f}.")
+        return _back(stage)
+    choices = overview.pay_choices(stage, overview.answers_to_buy(stage))
+    context = {**frame(stage), "form": form, "pay_choices": choices, "pay_answers": overview.answers_to_buy(stage)}
+    return render(request, "stage/pay.html", context, status=400 if form.is_bound else 200)
+
+
+@for_stage(VERB)
+def harvest(request: HttpRequest, stage: Stage) -> HttpResponse:
+    jobs.start(request, tasks.harvest_stage, stage.pk, said="Answers are being collected. Reload in a moment.")
+    return _back(stage)
+
+
+@for_stage(VERB)
+def check(request: HttpRequest, stage: Stage) -> HttpResponse:
+    said = "Every worker's accuracy is being compared with the crowd's."
+    jobs.start(request, tasks.check_quality, stage.pk, said=said)
+    return _back(stage)

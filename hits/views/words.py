@@ -1,0 +1,38 @@
+"""Settings that are data, said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+NAMES = {
+    "percent_approved": "approval rate",
+    "number_approved": "approved answers",
+    "locale": "country",
+    "adult": "adult content accepted",
+}
+COMPARATORS = {
+    "LessThan": "below",
+    "LessThanOrEqualTo": "at most",
+    "GreaterThan": "above",
+    "GreaterThanOrEqualTo": "at least",
+    "EqualTo": "",
+    "NotEqualTo": "not",
+    "In": "one of",
+    "NotIn": "none of",
+}
+
+
+def requirement(given: Mapping[str, Any]) -> str:
+    """One worker requirement: 'approval rate at least 95 %', 'country one of US, CA, GB'."""
+    key, comparator = given["qualification"], given["comparator"]
+    name = NAMES.get(key, f"the qualification “{key.replace('-', ' ')}”")
+    if comparator in ("Exists", "DoesNotExist"):
+        return f"{'holds' if comparator == 'Exists' else 'does not hold'} {name}"
+    values = [str(value) for value in [*given.get("integers", []), *given.get("locales", [])]]
+    unit = " %" if key == "percent_approved" else ""
+    return " ".join(part for part in (name, COMPARATORS.get(comparator, comparator), ", ".join(values)) if part) + unit
+
+
+def requirements(given: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [requirement(one) for one in given]

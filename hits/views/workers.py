@@ -1,0 +1,119 @@
+"""A worker as the project sees them, and blocks: preview, confirm, undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from hits import forms, tasks
+from hits.flow import blocking
+from hits.models import Assignment, Block, Project, Stage, WorkerStat
+from hits.mturk import fees
+from hits.quality.blocking import Evidence
+from hits.views import jobs, paging
+from hits.views.guard import FORM, PAGE, for_project, for_stage
+from hits.views.stages import frame
+
+
+def _stats(project: Project, worker_ids: list[str]) -> QuerySet[WorkerStat]:
+    stats = WorkerStat.objects.filter(stage__project=project, worker__worker_id__in=worker_ids)
+    return stats.select_related("stage", "worker").order_by("stage__position", "worker_id")
+
+
+@for_project(PAGE)
+def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpResponse:
+    stats = list(_stats(project, [worker_id]))
+    if not stats:
+        raise Http404("This worker has not answered in this project.")
+    person = stats[0].worker
+    blocks = list(project.blocks.filter(worker=person).select_related("stage", "created_by").order_by("-id"))
+    standing = next((block for block in blocks if block.state != Block.State.UNDONE), None)
+    rows = Assignment.objects.filter(stage__project=project, worker=person)
+    rows = rows.select_related("hit__item", "stage").prefetch_related("labels")
+    context = {
+        "project": project,
+        "worker": person,
+        "stats": stats,
+        "blocks": blocks,
+        "standing": standing,
+        "proposed_in": None if standing else _proposed_in(stats),
+        "page": paging.by_id(rows, request.GET, newest_first=True),
+    }
+    return render(request, "workers/detail.html", context)
+
+
+def _proposed_in(stats: list[WorkerStat]) -> Stage | None:
+    """The first stage whose policy names this worker now."""
+    for stat in stats:
+        if any(found.worker == stat.worker.worker_id for found in blocking.proposals(stat.stage)):
+            return stat.stage
+    return None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a block takes away: answers that leave the verdicts, and at most so many dollars to buy them again."""
+
+    answers: int
+    cost: Decimal
+
+
+def losses(stats: list[WorkerStat]) -> dict[str, Loss]:
+    """By worker, over all stages of the project: a block voids a worker's labels in each of them."""
+    found: dict[str, Loss] = {}
+    for stat in stats:
+        before = found.get(stat.worker.worker_id, Loss(0, Decimal(0)))
+        unit = fees.unit_cost(stat.stage.reward, stat.stage.answers)
+        found[stat.worker.worker_id] = Loss(before.answers + stat.scored, before.cost + unit * stat.scored)
+    return found
+
+
+@for_stage(FORM)
+def block(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """GET shows who would be blocked and what follows; POST blocks those who were ticked."""
+    proposals = blocking.proposals(stage)
+    if request.method != "POST":
+        return _preview(request, stage, proposals)
+    form = forms.WorkersForm([found.worker for found in proposals], request.POST)
+    if not form.is_valid():
+        messages.error(request, "Nobody was blocked: tick workers of this list, which may have changed since.")
+        return _preview(request, stage, proposals, 400)
+    chosen = form.cleaned_data["workers"]
+    said = f"{len(chosen):,} worker{' is' if len(chosen) == 1 else 's are'} being blocked, and their items asked again."
+    jobs.start(request, tasks.apply_blocks, stage.pk, chosen, request.user.pk, said=said)
+    return redirect("stage", stage.project.slug, stage.key)
+
+
+def _preview(request: HttpRequest, stage: Stage, proposals: list[Evidence], status: int = 200) -> HttpResponse:
+    loss = losses(list(_stats(stage.project, [found.worker for found in proposals])))
+    only = request.GET.getlist("worker")
+    rows = [(found, loss[found.worker], not only or found.worker in only) for found in proposals]
+    ticked = [taken for _, taken, is_ticked in rows if is_ticked]
+    context = {
+        **frame(stage),
+        "rows": rows,
+        "workers": len(ticked),
+        "answers": sum(taken.answers for taken in ticked),
+        "cost": sum((taken.cost for taken in ticked), Decimal(0)),
+        "left": stage.project.account.left,
+    }
+    return render(request, "workers/block.html", context, status=status)
+
+
+@for_project(FORM)
+def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.blocks.select_related("worker", "stage", "created_by"), pk=pk)
+    if row.state in (Block.State.LIFTING, Block.State.UNDONE):
+        messages.info(request, "This block is undone already.")
+        return redirect("worker", project.slug, row.worker.worker_id)
+    if request.method == "POST":
+        said = f"{row.worker.worker_id} may work again and their answers count again."
+        jobs.start(request, tasks.undo_block, row.pk, said=said)
+        return redirect("worker", project.slug, row.worker.worker_id)
+    loss = losses(list(_stats(project, [row.worker.worker_id]))).get(row.worker.worker_id, Loss(0, Decimal(0)))
+    return render(request, "workers/undo.html", {"project": project, "block": row, "loss": loss})
