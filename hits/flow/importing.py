@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.flow.common import recipe_of
-from hits.formats.faults import Fault, FormatErrors
+from hits.formats.faults import LISTED, Fault, FormatErrors
 from hits.models import Blob, Document, Item, Project, Stage, Upload
 from hits.models.leases import lease
 from hits.models.needs import chunks
@@ -95,17 +96,28 @@ def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
 
 def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
     """An id that an earlier file brought is a fault like any other."""
-    keys = [document.key for document in documents]
-    known: set[str] = set()
-    for chunk in chunks(keys):
-        known.update(project.documents.filter(key__in=chunk).values_list("key", flat=True))
+    known_documents = _known(project.documents.all(), [document.key for document in documents])
+    first_items = Item.objects.filter(stage__project=project, stage__position=1)
+    known_items = _known(first_items, [item.key for document in documents for item in document.items])
     faults = [
-        Fault(document.line, document.place, f"the id {document.key} was imported into this project before")
+        Fault(document.line, document.place, f"the id {key} was imported into this project before")
         for document in documents
-        if document.key in known
+        for key in _clashes(document, known_documents, known_items)
     ]
     if faults:
-        raise FormatErrors(faults)
+        raise FormatErrors(faults[:LISTED], max(0, len(faults) - LISTED))
+
+
+def _clashes(document: SourceDocument, documents: set[str], items: set[str]) -> list[str]:
+    own = [document.key] if document.key in documents else []
+    return own + [item.key for item in document.items if item.key in items]
+
+
+def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
+    known: set[str] = set()
+    for chunk in chunks(keys):
+        known.update(rows.filter(key__in=chunk).values_list("key", flat=True))
+    return known
 
 
 def _store(project: Project, stage: Stage, documents: Sequence[SourceDocument]) -> int:

@@ -32,7 +32,7 @@ def create_project(
     """A project with the stages of its recipe, nothing published.
 
     `options` may override the recipe's options. Raises recipes.RecipeError, hits.protocols errors for settings
-    that do not fit, and recipes.OptionError for an option that the recipe does not know.
+    that do not fit, and recipes.OptionError for an option that the recipe does not know or a value of the wrong kind.
     """
     found = load_recipe(recipe)
     with transaction.atomic():
@@ -40,7 +40,7 @@ def create_project(
             name=name,
             slug=_free_slug(name),
             recipe=found.name,
-            options={**found.options, **(options or {})},
+            options=found.options_with(options or {}),
             namespace=secrets.token_hex(8),
             seed=secrets.randbelow(2**31) if seed is None else seed,
             contact_email=contact_email,

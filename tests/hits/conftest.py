@@ -14,10 +14,11 @@ __all__ = ["market", "marketplace"]
 
 
 @pytest.fixture
-def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+def eager() -> Iterator[None]:
     """`task.delay` runs the task at once, in this process, and lets its errors out."""
-    monkeypatch.setattr(app.conf, "task_always_eager", True)
-    monkeypatch.setattr(app.conf, "task_eager_propagates", True)
+    app.conf.update(task_always_eager=True, task_eager_propagates=True)
+    yield
+    app.conf.update(task_always_eager=False, task_eager_propagates=False)
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,80 @@
+import pytest
+
+from hits.flow import importing
+from hits.models import Document, Item, Upload
+from tests.hits.flow.conftest import example, lines
+
+pytestmark = pytest.mark.django_db
+
+
+def _nothing_stored() -> bool:
+    return not Document.objects.exists() and not Item.objects.exists()
+
+
+def test_every_query_of_a_file_becomes_an_item_of_the_first_stage(bring, stage):
+    upload = bring(5)
+    assert (upload.state, upload.items) == (Upload.State.DONE, 5)
+    assert stage.items.count() == 5
+    stage.summary.refresh_from_db()
+    assert (stage.summary.items, stage.summary.waiting) == (5, 5)
+
+
+def test_three_broken_lines_among_a_thousand_are_all_named_and_nothing_is_imported(bring):
+    rows = lines([example(n) for n in range(1000)]).split(b"\n")
+    rows[99] = b"{not json"
+    rows[499] = lines([example(499, qas=[{"id": "x", "query": "No blank.", "answers": []}])])
+    rows[998] = lines([example(1)])
+    upload = bring(b"\n".join(rows))
+    assert upload.state == Upload.State.REFUSED
+    assert sorted({fault["line"] for fault in upload.faults}) == [100, 500, 999]
+    assert _nothing_stored()
+
+
+def test_an_offset_past_the_end_is_named_with_its_place(bring):
+    broken = example(0)
+    broken["passage"]["entities"][0]["end"] = 9999
+    upload = bring(lines([broken]))
+    assert "passage.entities[0]" in upload.faults[0]["place"]
+    assert _nothing_stored()
+
+
+def test_a_file_that_is_not_utf8_is_refused_with_the_place_of_the_byte(bring):
+    upload = bring(lines([example(0)]) + b"\n\xff\xfe")
+    assert upload.state == Upload.State.REFUSED
+    assert "UTF-8" in upload.faults[0]["message"]
+    assert _nothing_stored()
+
+
+def test_a_file_past_the_limit_is_refused_before_it_is_kept(bring, settings):
+    settings.MAX_IMPORT_BYTES = 1000
+    with pytest.raises(importing.UploadRefusedError, match="at most 0.0 MB"):
+        bring(b"x" * 1001)
+    assert not Upload.objects.exists()
+
+
+def test_an_empty_file_is_refused(bring):
+    with pytest.raises(importing.UploadRefusedError, match="empty"):
+        bring(b"")
+
+
+def test_an_id_that_came_before_is_a_fault_and_the_rest_of_the_file_stays_out_too(bring):
+    bring(2)
+    upload = bring(lines([example(1), example(7)]))
+    assert upload.state == Upload.State.REFUSED
+    assert "doc-1" in upload.faults[0]["message"]
+    assert Item.objects.count() == 2
+
+
+def test_a_question_id_that_came_before_with_another_passage_is_a_fault(bring):
+    bring(2)
+    twin = example(9)
+    twin["qas"][0]["id"] = "q-1"
+    upload = bring(lines([twin]))
+    assert upload.state == Upload.State.REFUSED
+    assert "q-1" in upload.faults[0]["message"]
+
+
+def test_importing_an_upload_again_changes_nothing(bring):
+    upload = bring(3)
+    assert importing.import_upload(upload.pk) == 0
+    assert Item.objects.count() == 3

@@ -1,0 +1,179 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from hits.flow import publishing, sending
+from hits.flow.common import gateway
+from hits.models import Batch, BudgetExceededError, Hit, Item, LedgerEntry
+from hits.models.links import task_url
+from hits.mturk.question import external_question
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _hits_at_the_marketplace() -> list[str]:
+    return [hit.annotation for hit in gateway().all_hits()]
+
+
+def test_a_quote_says_items_price_and_what_is_left(market, bring, stage):
+    bring(4)
+    quote = publishing.quote(stage)
+    assert (quote.items, quote.unit_cost, quote.total) == (4, Decimal("0.05"), Decimal("0.20"))
+    assert (quote.budget_left, quote.balance) == (Decimal("20.00"), Decimal("10000.00"))
+    assert quote.problems == []
+    assert publishing.quote(stage, 3).total == Decimal("0.15")
+
+
+def test_every_item_gets_one_hit_and_its_price_is_reserved(market, bring, stage, publish):
+    bring(5)
+    batch = publish(stage)
+    assert (batch.state, batch.done, batch.refused) == (Batch.State.PUBLISHED, 5, 0)
+    tokens = list(stage.hits.values_list("token", flat=True))
+    assert sorted(_hits_at_the_marketplace()) == sorted(tokens)
+    account = stage.project.account
+    account.refresh_from_db()
+    assert account.reserved == Decimal("0.25") == gateway().balance().on_hold
+
+
+def test_the_hit_asks_what_the_recipe_requires_and_not_to_be_of_poor_quality(market, bring, stage, publish):
+    bring(1)
+    publish(stage)
+    requirements = market.hit(stage.hits.get().hit_id)["requirements"]
+    by_id = {found["QualificationTypeId"]: found for found in requirements}
+    own = stage.project.qualifications.get(key="poor-quality").qualification_type_id
+    assert by_id["000000000000000000L0"]["IntegerValues"] == [95]
+    assert by_id["00000000000000000040"]["IntegerValues"] == [50]
+    assert {found["Country"] for found in by_id["00000000000000000071"]["LocaleValues"]} == {"US", "CA", "GB"}
+    assert by_id[own]["Comparator"] == "DoesNotExist"
+
+
+def test_confirming_one_page_twice_publishes_once(market, bring, stage, publish):
+    bring(3)
+    first = publish(stage, "page-1")
+    again = publishing.publish(stage, 3, Decimal("0.15"), "page-1", None)
+    assert again.pk == first.pk
+    assert stage.hits.count() == 3
+    assert LedgerEntry.objects.filter(kind="reserve").count() == 1
+
+
+def test_sending_a_batch_again_makes_no_second_hit(market, bring, stage, publish):
+    bring(3)
+    batch = publish(stage)
+    Batch.objects.update(state=Batch.State.PUBLISHING)
+    assert sending.send(batch.pk) == 0
+    assert len(_hits_at_the_marketplace()) == 3
+
+
+def test_a_quote_that_changed_meanwhile_has_to_be_confirmed_again(market, bring, stage):
+    bring(3)
+    with pytest.raises(publishing.QuoteChangedError, match="3 items for"):
+        publishing.publish(stage, 2 + 5, Decimal("0.35"), "page-1", None)
+    assert not Batch.objects.exists()
+    assert set(Item.objects.values_list("state", flat=True)) == {Item.State.NEW}
+
+
+def test_publishing_beyond_the_budget_changes_nothing(market, bring, stage):
+    bring(3)
+    stage.project.account.budget = Decimal("0.14")
+    stage.project.account.save()
+    quote = publishing.quote(stage)
+    assert any("Raise the budget" in problem for problem in quote.problems)
+    with pytest.raises(BudgetExceededError, match=r"\$0\.14"):
+        publishing.publish(stage, 3, Decimal("0.15"), "page-1", None)
+    assert not Batch.objects.exists() and not Hit.objects.exists() and not LedgerEntry.objects.exists()
+    assert set(Item.objects.values_list("state", flat=True)) == {Item.State.NEW}
+
+
+def test_while_the_marketplace_is_down_the_batch_waits_and_then_goes_on(market, bring, stage):
+    bring(3)
+    batch = publishing.publish(stage, 3, Decimal("0.15"), "page-1", None)
+    market.stop()
+    try:
+        assert sending.send(batch.pk) == 0
+        batch.refresh_from_db()
+        assert batch.state == Batch.State.WAITING
+        assert "goes on by itself" in batch.message
+    finally:
+        market.start()
+    assert publishing.unfinished() == [batch.pk]
+    sending.send(batch.pk)
+    assert sorted(_hits_at_the_marketplace()) == sorted(stage.hits.values_list("token", flat=True))
+
+
+def test_a_hit_whose_reply_was_lost_is_adopted(market, bring, stage):
+    bring(2)
+    batch = publishing.publish(stage, 2, Decimal("0.10"), "page-1", None)
+    sending.ensure_hit_type(stage, gateway())
+    lost = stage.hits.order_by("id")[0]
+    made = gateway().create_hit(
+        stage.hit_type_id,
+        question=external_question(task_url(lost.pk)),
+        max_assignments=1,
+        lifetime_seconds=stage.lifetime_seconds,
+        token=lost.token,
+    )
+    sending.send(batch.pk)
+    lost.refresh_from_db()
+    assert (lost.state, lost.hit_id) == (Hit.State.LIVE, made.hit_id)
+    assert len(_hits_at_the_marketplace()) == 2
+
+
+def test_a_hit_whose_token_has_died_is_found_by_its_annotation(market, bring, stage, publish):
+    bring(2)
+    batch = publish(stage)
+    forgotten = stage.hits.order_by("id")[0]
+    known = forgotten.hit_id
+    Hit.objects.filter(pk=forgotten.pk).update(
+        hit_id=None, state=Hit.State.SENT, attempted_at=timezone.now() - timedelta(hours=30)
+    )
+    Batch.objects.update(state=Batch.State.PUBLISHING)
+    sending.send(batch.pk)
+    forgotten.refresh_from_db()
+    assert (forgotten.hit_id, forgotten.state) == (known, Hit.State.LIVE)
+    assert len(_hits_at_the_marketplace()) == 2
+
+
+def test_a_paused_batch_sends_nothing_until_it_is_resumed(market, bring, stage):
+    bring(2)
+    batch = publishing.publish(stage, 2, Decimal("0.10"), "page-1", None)
+    publishing.pause(stage)
+    assert sending.send(batch.pk) == 0
+    assert publishing.unfinished() == []
+    assert publishing.resume(stage) == [batch.pk]
+    sending.send(batch.pk)
+    assert len(_hits_at_the_marketplace()) == 2
+
+
+def test_what_the_marketplace_refuses_gives_its_money_back_and_waits_again(market, bring, stage):
+    bring(2)
+    stage.lifetime_seconds = 5  # the marketplace takes 30 and more
+    stage.save()
+    batch = publishing.publish(stage, 2, Decimal("0.10"), "page-1", None)
+    sending.send(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.state, batch.refused) == (Batch.State.PUBLISHED, 2)
+    assert "refused" in batch.message
+    assert set(stage.items.values_list("state", flat=True)) == {Item.State.NEW}
+    stage.project.account.refresh_from_db()
+    assert stage.project.account.reserved == 0
+
+
+def test_expiring_early_closes_every_hit_and_extending_keeps_them_open(market, bring, stage, publish):
+    bring(2)
+    publish(stage)
+    longer = publishing.extend(stage, 30 * 86_400, None)
+    sending.send(longer.pk)
+    assert {market.hit(hit.hit_id)["status"] for hit in stage.hits.all()} == {"Assignable"}
+    assert min(stage.hits.values_list("expires_at", flat=True)) > timezone.now() + timedelta(days=29)
+    sending.send(publishing.expire(stage, None).pk)
+    assert {market.hit(hit.hit_id)["status"] for hit in stage.hits.all()} == {"Reviewable"}
+
+
+def test_pay_is_frozen_once_workers_see_it(market, bring, stage, publish):
+    bring(1)
+    publishing.change_pay(stage, Decimal("0.08"))
+    publish(stage)
+    with pytest.raises(publishing.PayFrozenError):
+        publishing.change_pay(stage, Decimal("0.01"))
