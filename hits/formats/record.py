@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
@@ -60,7 +60,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A passage, verbatim, with its entities and queries in the order of the file."""
+    """A passage, verbatim, with its entities and queries in the order of the file.
+
+    `line` (of JSON Lines) and `place` (of the own layout) say where it was read; they take no part in comparison.
+    """
 
     key: str
     source: str
@@ -69,6 +72,8 @@ class Document:
     entities: tuple[Span, ...]
     queries: tuple[Query, ...]
     key_field: KeyField = "id"
+    line: int | None = field(default=None, compare=False)
+    place: str = field(default="", compare=False)
 
 
 def read(
@@ -276,6 +281,8 @@ class _Example:
             entities=entities,
             queries=self.queries(example.get("qas"), text, frozenset(entities)) if "qas" in example else (),
             key_field=key_field,
+            line=self.place.line,
+            place=self.place.prefix,
         )
 
     def passage(self, raw: object) -> tuple[str, tuple[Span, ...]]:

@@ -92,6 +92,14 @@ def test_it_reads_blank_lines_windows_line_ends_and_a_byte_order_mark():
     assert [d.key for d in read_bytes(raw)] == ["1", "2"]
 
 
+def test_a_document_knows_where_it_was_read():
+    by_line = read_bytes(lines(example(1), "", example(2)))
+    assert [(d.line, d.place) for d in by_line] == [(1, ""), (3, "")]
+    by_path = read_bytes(json.dumps({"data": [example(1), example(2)]}).encode())
+    assert [(d.line, d.place) for d in by_path] == [(None, "data[0]"), (None, "data[1]")]
+    assert by_line == by_path
+
+
 def test_the_origin_is_that_of_the_example_or_the_default():
     raw = lines(example(1), example(2, origin="crawled"), example(3, origin="public"))
     assert [d.origin for d in read_bytes(raw)] == ["public", "crawled", "public"]

@@ -1,0 +1,110 @@
+"""Recipes are data sets as data: folders that are found, never listed.
+
+A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules) and `steps.py` (pure
+functions that turn one stage's results into the next stage's items). Recipes lie in this package and in
+folders that the caller passes. `steps.py` holds
+`read_documents(stream, *, max_bytes, default_origin, progress) -> list[SourceDocument]`,
+`mark(documents, *, seed, eval_share) -> purposes`, `next_items(stage_key, item_purpose, outcome) -> stage key or None`
+and `build_release(chain, *, seed) -> ReleaseContent`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hits.recipes.source import ChainItem, ReleaseContent, SourceDocument, SourceItem
+from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, recipe_fields
+
+__all__ = [
+    "ChainItem",
+    "OptionError",
+    "Recipe",
+    "RecipeError",
+    "ReleaseContent",
+    "Requirement",
+    "SourceDocument",
+    "SourceItem",
+    "StageSpec",
+    "available",
+    "load",
+]
+
+HOME = Path(__file__).resolve().parent
+STAGES = "stages.toml"
+STEPS = "steps.py"
+VERBS = ("read_documents", "mark", "next_items", "build_release")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def available(extra_dirs: Iterable[Path] = ()) -> list[str]:
+    """The names of all recipes, sorted. Raises RecipeError when two folders claim one name."""
+    return sorted(_found(extra_dirs))
+
+
+def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
+    """The recipe of that name. Raises RecipeError with every fault of its file."""
+    found = _found(extra_dirs)
+    if name not in found:
+        there = ", ".join(sorted(found)) or "none"
+        raise RecipeError(name, [f"there is no recipe of this name; there are: {there}"])
+    folder = found[name]
+    faults: list[str] = []
+    fields = recipe_fields(_parsed(folder / STAGES), faults)
+    if faults:
+        raise RecipeError(str(folder / STAGES), faults)
+    return Recipe(name=name, steps=_steps(name, folder), **fields)
+
+
+def _found(extra_dirs: Iterable[Path]) -> dict[str, Path]:
+    folders: dict[str, Path] = {}
+    for root in (HOME, *extra_dirs):
+        for file in sorted(Path(root).resolve().glob(f"*/{STAGES}")):
+            folder = file.parent
+            if not _NAME.fullmatch(folder.name):
+                raise RecipeError(str(folder), [f"name the folder in lower case, as {_NAME.pattern}"])
+            if folders.setdefault(folder.name, folder) != folder:
+                raise RecipeError(str(folder), [f"{folders[folder.name]} has the same name: rename one of them"])
+    return folders
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecipeError(str(file), [f"is not TOML: {error}"]) from error
+
+
+def _steps(name: str, folder: Path) -> ModuleType:
+    file = folder / STEPS
+    if not file.is_file():
+        raise RecipeError(str(file), ["the file is missing: it turns one stage's results into the next one's items"])
+    steps = importlib.import_module(f"hits.recipes.{name}.steps") if folder.parent == HOME else _outside(name, file)
+    if missing := [verb for verb in VERBS if not callable(getattr(steps, verb, None))]:
+        raise RecipeError(str(file), [f"the function {verb} is missing" for verb in missing])
+    return steps
+
+
+def _outside(name: str, file: Path) -> ModuleType:
+    """A folder outside the package gets a module name of its own, so that equal names in two places stay apart."""
+    unique = f"hits_recipe_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{name}"
+    if unique in sys.modules:
+        return sys.modules[unique]
+    spec = importlib.util.spec_from_file_location(unique, file)
+    if spec is None or spec.loader is None:
+        raise RecipeError(str(file), ["cannot be read as Python"])
+    module = sys.modules[unique] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[unique]
+        raise RecipeError(str(file), [f"cannot be imported: {type(error).__name__}: {error}"]) from error
+    return module

@@ -1,0 +1,319 @@
+"""What a recipe says, and reading it from the tables of its `stages.toml`; every fault at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from types import ModuleType
+from typing import Any, Literal
+
+from hits.quality.blocking import Policy, PolicyError
+from hits.quality.votes import Rule, RuleError
+
+Approval = Literal["automatic", "review"]
+
+INTEGER_QUALIFICATIONS = ("percent_approved", "number_approved")
+LOCALE = "locale"
+GUARDS = ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept")
+_PRESENCE = ("Exists", "DoesNotExist")
+_LISTS = ("In", "NotIn")
+_EQUALITY = ("EqualTo", "NotEqualTo")
+_ORDER = ("LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo")
+_DAY = 86_400
+_KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_PROTOCOL = re.compile(r"[a-z][a-z0-9_]*")
+_OWN_QUALIFICATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+_COUNTRY = re.compile(r"[A-Z]{2}")
+
+
+class RecipeError(Exception):
+    """A recipe that is not there or is wrong; `faults` are sentences, each of which names its place."""
+
+    def __init__(self, where: str, faults: Sequence[str]) -> None:
+        self.where = where
+        self.faults = tuple(faults)
+        super().__init__("\n".join(f"{where}: {fault}" for fault in self.faults))
+
+
+class OptionError(ValueError):
+    """An option that the recipe does not know, or a value of another type than the recipe's own."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a worker must have. `qualification` is a system one or, with a hyphen, the project's own."""
+
+    qualification: str
+    comparator: str
+    integers: tuple[int, ...] = ()
+    locales: tuple[str, ...] = ()
+    guards: str = "PreviewAndAccept"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only values that JSON holds; without the values that the comparator does not take."""
+        values = {"integers": list(self.integers), "locales": list(self.locales)}
+        head = {"qualification": self.qualification, "comparator": self.comparator, "guards": self.guards}
+        return head | {name: value for name, value in values.items() if value}
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage."""
+
+    key: str
+    title: str
+    protocol: str
+    reward: Decimal
+    answers: int
+    assignment_seconds: int
+    lifetime_seconds: int
+    auto_approval_seconds: int
+    approval: Approval
+    hit_title: str
+    hit_description: str
+    keywords: str
+    settings: dict[str, Any]
+    requirements: tuple[Requirement, ...]
+    rule: Rule
+    quality: Policy | None
+    asks_other_workers_than: tuple[str, ...]
+    feeds: str | None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`name` is the folder's name; `steps` turns one stage's results into the next stage's items."""
+
+    name: str
+    title: str
+    version: str
+    description: str
+    stages: tuple[StageSpec, ...]
+    options: dict[str, Any]
+    steps: ModuleType
+
+    def options_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The recipe's options, replaced by the given ones. Raises OptionError."""
+        for name, value in given.items():
+            if name not in self.options:
+                known = ", ".join(sorted(self.options)) or "none"
+                raise OptionError(f"the recipe {self.name} has no option {name!r}; it has {known}")
+            _refuse_other_type(name, value, self.options[name])
+        return {**self.options, **given}
+
+
+def _refuse_other_type(name: str, value: object, own: object) -> None:
+    if type(value) is type(own) or (type(own) is float and type(value) is int):
+        return
+    raise OptionError(f"the option {name} must be like {own!r}, not {value!r}")
+
+
+class Table:
+    """A table of the file that is taken apart: each key is taken once and what is left over is a fault."""
+
+    def __init__(self, values: Mapping[str, Any], place: str, faults: list[str]) -> None:
+        self._left = dict(values)
+        self.place = place
+        self.faults = faults
+
+    def say(self, name: str, message: str) -> None:
+        self.faults.append(f"{self.place}.{name} {message}" if self.place else f"{name} {message}")
+
+    def take(self, name: str, default: Any = None) -> Any:
+        return self._left.pop(name, default)
+
+    def text(self, name: str, longest: int, default: str | None = None) -> str:
+        value = self.take(name, default)
+        if not isinstance(value, str) or not (value.strip() or default == ""):
+            self.say(name, "must be a text that is not blank")
+            return ""
+        if len(value) > longest:
+            self.say(name, f"has {len(value)} characters, the limit is {longest}")
+        return value.strip()
+
+    def matching(self, name: str, pattern: re.Pattern[str], what: str) -> str:
+        value = self.take(name)
+        if not isinstance(value, str) or not pattern.fullmatch(value) or len(value) > 60:
+            self.say(name, f"must be {what}, not {value!r}")
+            return ""
+        return value
+
+    def whole(self, name: str, low: int, high: int) -> int:
+        value = self.take(name)
+        if type(value) is not int or not low <= value <= high:
+            self.say(name, f"must be a whole number from {low:,} to {high:,}, not {value!r}")
+            return low
+        return value
+
+    def one_of(self, name: str, allowed: Sequence[str], default: str | None = None) -> str:
+        value = self.take(name, default)
+        if value not in allowed:
+            self.say(name, f"must be one of {', '.join(allowed)}, not {value!r}")
+            return allowed[0]
+        return str(value)
+
+    def table(self, name: str) -> dict[str, Any]:
+        value = self.take(name, {})
+        if not isinstance(value, dict):
+            self.say(name, "must be a table")
+            return {}
+        return value
+
+    def items(self, name: str, fits: Callable[[object], bool], what: str) -> tuple[Any, ...]:
+        value = self.take(name, [])
+        if not isinstance(value, list) or not all(fits(item) for item in value):
+            self.say(name, f"must be a list of {what}, not {value!r}")
+            return ()
+        return tuple(value)
+
+    def refuse_rest(self) -> None:
+        for name in sorted(self._left):
+            self.say(name, "is unknown: remove it or mend its spelling")
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _reward(table: Table) -> Decimal:
+    value = table.take("reward")
+    try:
+        reward = Decimal(value) if isinstance(value, str) else None
+    except InvalidOperation:
+        reward = None
+    if reward is None or not reward.is_finite() or not 0 <= reward < 1_000_000 or reward != round(reward, 2):
+        table.say("reward", f'must be dollars and cents in quotes, such as "0.04", not {value!r}')
+        return Decimal("0.00")
+    return reward.quantize(Decimal("0.01"))
+
+
+def _rule(table: Table, answers: int) -> Rule | None:
+    given = dict(table.table("rule"))
+    name, version = given.pop("name", None), given.pop("version", None)
+    try:
+        return Rule(name, version, {**given, "answers": answers})
+    except (RuleError, TypeError) as error:
+        table.say("rule", f"is wrong: {error}")
+        return None
+
+
+def _quality(table: Table) -> Policy | None:
+    given = table.table("quality")
+    try:
+        return Policy.from_dict(given) if given else None
+    except PolicyError as error:
+        for fault in error.faults:
+            table.say("quality", f"is wrong: {fault}")
+        return None
+
+
+def _requirement(given: Mapping[str, Any], place: str, faults: list[str]) -> Requirement:
+    table = Table(given, place, faults)
+    requirement = Requirement(
+        qualification=table.text("qualification", 60),
+        comparator=table.one_of("comparator", (*_ORDER, *_EQUALITY, *_LISTS, *_PRESENCE)),
+        integers=table.items("integers", lambda item: type(item) is int, "whole numbers"),
+        locales=table.items(
+            "locales", lambda item: isinstance(item, str) and bool(_COUNTRY.fullmatch(item)), "country codes like US"
+        ),
+        guards=table.one_of("guards", GUARDS, GUARDS[1]),
+    )
+    table.refuse_rest()
+    if fault := _requirement_fault(requirement):
+        faults.append(f"{place} {fault}")
+    return requirement
+
+
+def _requirement_fault(given: Requirement) -> str | None:
+    """Why the values and the comparator do not fit the qualification; the API's own rules."""
+    kind = given.qualification
+    if kind == LOCALE:
+        fits = given.comparator in (*_EQUALITY, *_LISTS) and given.locales and not given.integers
+        if not fits:
+            return f"{LOCALE} takes EqualTo, NotEqualTo, In or NotIn with locales"
+    elif kind not in INTEGER_QUALIFICATIONS and not _is_own(kind):
+        names = ", ".join((*INTEGER_QUALIFICATIONS, LOCALE))
+        return f"names no qualification: {kind!r}; there are {names} and the project's own, such as poor-quality"
+    elif given.locales:
+        return f"{kind} takes no locales"
+    elif (given.comparator in _PRESENCE) == bool(given.integers):
+        return "takes integers with every comparator but Exists and DoesNotExist"
+    if given.comparator not in _LISTS and len(given.integers) + len(given.locales) > 1:
+        return f"takes one value with {given.comparator}"
+    return None
+
+
+def _is_own(kind: str) -> bool:
+    """A hyphen makes a name the project's own, unless it is a system name that was spelled with hyphens."""
+    return bool(_OWN_QUALIFICATION.fullmatch(kind)) and kind.replace("-", "_") not in INTEGER_QUALIFICATIONS
+
+
+def _requirements(table: Table) -> tuple[Requirement, ...]:
+    given = table.items("requirements", _is_table, "tables")
+    if len(given) > 10:
+        table.say("requirements", f"holds {len(given)}, the limit is 10")
+    place = f"{table.place}.requirements"
+    return tuple(_requirement(one, f"{place}[{i}]", table.faults) for i, one in enumerate(given))
+
+
+def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> StageSpec | None:
+    """The stage, or None after a fault; the limits are those of the API. Adds to `faults`."""
+    before = len(faults)
+    table = Table(given, place, faults)
+    answers = table.whole("answers", 1, 100)
+    rule = _rule(table, answers)
+    fields: dict[str, Any] = {
+        "key": table.matching("key", _KEY, "lower-case words joined by hyphens"),
+        "title": table.text("title", 120),
+        "protocol": table.matching("protocol", _PROTOCOL, "the name of a protocol's folder"),
+        "reward": _reward(table),
+        "assignment_seconds": table.whole("assignment_seconds", 30, 365 * _DAY),
+        "lifetime_seconds": table.whole("lifetime_seconds", 30, 365 * _DAY),
+        "auto_approval_seconds": table.whole("auto_approval_seconds", 0, 30 * _DAY),
+        "approval": table.one_of("approval", ("automatic", "review")),
+        "hit_title": table.text("hit_title", 128),
+        "hit_description": table.text("hit_description", 2000),
+        "keywords": table.text("keywords", 1000, ""),
+        "settings": table.table("settings"),
+        "requirements": _requirements(table),
+        "quality": _quality(table),
+        "asks_other_workers_than": table.items("asks_other_workers_than", lambda i: isinstance(i, str), "stage keys"),
+        "feeds": table.text("feeds", 60, "") or None,
+    }
+    table.refuse_rest()
+    return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
+
+
+def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
+    """Stages name one another by key: other workers than those of earlier ones, feeding a later one."""
+    keys = [stage.key for stage in stages]
+    for i, stage in enumerate(stages):
+        if stage.key in keys[:i]:
+            faults.append(f"stages[{i}].key {stage.key!r} is the key of two stages")
+        if stage.feeds is not None and stage.feeds not in keys[i + 1 :]:
+            faults.append(f"stages[{i}].feeds must name a later stage, not {stage.feeds!r}")
+        for other in stage.asks_other_workers_than:
+            if other not in keys[:i]:
+                faults.append(f"stages[{i}].asks_other_workers_than must name earlier stages, not {other!r}")
+
+
+def recipe_fields(given: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
+    """title, version, description, options and stages of the whole file. Adds to `faults`."""
+    table = Table(given, "", faults)
+    raw_stages = table.items("stages", _is_table, "tables")
+    if not raw_stages:
+        table.say("stages", "must hold at least one stage")
+    fields = {
+        "title": table.text("title", 120),
+        "version": table.text("version", 20),
+        "description": table.text("description", 2000),
+        "options": table.table("options"),
+    }
+    table.refuse_rest()
+    found = [stage_spec(one, f"stages[{i}]", faults) for i, one in enumerate(raw_stages)]
+    stages = tuple(stage for stage in found if stage)
+    if len(stages) == len(found):
+        check_order(stages, faults)
+    return {**fields, "stages": stages}

@@ -1,0 +1,230 @@
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from hits.quality.blocking import Policy
+from hits.quality.votes import Rule
+from hits.recipes import OptionError, RecipeError, available, load
+
+STEPS = """
+def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
+def mark(documents_meta, *, seed, eval_share): return {}
+def next_items(stage_key, item_purpose, outcome): return "second" if stage_key == "first" else None
+def build_release(chain, *, seed): return None
+"""
+STAGE = """
+[[stages]]
+key = "first"
+title = "First"
+protocol = "clickable_entity"
+reward = "0.10"
+answers = 3
+assignment_seconds = 600
+lifetime_seconds = 3600
+auto_approval_seconds = 0
+approval = "review"
+hit_title = "A title"
+hit_description = "A description"
+rule = { name = "matches_reference", version = 1, need = 2 }
+"""
+HEAD = 'title = "Ours"\nversion = "3"\ndescription = "Our own."\n'
+
+
+def put(root: Path, toml: str, steps: str | None = STEPS, name: str = "ours") -> Path:
+    folder = root / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stages.toml").write_text(toml, encoding="utf-8")
+    if steps is not None:
+        (folder / "steps.py").write_text(steps, encoding="utf-8")
+    return root
+
+
+def faults_of(root: Path, toml: str) -> tuple[str, ...]:
+    with pytest.raises(RecipeError) as caught:
+        load("ours", [put(root, toml)])
+    assert str(root / "ours" / "stages.toml") in str(caught.value)
+    return caught.value.faults
+
+
+def test_record_has_the_published_numbers():
+    recipe = load("record")
+    assert [(s.key, s.feeds, s.asks_other_workers_than) for s in recipe.stages] == [
+        ("validate", "revalidate", ()),
+        ("revalidate", "human", ("validate",)),
+        ("human", None, ("validate", "revalidate")),
+    ]
+    assert recipe.options == {"eval_share": 0.18}
+    for stage in recipe.stages:
+        assert (stage.protocol, stage.reward, stage.answers) == ("clickable_entity", Decimal("0.04"), 1)
+        assert stage.settings == {"min_seconds": 30, "early_submit": "notice"}
+        assert [requirement.to_dict() for requirement in stage.requirements] == [
+            {"qualification": "percent_approved", "comparator": "GreaterThanOrEqualTo", "integers": [95],
+             "guards": "PreviewAndAccept"},
+            {"qualification": "number_approved", "comparator": "GreaterThanOrEqualTo", "integers": [50],
+             "guards": "PreviewAndAccept"},
+            {"qualification": "locale", "comparator": "In", "locales": ["US", "CA", "GB"],
+             "guards": "PreviewAndAccept"},
+            {"qualification": "poor-quality", "comparator": "DoesNotExist", "guards": "PreviewAndAccept"},
+        ]  # fmt: skip
+    matching = Rule("matches_reference", 1, {"need": 1, "answers": 1})
+    assert [s.rule for s in recipe.stages] == [matching, matching, Rule("measured", 1, {"answers": 1})]
+    assert [s.quality for s in recipe.stages] == [Policy(1000, 20, 0.20, 0.01), None, None]
+
+
+def test_the_reward_of_record_pays_three_dollars_sixty_an_hour():
+    assert load("record").stages[0].reward * 3600 / 40 == Decimal("3.60")
+
+
+def test_the_steps_of_record_lead_along_the_stages():
+    recipe = load("record")
+    for stage in recipe.stages:
+        assert recipe.steps.next_items(stage.key, "eval", "kept") == stage.feeds
+
+
+def test_a_recipe_in_another_folder_is_found(tmp_path):
+    second = STAGE.replace("first", "second") + 'asks_other_workers_than = ["first"]\n'
+    put(tmp_path, HEAD + STAGE + 'feeds = "second"\n' + second)
+    assert available([tmp_path]) == ["ours", "record"]
+    recipe = load("ours", [tmp_path])
+    assert (recipe.name, recipe.title, recipe.version) == ("ours", "Ours", "3")
+    assert recipe.steps.next_items("first", "eval", "kept") == "second"
+    assert recipe.stages[0].rule.params == {"need": 2, "answers": 3}
+    assert recipe.stages[1].asks_other_workers_than == ("first",)
+    assert load("ours", [tmp_path]).steps is recipe.steps
+
+
+def test_equal_names_in_two_places_have_steps_of_their_own(tmp_path):
+    one = put(tmp_path / "one", HEAD + STAGE)
+    two = put(tmp_path / "two", HEAD + STAGE, STEPS.replace('"second"', '"other"'))
+    assert load("ours", [one]).steps.next_items("first", "", "") == "second"
+    assert load("ours", [two]).steps.next_items("first", "", "") == "other"
+    with pytest.raises(RecipeError, match="has the same name: rename one of them"):
+        load("ours", [one, two])
+
+
+def test_an_unknown_recipe_names_those_that_are_there():
+    with pytest.raises(RecipeError, match="there is no recipe of this name; there are: record"):
+        load("cosmos")
+
+
+def test_all_faults_of_a_file_come_at_once(tmp_path):
+    broken = STAGE.replace('"0.10"', "0.10").replace("answers = 3", "answers = 0").replace("review", "maybe")
+    faults = faults_of(tmp_path, HEAD + "colour = 1\n" + broken + "pay = 3\nfeeds = 7\n")
+    assert [fault.split()[0] for fault in faults] == [
+        "colour",
+        "stages[0].answers",
+        "stages[0].rule",
+        "stages[0].reward",
+        "stages[0].approval",
+        "stages[0].feeds",
+        "stages[0].pay",
+    ]
+
+
+@pytest.mark.parametrize(
+    "old, new, fault",
+    [
+        ('reward = "0.10"', 'reward = "0.105"', "stages[0].reward must be dollars and cents in quotes"),
+        ('reward = "0.10"', 'reward = "-1"', "stages[0].reward must be dollars and cents"),
+        ('reward = "0.10"', 'reward = "NaN"', "stages[0].reward must be dollars and cents"),
+        ('reward = "0.10"', 'reward = "ten"', "stages[0].reward must be dollars and cents"),
+        ('key = "first"', 'key = "First!"', "stages[0].key must be lower-case words joined by hyphens"),
+        ('protocol = "clickable_entity"', "", "stages[0].protocol must be the name of a protocol's folder, not None"),
+        ('hit_title = "A title"', 'hit_title = " "', "stages[0].hit_title must be a text that is not blank"),
+        ('hit_title = "A title"', f'hit_title = "{"x" * 129}"', "stages[0].hit_title has 129 characters"),
+        ("assignment_seconds = 600", "assignment_seconds = 29", "stages[0].assignment_seconds must be a whole number"),
+        ("lifetime_seconds = 3600", "lifetime_seconds = true", "stages[0].lifetime_seconds must be a whole number"),
+        ("version = 1", "version = 9", "there is no rule 'matches_reference' in version 9"),
+        ("need = 2", "need = 4", "3 answers cannot hold 4 right"),
+        ("need = 2", "needs = 2", "needs exactly the parameters"),
+        ("rule = {", 'quality = { flor = 0.2 }\nrule = {', "stages[0].quality is wrong: unknown key 'flor'"),
+        ("rule = {", 'quality = { alpha = 1 }\nrule = {', "stages[0].quality is wrong: alpha must be a number"),
+        ("rule = {", 'settings = 3\nrule = {', "stages[0].settings must be a table"),
+        ("rule = {", 'feeds = "first"\nrule = {', "stages[0].feeds must name a later stage, not 'first'"),
+        ("rule = {", 'asks_other_workers_than = ["first"]\nrule = {', "must name earlier stages, not 'first'"),
+        ("rule = {", 'requirements = [3]\nrule = {', "stages[0].requirements must be a list of tables"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named(tmp_path, old, new, fault):
+    assert old in STAGE
+    (found,) = faults_of(tmp_path, HEAD + STAGE.replace(old, new))
+    assert fault in found
+
+
+@pytest.mark.parametrize(
+    "requirement, fault",
+    [
+        ('qualification = "percent_aproved", comparator = "EqualTo", integers = [1]', "names no qualification"),
+        ('qualification = "percent-approved", comparator = "EqualTo", integers = [1]', "names no qualification"),
+        ('qualification = "percent_approved", comparator = "AtLeast", integers = [1]', "comparator must be one of"),
+        ('qualification = "percent_approved", comparator = "EqualTo"', "takes integers with every comparator but"),
+        ('qualification = "percent_approved", comparator = "EqualTo", integers = [1, 2]', "takes one value"),
+        ('qualification = "percent_approved", comparator = "EqualTo", integers = ["1"]', "a list of whole numbers"),
+        ('qualification = "poor-quality", comparator = "DoesNotExist", integers = [1]', "takes integers with every"),
+        ('qualification = "poor-quality", comparator = "In", integers = [1], locales = ["US"]', "takes no locales"),
+        ('qualification = "locale", comparator = "In", integers = [1]', "locale takes EqualTo"),
+        ('qualification = "locale", comparator = "EqualTo", locales = ["US", "CA"]', "takes one value"),
+        ('qualification = "locale", comparator = "In", locales = ["USA"]', "a list of country codes"),
+        ('qualification = "locale", comparator = "In", locales = ["US"], guards = "None"', "guards must be one of"),
+        ('qualification = "locale", comparator = "In", locales = ["US"], preview = true', "preview is unknown"),
+    ],
+)
+def test_a_wrong_requirement_is_named(tmp_path, requirement, fault):
+    found = faults_of(tmp_path, HEAD + STAGE + f"requirements = [{{ {requirement} }}]\n")
+    assert fault in found[0]
+    assert found[0].startswith("stages[0].requirements[0]")
+
+
+def test_two_stages_cannot_share_a_key(tmp_path):
+    assert faults_of(tmp_path, HEAD + STAGE + STAGE) == ("stages[1].key 'first' is the key of two stages",)
+
+
+def test_a_recipe_needs_a_stage(tmp_path):
+    assert faults_of(tmp_path, HEAD) == ("stages must hold at least one stage",)
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path):
+    assert faults_of(tmp_path, "title =")[0].startswith("is not TOML: ")
+
+
+@pytest.mark.parametrize(
+    "steps, fault",
+    [
+        (None, "the file is missing"),
+        ("def mark(): pass", "the function build_release is missing"),
+        ("import nowhere_to_be_found", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_steps_that_are_missing_or_broken_are_refused(tmp_path, steps, fault):
+    with pytest.raises(RecipeError, match="steps.py: ") as caught:
+        load("ours", [put(tmp_path, HEAD + STAGE, steps)])
+    assert fault in str(caught.value)
+
+
+def test_a_folder_needs_a_plain_name(tmp_path):
+    with pytest.raises(RecipeError, match="name the folder in lower case"):
+        available([put(tmp_path, HEAD + STAGE, name="Our-Recipe")])
+
+
+def test_options_are_replaced_only_by_their_like():
+    recipe = load("record")
+    assert recipe.options_with({"eval_share": 1}) == {"eval_share": 1}
+    assert recipe.options_with({}) == {"eval_share": 0.18}
+    with pytest.raises(OptionError, match="no option 'share'; it has eval_share"):
+        recipe.options_with({"share": 0.2})
+    with pytest.raises(OptionError, match="must be like 0.18, not '20 %'"):
+        recipe.options_with({"eval_share": "20 %"})
+
+
+def test_the_pure_layers_load_without_django_and_boto():
+    code = (
+        "import sys\n"
+        "import hits.quality.blocking, hits.quality.votes, hits.text.squad, hits.text.passages, hits.text.statistics\n"
+        "from hits.recipes import load\n"
+        "load('record')\n"
+        "assert not {'django', 'boto3', 'socket'} & set(sys.modules), 'not pure'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
