@@ -25,9 +25,8 @@ class SignInForm(AuthenticationForm):
 
 
 class SignUpForm(forms.Form):
-    use_required_attribute = True
     username = forms.CharField(
-        label="Name",
+        label="Username",
         max_length=150,
         validators=[UnicodeUsernameValidator()],
         help_text="To sign in with. Requesters never see it.",

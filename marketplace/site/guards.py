@@ -35,7 +35,7 @@ def worker_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
         try:
             return view(request, worker, *args, **kwargs)
         except Http404 as error:
-            return not_found(request, error)
+            return not_found(request, error, worker)
 
     return guarded
 

@@ -198,7 +198,8 @@ def market_facts() -> Facts:
 
 
 def _measure() -> Facts:
-    newest = (
+    # Annotated: the stubs take a path over two relations for text.
+    newest: Any = (
         Assignment.objects.filter(status__in=Assignment.VISIBLE)
         .order_by("-pk")
         .values_list("hit__hit_type", "hit__requester", "status", "accepted_at", "submitted_at")[:FACTS_SAMPLE]

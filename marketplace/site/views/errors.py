@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from marketplace.models import Worker
 from marketplace.site.pages import problem
 
 
@@ -29,13 +30,14 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     )
 
 
-def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+def not_found(request: HttpRequest, exception: Exception | None = None, worker: Worker | None = None) -> HttpResponse:
     return problem(
         request,
         404,
         "Nothing here",
         "This page does not exist, or it is not for you: a HIT may be over, or be offered to others. "
         "What you submitted is kept under My work.",
+        worker,
     )
 
 

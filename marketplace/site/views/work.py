@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from csp.decorators import csp_update
@@ -87,7 +88,8 @@ def work(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     if assignment.status != _Status.ACCEPTED or assignment.deadline < now:
         return redirect("site:after", pk)
     hit_type = assignment.hit.hit_type
-    seconds_left = max(1, int((assignment.deadline - now).total_seconds()))
+    # Rounded up: when the page says that time is over, it is.
+    seconds_left = ceil((assignment.deadline - now).total_seconds())
     context = {
         "assignment": assignment,
         "group": {"title": hit_type.title, "reward": hit_type.reward, "group_id": hit_type.hit_group_id},

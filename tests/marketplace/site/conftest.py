@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,6 @@ def held(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignme
 @pytest.fixture
 def answer_hits(now: datetime) -> Callable[..., list[Assignment]]:
     """Accept and submit `count` HITs of a group, each after 36 seconds of work."""
-    from datetime import timedelta
 
     def answer(hit_type: HitType, worker: Worker, count: int, took: timedelta = timedelta(seconds=36)) -> list[Any]:
         done = []
@@ -84,7 +83,9 @@ def answer_hits(now: datetime) -> Callable[..., list[Assignment]]:
     return answer
 
 
-def requirement(comparator: str = "Exists", guarded: str = "Accept", type_id: str = "", **values: Any) -> dict[str, Any]:
+def requirement(
+    comparator: str = "Exists", guarded: str = "Accept", type_id: str = "", **values: Any
+) -> dict[str, Any]:
     """A qualification requirement as a HIT type stores it."""
     return {"QualificationTypeId": type_id, "Comparator": comparator, "ActionsGuarded": guarded} | values
 

@@ -43,7 +43,9 @@ def test_it_never_goes_on_to_another_site(visitor: Client) -> None:
         ("country", "XX", "valid choice"),
     ],
 )
-def test_it_says_what_is_wrong_with_a_sign_up(visitor: Client, worker: Worker, field: str, value: str, says: str) -> None:
+def test_it_says_what_is_wrong_with_a_sign_up(
+    visitor: Client, worker: Worker, field: str, value: str, says: str
+) -> None:
     answer = visitor.post("/accounts/signup/", FORM | {field: value})
     assert answer.status_code == 400
     assert says in str(answer.context["form"].errors[field])
@@ -91,7 +93,8 @@ def test_a_laptop_is_sent_to_the_one_name_of_the_site(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/mturk/preview?groupId=x", "/worker/", "/worker/earnings/", "/worker/qualifications/", "/worker/profile/"]
+    "path",
+    ["/", "/mturk/preview?groupId=x", "/worker/", "/worker/earnings/", "/worker/qualifications/", "/worker/profile/"],
 )
 def test_a_visitor_is_asked_to_sign_in(visitor: Client, path: str) -> None:
     assert visitor.get(path).headers["Location"].startswith("/accounts/login/?next=")

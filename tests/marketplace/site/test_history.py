@@ -12,7 +12,12 @@ from marketplace.verbs import assignments, qualifications
 
 @pytest.fixture
 def three_answers(
-    requester: Requester, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Any, now: datetime
+    requester: Requester,
+    worker: Worker,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    answer_hits: Any,
+    now: datetime,
 ) -> list[Assignment]:
     """One approved, one rejected with a reason, one waiting."""
     for _ in range(4):
@@ -40,9 +45,7 @@ def test_my_work_shows_nothing_of_others(other_client: Client, three_answers: li
     assert "Nothing submitted yet" in other_client.get("/worker/").text
 
 
-def test_my_work_settles_what_has_become_due(
-    client: Client, three_answers: list[Assignment], now: datetime
-) -> None:
+def test_my_work_settles_what_has_become_due(client: Client, three_answers: list[Assignment], now: datetime) -> None:
     Assignment.objects.filter(pk=three_answers[2].pk).update(auto_approval_at=now - timedelta(seconds=1))
     assert client.get("/worker/").context["totals"]["waiting"] == 0
 
@@ -103,13 +106,23 @@ PROFILE = {
 def test_in_a_sandbox_workers_set_what_requesters_ask_for(client: Client, worker: Worker) -> None:
     assert "Saved" in client.post("/worker/profile/", PROFILE, follow=True).text
     worker.refresh_from_db()
-    assert (worker.country, worker.subdivision, worker.percent_approved, worker.number_approved) == ("US", "CA", 97, 1200)
+    assert (worker.country, worker.subdivision, worker.percent_approved, worker.number_approved) == (
+        "US",
+        "CA",
+        97,
+        1200,
+    )
     assert worker.adult and worker.masters
 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("percent_approved_override", "101"), ("country", "XX"), ("subdivision", "C-"), ("number_approved_override", "-1")],
+    [
+        ("percent_approved_override", "101"),
+        ("country", "XX"),
+        ("subdivision", "C-"),
+        ("number_approved_override", "-1"),
+    ],
 )
 def test_a_wrong_profile_changes_nothing(client: Client, worker: Worker, field: str, value: str) -> None:
     answer = client.post("/worker/profile/", PROFILE | {field: value})

@@ -12,7 +12,7 @@ from marketplace.site.queries import Group
 from marketplace.verbs import assignments, qualifications
 from tests.marketplace.site.conftest import requirement
 
-EXPERIENCED = {"type_id": NUMBER_APPROVED, "comparator": "GreaterThan", "IntegerValues": [100]}
+EXPERIENCED = requirement("GreaterThan", type_id=NUMBER_APPROVED, IntegerValues=[100])
 
 
 def groups(client: Client, query: str = "") -> list[Group]:
@@ -30,7 +30,11 @@ def test_it_shows_what_a_group_pays_and_how_many_hits_it_has(
 
 
 def test_it_measures_the_wage_by_the_median_time(
-    client: Client, other_worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Callable[..., Any]
+    client: Client,
+    other_worker: Worker,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    answer_hits: Callable[..., Any],
 ) -> None:
     for _ in range(4):
         make_hit(hit_type)
@@ -85,7 +89,7 @@ def test_an_overdue_hit_of_somebody_else_is_offered_again(
 def test_only_work_that_one_qualifies_for_is_shown_at_first(
     client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
 ) -> None:
-    make_hit(make_hit_type(title="For experts", requirements=[requirement(**EXPERIENCED)]))
+    make_hit(make_hit_type(title="For experts", requirements=[EXPERIENCED]))
     page = client.get("/").text
     assert "For experts" not in page
     assert "No work that you qualify for right now" in page
@@ -113,7 +117,10 @@ def test_a_group_that_guards_its_discovery_is_hidden_from_the_unqualified(
 
 @pytest.fixture
 def three_groups(
-    make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit], other_worker: Worker, answer_hits: Callable[..., Any]
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    other_worker: Worker,
+    answer_hits: Callable[..., Any],
 ) -> None:
     """Rich pays most, Quick pays most an hour, Plenty has the most HITs and is the newest."""
     rich, quick, plenty = (
@@ -145,7 +152,9 @@ def test_groups_are_sorted_as_asked(client: Client, three_groups: None, sort: st
     assert [group.title for group in groups(client, f"?sort={sort}")] == titles
 
 
-@pytest.mark.parametrize(("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3)])
+@pytest.mark.parametrize(
+    ("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3)]
+)
 def test_search_looks_at_titles_keywords_and_requesters(
     client: Client, three_groups: None, search: str, titles: list[str] | int
 ) -> None:

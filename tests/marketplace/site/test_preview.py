@@ -28,7 +28,8 @@ def test_the_frame_is_sandboxed_and_as_high_as_asked(client: Client, hit: Hit, h
     page = client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").text
     assert 'height="600"' in page
     assert (
-        'sandbox="allow-scripts allow-forms allow-same-origin allow-popups allow-top-navigation-by-user-activation"' in page
+        'sandbox="allow-scripts allow-forms allow-same-origin allow-popups allow-top-navigation-by-user-activation"'
+        in page
     )
 
 

@@ -53,7 +53,13 @@ def test_loading_the_page_again_keeps_the_assignment(client: Client, held: Assig
 
 def test_the_page_tells_reward_title_and_time_without_a_script(client: Client, held: Assignment) -> None:
     page = client.get(f"/mturk/work/{held.pk}/").text
-    for part in ("$0.50", "Pick the entity", "submit by", f'datetime="{held.deadline:%Y-%m-%dT%H:%M}', 'data-warn-at="120"'):
+    for part in (
+        "$0.50",
+        "Pick the entity",
+        "submit by",
+        f'datetime="{held.deadline:%Y-%m-%dT%H:%M}',
+        'data-warn-at="120"',
+    ):
         assert part in page
 
 
@@ -125,7 +131,9 @@ def test_the_page_after_an_open_assignment_is_the_task(client: Client, held: Ass
     assert client.get(f"/mturk/work/{held.pk}/after/").headers["Location"] == f"/mturk/work/{held.pk}/"
 
 
-def test_after_the_last_hit_it_says_so_calmly(client: Client, worker: Worker, hit: Hit, hit_type: HitType, answer_hits: Any) -> None:
+def test_after_the_last_hit_it_says_so_calmly(
+    client: Client, worker: Worker, hit: Hit, hit_type: HitType, answer_hits: Any
+) -> None:
     answer_hits(hit_type, worker, 1)
     page = client.post("/mturk/accept", {"groupId": hit_type.hit_group_id}, follow=True)
     assert page.status_code == 200
