@@ -1,0 +1,124 @@
+"""What every view of the API is made of: the guard, the brakes, and the description in the schema.
+
+Security behavior: an anonymous call is answered with 401. A project that the caller does not own does not exist
+(404), whatever the verb; that is decided here, before any handler runs, for everything under a project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+from rest_framework.throttling import BaseThrottle, UserRateThrottle
+from rest_framework.views import APIView
+
+from hits.api.errors import Error
+from hits.models import Project, Stage
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class LeadThrottle(UserRateThrottle):
+    """Per user and web process: the counters live in the process's cache."""
+
+    scope = "lead"
+    rate = "1200/min"
+
+
+class HeavyThrottle(UserRateThrottle):
+    """For what reads a whole project, asks the marketplace or takes a file."""
+
+    scope = "heavy"
+    rate = "60/min"
+
+
+class LeadView(APIView):
+    """Anything for a signed-in user. `heavy` names the methods that are braked harder."""
+
+    heavy: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def user(self) -> User:
+        """Who is signed in; the permissions have made sure that somebody is."""
+        return cast(User, self.request.user)
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        throttles: list[BaseThrottle] = [LeadThrottle()]
+        if self.request.method in self.heavy:
+            throttles.append(HeavyThrottle())
+        return throttles
+
+
+class ProjectView(LeadView):
+    """`self.project` is the caller's own."""
+
+    project: Project
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        owned = Project.objects.visible_to(request.user).select_related("account")
+        self.project = get_object_or_404(owned, slug=kwargs["slug"])
+
+    def address(self, name: str) -> str:
+        """Of a route of this project."""
+        return str(reverse(f"api:{name}", [self.project.slug], request=self.request))
+
+
+class StageView(ProjectView):
+    """`self.stage` is a stage of the caller's own project, with its project, account and summary."""
+
+    stage: Stage
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        stages = self.project.stages.select_related("summary")
+        self.stage = get_object_or_404(stages, key=kwargs["key"])
+        self.stage.project = self.project
+
+    def stage_address(self, name: str) -> str:
+        """Of a route of this stage."""
+        return str(reverse(f"api:{name}", [self.project.slug, self.stage.key], request=self.request))
+
+
+class Started(serializers.Serializer[Any]):
+    """Work that goes on in the background."""
+
+    message = serializers.CharField()
+    see = serializers.CharField(help_text="The address that shows how far it is.")
+
+
+def started(message: str, see: str) -> Response:
+    """202: asked for, not done yet."""
+    return Response({"message": message, "see": see}, status=status.HTTP_202_ACCEPTED)
+
+
+def operation(
+    name: str,
+    summary: str,
+    *,
+    tag: str,
+    answer: Any = None,
+    code: int | tuple[int, str] = 200,
+    takes: Any = None,
+    query: type[serializers.Serializer] | None = None,
+    refuses: Sequence[int] = (),
+    more: dict[int, Any] | None = None,
+) -> Callable[[Handler], Handler]:
+    """Describe a handler: what it takes and answers, and with which codes it refuses."""
+    refusals = dict.fromkeys(sorted({401, 429, *([400] if takes or query else []), *refuses}), Error)
+    return extend_schema(
+        operation_id=name,
+        summary=summary,
+        description="",
+        tags=[tag],
+        request=takes,
+        parameters=[query] if query else None,
+        responses={code: answer, **(more or {}), **refusals},
+    )

@@ -1,0 +1,499 @@
+"""What goes over the wire, field by field. Money is text with two decimals; times are ISO 8601 in UTC."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django.core.validators import MaxLengthValidator
+from django.db.models import TextChoices
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from hits.api.paging import PageQuery
+from hits.models import Assignment, Item, LedgerEntry, Project, Release, Stage
+from hits.quality.intervals import wilson
+
+Shape = serializers.Serializer[Any]
+LARGEST = Decimal("9999999999.99")
+AT_ONCE = 1000
+
+
+class MoneyField(serializers.DecimalField):
+    """Dollars and cents, as text."""
+
+    def __init__(self, **options: Any) -> None:
+        bounds = {"min_value": Decimal(0), "max_value": LARGEST}
+        super().__init__(**{"max_digits": 12, "decimal_places": 2, **bounds, **options})
+
+
+class StateField(serializers.CharField):
+    """A word of a list that may grow; the list stands in the description."""
+
+    def __init__(self, choices: type[TextChoices], **options: Any) -> None:
+        words = "; ".join(f"`{value}` {label}" for value, label in choices.choices if value)
+        super().__init__(read_only=True, help_text=words, **options)
+
+
+class UsernameField(serializers.CharField):
+    def __init__(self, source: str) -> None:
+        super().__init__(source=f"{source}.username", read_only=True, default=None, allow_null=True)
+
+
+# Signing in
+
+
+class Credentials(Shape):
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(max_length=1000, trim_whitespace=False, style={"input_type": "password"})
+
+
+class Token(Shape):
+    token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`.")
+
+
+# Projects
+
+
+class RecipeStageShape(Shape):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    protocol = serializers.CharField()
+    reward = MoneyField()
+    answers = serializers.IntegerField()
+
+
+class RecipeShape(Shape):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    version = serializers.CharField()
+    description = serializers.CharField()
+    options = serializers.DictField(help_text="Each with the value that a project gets unless it says otherwise.")
+    stages = RecipeStageShape(many=True)
+
+
+class AccountShape(Shape):
+    budget = MoneyField()
+    reserved = MoneyField()
+    paid = MoneyField()
+    left = MoneyField()
+
+
+class NewProject(Shape):
+    name = serializers.CharField(max_length=120)
+    recipe = serializers.CharField(max_length=60)
+    budget = MoneyField()
+    contact_email = serializers.EmailField(help_text="Workers see it on every task page.")
+    options = serializers.DictField(required=False, default=dict, help_text="Replaces options of the recipe.")
+    seed = serializers.IntegerField(
+        required=False, min_value=0, max_value=2**31 - 1, help_text="Drawn at random when it is not given."
+    )
+
+
+class ProjectShape(Shape):
+    id = serializers.IntegerField()
+    slug = serializers.CharField(help_text="Names the project in addresses.")
+    name = serializers.CharField()
+    recipe = serializers.CharField()
+    contact_email = serializers.EmailField()
+    created_at = serializers.DateTimeField()
+    account = AccountShape()
+
+
+class OwnerShape(Shape):
+    username = serializers.CharField(max_length=150)
+
+
+class Budget(Shape):
+    budget = MoneyField()
+
+
+# Stages
+
+
+class FiguresShape(Shape):
+    """The figures that the pages show; `updated_at` says how old they are."""
+
+    items = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="Imported, not published.")
+    published = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="At the marketplace, no verdict yet.")
+    again = serializers.IntegerField(help_text="Of the open ones: need another answer.")
+    answered = serializers.IntegerField(help_text="Items with at least one answer that counts.")
+    kept = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    answers = serializers.IntegerField()
+    to_review = serializers.IntegerField()
+    invalid = serializers.IntegerField()
+    reported = serializers.IntegerField()
+    scored = serializers.IntegerField()
+    correct = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    next_auto_approval = serializers.DateTimeField(allow_null=True)
+    answers_an_hour = serializers.FloatField()
+    timeline = serializers.ListField(help_text="[[hour, answers], ...], oldest first.")
+    histogram = serializers.ListField(
+        child=serializers.IntegerField(), help_text="20 counts of workers by accuracy, in steps of 5 %."
+    )
+    scores = serializers.DictField(help_text="Such as em and f1, where the protocol measures them.")
+    updated_at = serializers.DateTimeField()
+
+
+class StageShape(Shape):
+    id = serializers.IntegerField()
+    key = serializers.CharField(help_text="Names the stage in addresses.")
+    title = serializers.CharField()
+    position = serializers.IntegerField()
+    protocol = serializers.CharField()
+    state = StateField(Stage.State)
+    reward = MoneyField()
+    pay_frozen = serializers.SerializerMethodField(help_text="Workers see the reward already: it cannot change.")
+    answers = serializers.IntegerField(help_text="Answers wanted an item.")
+    approval = StateField(Stage.Approval)
+    auto_approval_seconds = serializers.IntegerField()
+    assignment_seconds = serializers.IntegerField()
+    lifetime_seconds = serializers.IntegerField()
+    hit_title = serializers.CharField()
+    hit_description = serializers.CharField()
+    keywords = serializers.CharField()
+    settings = serializers.DictField()
+    requirements = serializers.ListField(child=serializers.DictField())
+    rule = serializers.DictField()
+    quality = serializers.DictField(help_text="The blocking policy; empty for none.")
+    not_workers_of = serializers.ListField(child=serializers.CharField())
+    auto_publish = serializers.BooleanField()
+    auto_block = serializers.BooleanField()
+    hit_type_id = serializers.CharField()
+    figures = FiguresShape(source="summary")
+
+    def get_pay_frozen(self, stage: Stage) -> bool:
+        return bool(stage.hit_type_id)
+
+
+class StageChange(Shape):
+    """What is not sent stays as it is."""
+
+    reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
+    auto_publish = serializers.BooleanField(required=False)
+    auto_block = serializers.BooleanField(required=False)
+
+
+class ProjectDetailShape(ProjectShape):
+    seed = serializers.IntegerField()
+    options = serializers.DictField()
+    owners = serializers.SerializerMethodField()
+    stages = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_owners(self, project: Project) -> list[str]:
+        return list(project.owners.order_by("username").values_list("username", flat=True))
+
+    @extend_schema_field(StageShape(many=True))
+    def get_stages(self, project: Project) -> list[dict[str, Any]]:
+        stages = project.stages.select_related("summary").order_by("position")
+        return StageShape(stages, many=True).data
+
+
+# Files in
+
+
+class NewUpload(Shape):
+    file = serializers.FileField()
+    origin = serializers.ChoiceField(["public", "crawled"], default="public")
+
+
+class FaultShape(Shape):
+    line = serializers.IntegerField(allow_null=True)
+    place = serializers.CharField()
+    message = serializers.CharField()
+
+
+class UploadShape(Shape):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    origin = serializers.CharField()
+    state = serializers.CharField(help_text="`queued`, `reading`, `storing`, `done` or `refused`.")
+    bytes = serializers.IntegerField(source="blob.size")
+    done = serializers.IntegerField(help_text="Documents read so far.")
+    total = serializers.IntegerField()
+    items = serializers.IntegerField(help_text="Items that came in.")
+    fault_count = serializers.IntegerField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class UploadDetailShape(UploadShape):
+    faults = FaultShape(many=True, help_text="The first 1,000. With any, nothing was imported.")
+
+
+# Publishing
+
+
+class QuoteQuery(Shape):
+    items = serializers.IntegerField(
+        min_value=1, max_value=10_000_000, default=None, help_text="How many of the waiting items; all by default."
+    )
+
+
+class QuoteShape(Shape):
+    """Send `items`, `total` and `confirmation` to publish/ to confirm it."""
+
+    items = serializers.IntegerField()
+    answers = serializers.IntegerField()
+    reward = MoneyField()
+    fee = MoneyField()
+    unit_cost = MoneyField(help_text="Reward and fee of one answer.")
+    total = MoneyField()
+    hourly_wage = MoneyField(allow_null=True, help_text="At the median time of this stage's answers so far.")
+    median_seconds = serializers.FloatField(allow_null=True)
+    budget_left = MoneyField()
+    balance = MoneyField(allow_null=True, help_text="Of the marketplace account; null when it does not answer.")
+    closes_at = serializers.DateTimeField()
+    problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
+    confirmation = serializers.CharField(help_text="A fresh key; any of your own does as well.")
+
+
+class Confirmation(Shape):
+    items = serializers.IntegerField(min_value=1, max_value=10_000_000)
+    total = MoneyField(help_text="What the quote said.")
+    confirmation = serializers.RegexField(
+        r"\A[A-Za-z0-9_.:-]{8,40}\Z",
+        help_text="8 to 40 letters, digits and _.:- of your choice. Sent again, it gives the same batch.",
+    )
+
+
+class BatchShape(Shape):
+    id = serializers.IntegerField()
+    kind = serializers.CharField(help_text="`first`, `again`, `expire` or `extend`.")
+    state = serializers.CharField(help_text="`publishing`, `paused`, `waiting` or `published`.")
+    until = serializers.DateTimeField(allow_null=True, help_text="The new expiry, when this closes or extends HITs.")
+    total = serializers.IntegerField(help_text="Calls to make.")
+    done = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    message = serializers.CharField(help_text="What the marketplace said last, when it was not yes.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class Extend(Shape):
+    seconds = serializers.IntegerField(min_value=60, max_value=365 * 86_400, help_text="From now.")
+
+
+# Quality
+
+
+class EvidenceShape(Shape):
+    worker_id = serializers.CharField(source="worker")
+    scored = serializers.IntegerField()
+    correct = serializers.IntegerField()
+    accuracy = serializers.FloatField()
+    interval = serializers.ListField(child=serializers.FloatField(), help_text="95 %, low and high.")
+    average = serializers.FloatField(help_text="Of all workers.")
+    p_value = serializers.FloatField()
+    floor = serializers.FloatField()
+    alpha = serializers.FloatField()
+
+
+class Proposals(Shape):
+    results = EvidenceShape(many=True)
+
+
+class BlockWorkers(Shape):
+    worker_ids = serializers.ListField(
+        child=serializers.CharField(max_length=64), allow_empty=False, validators=[MaxLengthValidator(AT_ONCE)]
+    )
+
+
+class BlockShape(Shape):
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    stage = serializers.CharField(source="stage.key")
+    state = serializers.CharField(help_text="`intended`, `granted`, `lifting` or `undone`.")
+    evidence = serializers.DictField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    undone_at = serializers.DateTimeField(allow_null=True)
+
+
+class WorkerShape(Shape):
+    """A worker's figures in this stage."""
+
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    answers = serializers.IntegerField()
+    scored = serializers.IntegerField()
+    correct = serializers.IntegerField()
+    accuracy = serializers.SerializerMethodField(help_text="Null before anything was scored.")
+    interval = serializers.SerializerMethodField(help_text="95 % Wilson interval of the accuracy, low and high.")
+    median_seconds = serializers.FloatField(allow_null=True)
+    earned = MoneyField(help_text="Approved rewards.")
+    blocked = serializers.SerializerMethodField()
+
+    def get_accuracy(self, row: Any) -> float | None:
+        return row.correct / row.scored if row.scored else None
+
+    def get_interval(self, row: Any) -> list[float] | None:
+        return list(wilson(row.correct, row.scored)) if row.scored else None
+
+    def get_blocked(self, row: Any) -> bool:
+        return row.worker_id in self.context["blocked"]
+
+
+# Items and answers
+
+
+class ItemQuery(PageQuery):
+    state = serializers.ChoiceField(Item.State.choices, required=False)
+
+
+class VerdictShape(Shape):
+    outcome = serializers.CharField()
+    rule = serializers.CharField()
+    rule_version = serializers.IntegerField()
+    detail = serializers.DictField()
+    decided_at = serializers.DateTimeField()
+    superseded_at = serializers.DateTimeField(allow_null=True)
+
+
+class ItemShape(Shape):
+    id = serializers.IntegerField()
+    key = serializers.CharField()
+    document = serializers.CharField(source="document.key")
+    origin = serializers.CharField(source="document.origin")
+    purpose = serializers.CharField(source="document.purpose")
+    state = StateField(Item.State)
+    data = serializers.DictField(help_text="What the protocol asks.")
+    verdict = serializers.SerializerMethodField(help_text="The one that stands.")
+
+    @extend_schema_field(VerdictShape(allow_null=True))
+    def get_verdict(self, item: Item) -> dict[str, Any] | None:
+        standing = [verdict for verdict in item.verdicts.all() if verdict.superseded_at is None]
+        return VerdictShape(standing[0]).data if standing else None
+
+
+class HitShape(Shape):
+    id = serializers.IntegerField()
+    slot = serializers.IntegerField(help_text="Counts the HITs of one item, from 1.")
+    hit_id = serializers.CharField(allow_null=True)
+    state = serializers.CharField(help_text="`planned`, `sent`, `live`, `closed` or `refused`.")
+    max_assignments = serializers.IntegerField()
+    harvested = serializers.IntegerField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField()
+
+
+class ItemDetailShape(ItemShape):
+    verdicts = VerdictShape(many=True, help_text="Every one that it ever had.")
+    hits = HitShape(many=True)
+
+
+class AnswerQuery(PageQuery):
+    show = serializers.ChoiceField(["to_review", "invalid", "reported"], required=False)
+    worker = serializers.CharField(required=False, max_length=64, help_text="A worker's id at the marketplace.")
+    item = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+
+
+class LabelShape(Shape):
+    unit = serializers.CharField()
+    value = serializers.JSONField()
+    correct = serializers.BooleanField(allow_null=True, help_text="Against the reference; null where there is none.")
+    void = serializers.BooleanField(help_text="It counts for nothing.")
+
+
+class AnswerShape(Shape):
+    id = serializers.IntegerField()
+    item = serializers.IntegerField(source="hit.item_id")
+    hit_id = serializers.CharField(source="hit.hit_id")
+    assignment_id = serializers.CharField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    state = StateField(Assignment.State)
+    decision = serializers.CharField(help_text="Decided, not yet confirmed by the marketplace.")
+    feedback = serializers.CharField()
+    accepted_at = serializers.DateTimeField()
+    submitted_at = serializers.DateTimeField()
+    auto_approval_at = serializers.DateTimeField(allow_null=True)
+    seconds = serializers.FloatField()
+    answer = serializers.DictField(help_text="Form field to value, as the worker posted it.")
+    problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")
+    remark = serializers.CharField(help_text="The worker's report or comment.")
+    labels = LabelShape(many=True)
+
+
+class AnswersChosen(Shape):
+    answers = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
+        allow_empty=False,
+        validators=[MaxLengthValidator(AT_ONCE)],
+        help_text="Ids of answers of this stage that wait for review.",
+    )
+
+
+class Rejection(AnswersChosen):
+    feedback = serializers.CharField(max_length=1000, help_text="The reason. Workers read it.")
+
+
+class Decided(Shape):
+    decided = serializers.IntegerField(help_text="Answers that were waiting and are decided now.")
+    see = serializers.CharField(help_text="The address that shows what still waits.")
+
+
+# Money and files out
+
+
+class LedgerShape(Shape):
+    id = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    kind = StateField(LedgerEntry.Kind)
+    stage = serializers.CharField(source="stage.key", default=None, allow_null=True)
+    reserved = MoneyField(min_value=-LARGEST, help_text="Change of what is reserved.")
+    paid = MoneyField(min_value=-LARGEST, help_text="Change of what is paid, fee included.")
+    fee = MoneyField(min_value=-LARGEST, help_text="Part of `paid` that is fee.")
+    batch = serializers.IntegerField(source="batch_id", allow_null=True)
+    hit_id = serializers.CharField(source="hit.hit_id", default=None, allow_null=True)
+    assignment_id = serializers.CharField(source="assignment.assignment_id", default=None, allow_null=True)
+    note = serializers.CharField()
+
+
+class PreviewShape(Shape):
+    """What a release made now would hold."""
+
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Items a split.")
+    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Reason to items.")
+    statistics = serializers.DictField()
+    notes = serializers.ListField(child=serializers.CharField())
+    scores = serializers.DictField()
+
+
+class ReleaseShape(Shape):
+    id = serializers.IntegerField()
+    number = serializers.IntegerField()
+    digest = serializers.CharField(help_text="SHA-256 of the manifest file's bytes.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+
+
+class ReleaseFileShape(Shape):
+    name = serializers.CharField()
+    bytes = serializers.IntegerField(source="blob.size")
+    sha256 = serializers.CharField(source="blob.sha256")
+    url = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, file: Any) -> str:
+        release = file.release
+        return reverse(
+            "api:release-file", [release.project.slug, release.number, file.name], request=self.context["request"]
+        )
+
+
+class ReleaseDetailShape(ReleaseShape):
+    manifest = serializers.DictField()
+    files = serializers.SerializerMethodField()
+
+    @extend_schema_field(ReleaseFileShape(many=True))
+    def get_files(self, release: Release) -> list[dict[str, Any]]:
+        files = release.files.select_related("blob", "release__project")
+        return ReleaseFileShape(files, many=True, context=self.context).data

@@ -1,0 +1,56 @@
+"""The API's addresses. Whoever includes this chooses the prefix, such as `api/`."""
+
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularAPIView
+
+from hits.api.docs import Docs
+from hits.api.views import account, answers, money, projects, publishing, quality, releases, stages, uploads
+
+app_name = "api"
+
+PROJECT = "projects/<slug:slug>/"
+STAGE = PROJECT + "stages/<slug:key>/"
+
+urlpatterns = [
+    path("token/", account.TokenView.as_view(), name="token"),
+    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("docs/", Docs.as_view(), name="docs"),
+    path("recipes/", projects.Recipes.as_view(), name="recipes"),
+    path("projects/", projects.Projects.as_view(), name="projects"),
+    path(PROJECT, projects.ProjectDetail.as_view(), name="project"),
+    path(PROJECT + "budget/", projects.Budget.as_view(), name="budget"),
+    path(PROJECT + "owners/", projects.Owners.as_view(), name="owners"),
+    path(PROJECT + "owners/<str:username>/", projects.Owner.as_view(), name="owner"),
+    path(PROJECT + "uploads/", uploads.Uploads.as_view(), name="uploads"),
+    path(PROJECT + "uploads/<int:pk>/", uploads.Upload.as_view(), name="upload"),
+    path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
+    path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
+    path(PROJECT + "ledger/", money.Ledger.as_view(), name="ledger"),
+    path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
+    path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
+    path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
+    path(
+        PROJECT + "releases/<int:number>/files/<str:name>/", releases.ReleaseFileContent.as_view(), name="release-file"
+    ),
+    path(PROJECT + "stages/", stages.Stages.as_view(), name="stages"),
+    path(STAGE, stages.StageDetail.as_view(), name="stage"),
+    path(STAGE + "quote/", publishing.Quote.as_view(), name="quote"),
+    path(STAGE + "publish/", publishing.Publish.as_view(), name="publish"),
+    path(STAGE + "batches/", publishing.Batches.as_view(), name="batches"),
+    path(STAGE + "batches/<int:pk>/", publishing.BatchDetail.as_view(), name="batch"),
+    path(STAGE + "pause/", publishing.Pause.as_view(), name="pause"),
+    path(STAGE + "resume/", publishing.Resume.as_view(), name="resume"),
+    path(STAGE + "expire/", publishing.Expire.as_view(), name="expire"),
+    path(STAGE + "extend/", publishing.Extend.as_view(), name="extend"),
+    path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
+    path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
+    path(STAGE + "check-quality/", quality.CheckQuality.as_view(), name="check-quality"),
+    path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
+    path(STAGE + "block/", quality.BlockWorkers.as_view(), name="block"),
+    path(STAGE + "items/", answers.Items.as_view(), name="items"),
+    path(STAGE + "items/<int:pk>/", answers.ItemDetail.as_view(), name="item"),
+    path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),
+    path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),
+    path(STAGE + "answers/reject/", answers.Reject.as_view(), name="reject"),
+    re_path("", account.NowhereView.as_view(), name="nowhere"),
+]

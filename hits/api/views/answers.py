@@ -1,0 +1,117 @@
+"""Items, answers and their review."""
+
+from __future__ import annotations
+
+from django.db.models import Prefetch, Q
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import StageView, operation
+from hits.api.jobs import start_kept
+from hits.api.paging import asked, page, page_of
+from hits.flow import reviewing
+from hits.models import Assignment, Verdict
+
+TAG = "Items and answers"
+SHOWN = {
+    "to_review": Q(state=Assignment.State.SUBMITTED, decision=""),
+    "reported": ~Q(remark=""),
+    "invalid": ~Q(problem=""),
+}
+
+
+class Items(StageView):
+    @operation(
+        "items_list",
+        "The items of a stage",
+        tag=TAG,
+        query=serializers.ItemQuery,
+        answer=page_of(serializers.ItemShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        wanted = asked(request, serializers.ItemQuery)
+        standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
+        rows = self.stage.items.select_related("document").defer("document__data").prefetch_related(standing)
+        if "state" in wanted:
+            rows = rows.filter(state=wanted["state"])
+        return page(request, rows, serializers.ItemShape)
+
+
+class ItemDetail(StageView):
+    @operation(
+        "items_retrieve",
+        "An item with its HITs and every verdict",
+        tag=TAG,
+        answer=serializers.ItemDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        rows = self.stage.items.select_related("document").prefetch_related("verdicts", "hits")
+        return Response(serializers.ItemDetailShape(get_object_or_404(rows, pk=pk)).data)
+
+
+class Answers(StageView):
+    @operation(
+        "answers_list",
+        "The answers of a stage, with what they say",
+        tag=TAG,
+        query=serializers.AnswerQuery,
+        answer=page_of(serializers.AnswerShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        wanted = asked(request, serializers.AnswerQuery)
+        rows = self.stage.assignments.select_related("hit", "worker").prefetch_related("labels")
+        if "show" in wanted:
+            rows = rows.filter(SHOWN[wanted["show"]])
+        if "worker" in wanted:
+            rows = rows.filter(worker__worker_id=wanted["worker"])
+        if "item" in wanted:
+            rows = rows.filter(hit__item=wanted["item"])
+        return page(request, rows, serializers.AnswerShape)
+
+
+class Approve(StageView):
+    @operation(
+        "approve",
+        "Approve answers that wait; they are paid",
+        tag=TAG,
+        takes=serializers.AnswersChosen,
+        answer=serializers.Decided,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.AnswersChosen(data=request.data)
+        given.is_valid(raise_exception=True)
+        count = reviewing.approve(self.stage, given.validated_data["answers"], self.user)
+        return _decided(self, count)
+
+
+class Reject(StageView):
+    @operation(
+        "reject",
+        "Reject answers that wait, with the reason; their items are asked again",
+        tag=TAG,
+        takes=serializers.Rejection,
+        answer=serializers.Decided,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.Rejection(data=request.data)
+        given.is_valid(raise_exception=True)
+        chosen = given.validated_data
+        return _decided(self, reviewing.reject(self.stage, chosen["answers"], chosen["feedback"], self.user))
+
+
+def _decided(view: StageView, count: int) -> Response:
+    if count:
+        start_kept(tasks.finish_reviews, view.stage.pk)
+    see = view.stage_address("answers") + "?show=to_review"
+    return Response({"decided": count, "see": see}, status=status.HTTP_202_ACCEPTED)

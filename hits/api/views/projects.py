@@ -1,0 +1,133 @@
+"""Projects, their recipes, owners and budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from rest_framework import exceptions, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import recipes
+from hits.api import serializers
+from hits.api.base import LeadView, ProjectView, operation
+from hits.api.paging import PageQuery, page, page_of
+from hits.flow import projects as room
+from hits.flow.common import load_recipe
+from hits.models import Project
+
+TAG = "Projects"
+
+
+class Recipes(LeadView):
+    @operation(
+        "recipes_list", "The recipes that a project can start from", tag=TAG, answer=serializers.RecipeShape(many=True)
+    )
+    def get(self, request: Request) -> Response:
+        names = recipes.available([root / "recipes" for root in settings.PLUGIN_DIRS])
+        return Response(serializers.RecipeShape([load_recipe(name) for name in names], many=True).data)
+
+
+class Projects(LeadView):
+    @operation(
+        "projects_list",
+        "Your projects",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.ProjectShape),
+    )
+    def get(self, request: Request) -> Response:
+        rows = Project.objects.visible_to(self.user).select_related("account")
+        return page(request, rows, serializers.ProjectShape)
+
+    @operation(
+        "projects_create",
+        "Start a project from a recipe; nothing is published",
+        tag=TAG,
+        takes=serializers.NewProject,
+        answer=serializers.ProjectDetailShape,
+        code=201,
+    )
+    def post(self, request: Request) -> Response:
+        given = serializers.NewProject(data=request.data)
+        given.is_valid(raise_exception=True)
+        project = room.create_project(owner=self.user, **given.validated_data)
+        return Response(serializers.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
+
+
+class ProjectDetail(ProjectView):
+    @operation(
+        "projects_retrieve",
+        "A project with its money and the figures of its stages",
+        tag=TAG,
+        answer=serializers.ProjectDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(serializers.ProjectDetailShape(self.project).data)
+
+
+class Budget(ProjectView):
+    @operation(
+        "budget_change",
+        "Change the budget; never below what is reserved and paid",
+        tag=TAG,
+        takes=serializers.Budget,
+        answer=serializers.AccountShape,
+        refuses=[404, 409],
+    )
+    def put(self, request: Request, **address: str) -> Response:
+        given = serializers.Budget(data=request.data)
+        given.is_valid(raise_exception=True)
+        room.change_budget(self.project, given.validated_data["budget"])
+        self.project.account.refresh_from_db()
+        return Response(serializers.AccountShape(self.project.account).data)
+
+
+class Owners(ProjectView):
+    @operation("owners_list", "Who owns the project", tag=TAG, answer=serializers.OwnerShape(many=True), refuses=[404])
+    def get(self, request: Request, **address: str) -> Response:
+        return self._owners()
+
+    @operation(
+        "owners_add",
+        "Let somebody else own the project too",
+        tag=TAG,
+        takes=serializers.OwnerShape,
+        answer=serializers.OwnerShape(many=True),
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.OwnerShape(data=request.data)
+        given.is_valid(raise_exception=True)
+        room.add_owner(self.project, _user(given.validated_data["username"]))
+        return self._owners()
+
+    def _owners(self) -> Response:
+        return Response(serializers.OwnerShape(self.project.owners.order_by("username"), many=True).data)
+
+
+class Owner(ProjectView):
+    @operation(
+        "owners_remove",
+        "Take the project from an owner; the last one stays",
+        tag=TAG,
+        code=204,
+        refuses=[404, 409],
+    )
+    def delete(self, request: Request, username: str, **address: str) -> Response:
+        former = self.project.owners.filter(username=username).first()
+        if former is None:
+            raise exceptions.NotFound("This person does not own the project.")
+        room.remove_owner(self.project, former)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _user(username: str) -> Any:
+    found: AbstractBaseUser | None = get_user_model().objects.filter(username=username, is_active=True).first()
+    if found is None:
+        raise exceptions.ValidationError({"username": ["Nobody here has this user name. Ask for the exact spelling."]})
+    return found

@@ -1,0 +1,144 @@
+"""Publishing: price first, then the confirmation; and steering what is published."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import StageView, operation
+from hits.api.jobs import start_kept
+from hits.api.paging import PageQuery, asked, page, page_of
+from hits.flow import publishing
+from hits.models import Batch
+
+TAG = "Publishing"
+
+
+class Quote(StageView):
+    heavy = frozenset({"GET"})
+
+    @operation(
+        "quote",
+        "What publishing the waiting items would cost; changes nothing",
+        tag=TAG,
+        query=serializers.QuoteQuery,
+        answer=serializers.QuoteShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        limit = asked(request, serializers.QuoteQuery)["items"]
+        found = publishing.quote(self.stage, limit)
+        body: dict[str, Any] = {**vars(found), "confirmation": str(uuid.uuid4())}
+        return Response(serializers.QuoteShape(body).data)
+
+
+class Publish(StageView):
+    @operation(
+        "publish",
+        "Confirm a quote: reserve its money and publish its items; the same confirmation gives the same batch",
+        tag=TAG,
+        takes=serializers.Confirmation,
+        answer=serializers.BatchShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.Confirmation(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        # The caller chooses the key, so it counts within the stage: nobody meets another project's batch.
+        confirmation = f"api:{self.stage.pk}:{wanted['confirmation']}"
+        batch = publishing.publish(self.stage, wanted["items"], wanted["total"], confirmation, self.user)
+        return _send(batch)
+
+
+def _send(batch: Batch) -> Response:
+    start_kept(tasks.publish_batch, batch.pk)
+    batch.refresh_from_db()
+    return Response(serializers.BatchShape(batch).data, status=status.HTTP_202_ACCEPTED)
+
+
+class Batches(StageView):
+    @operation(
+        "batches_list",
+        "What was published, closed and extended",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.BatchShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.stage.batches.select_related("created_by"), serializers.BatchShape)
+
+
+class BatchDetail(StageView):
+    @operation("batches_retrieve", "How far a batch is", tag=TAG, answer=serializers.BatchShape, refuses=[404])
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.stage.batches.select_related("created_by"), pk=pk)
+        return Response(serializers.BatchShape(row).data)
+
+
+class Pause(StageView):
+    @operation(
+        "pause",
+        "Send nothing more; HITs that workers see stay open",
+        tag=TAG,
+        answer=serializers.StageShape,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        publishing.pause(self.stage)
+        self.stage.refresh_from_db(fields=["state"])
+        return Response(serializers.StageShape(self.stage).data)
+
+
+class Resume(StageView):
+    @operation(
+        "resume",
+        "Go on where pausing stopped",
+        tag=TAG,
+        answer=serializers.StageShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        for pk in publishing.resume(self.stage):
+            start_kept(tasks.publish_batch, pk)
+        self.stage.refresh_from_db(fields=["state"])
+        return Response(serializers.StageShape(self.stage).data, status=status.HTTP_202_ACCEPTED)
+
+
+class Expire(StageView):
+    @operation(
+        "expire",
+        "Close every open HIT now; who has one open may still submit it",
+        tag=TAG,
+        answer=serializers.BatchShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        return _send(publishing.expire(self.stage, self.user))
+
+
+class Extend(StageView):
+    @operation(
+        "extend",
+        "Keep every open HIT open for so many seconds from now",
+        tag=TAG,
+        takes=serializers.Extend,
+        answer=serializers.BatchShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.Extend(data=request.data)
+        given.is_valid(raise_exception=True)
+        return _send(publishing.extend(self.stage, given.validated_data["seconds"], self.user))

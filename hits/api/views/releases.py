@@ -1,0 +1,108 @@
+"""Releases: what one would hold, making it, and its files."""
+
+from __future__ import annotations
+
+from django.db.models import Sum
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import ProjectView, Started, operation, started
+from hits.api.jobs import start
+from hits.api.paging import PageQuery, page, page_of
+from hits.flow import releasing
+from hits.models import ReleaseFile, StageSummary
+
+TAG = "Releases"
+# Up to so many items a release is made while the caller waits; above, in the background.
+SMALL = 20_000
+
+
+class Preview(ProjectView):
+    heavy = frozenset({"GET"})
+
+    @operation(
+        "release_preview",
+        "What a release made now would hold; changes nothing",
+        tag=TAG,
+        answer=serializers.PreviewShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(serializers.PreviewShape(releasing.preview(self.project)).data)
+
+
+class Releases(ProjectView):
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "releases_list",
+        "The releases of a project",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.ReleaseShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.releases.select_related("created_by").defer("manifest")
+        return page(request, rows, serializers.ReleaseShape)
+
+    @operation(
+        "releases_create",
+        "Make a release: 201 when it is new, 200 when nothing changed since the last, 202 when it takes longer",
+        tag=TAG,
+        code=201,
+        answer=serializers.ReleaseDetailShape,
+        more={200: serializers.ReleaseDetailShape, 202: Started},
+        refuses=[404, 409, 503],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        if self._items() > SMALL:
+            start(tasks.make_release, self.project.pk, self.user.pk)
+            return started("The release is being made.", self.address("releases"))
+        made, is_new = releasing.release(self.project, self.user)
+        code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        body = serializers.ReleaseDetailShape(made, context={"request": request}).data
+        return Response(body, status=code)
+
+    def _items(self) -> int:
+        return StageSummary.objects.filter(stage__project=self.project).aggregate(n=Sum("kept"))["n"] or 0
+
+
+class ReleaseDetail(ProjectView):
+    @operation(
+        "releases_retrieve",
+        "A release with its manifest and files",
+        tag=TAG,
+        answer=serializers.ReleaseDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, number: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
+        return Response(serializers.ReleaseDetailShape(row, context={"request": request}).data)
+
+
+class ReleaseFileContent(ProjectView):
+    @operation(
+        "releases_download",
+        "A file of a release; X-Content-SHA256 is the checksum of its bytes",
+        tag=TAG,
+        code=(200, "application/octet-stream"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404],
+    )
+    def get(self, request: Request, number: int, name: str, **address: str) -> StreamingHttpResponse:
+        files = ReleaseFile.objects.select_related("blob").filter(release__project=self.project)
+        file = get_object_or_404(files, release__number=number, name=name)
+        headers = {
+            "Content-Length": str(file.blob.size),
+            "Content-Disposition": content_disposition_header(True, file.name) or "attachment",
+            "X-Content-SHA256": file.blob.sha256,
+        }
+        return StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream", headers=headers)

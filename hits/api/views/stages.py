@@ -1,0 +1,69 @@
+"""Stages, their figures and the few settings of theirs that change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import ProjectView, StageView, Started, operation, started
+from hits.api.jobs import start
+from hits.api.paging import PageQuery, page, page_of
+from hits.flow import publishing
+
+TAG = "Stages"
+
+
+class Stages(ProjectView):
+    @operation(
+        "stages_list",
+        "The stages of a project with their figures",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.StageShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.project.stages.select_related("summary"), serializers.StageShape)
+
+
+class StageDetail(StageView):
+    @operation("stages_retrieve", "A stage with its figures", tag=TAG, answer=serializers.StageShape, refuses=[404])
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(serializers.StageShape(self.stage).data)
+
+    @operation(
+        "stages_change",
+        "Change pay, until workers have seen it, and what goes on by itself",
+        tag=TAG,
+        takes=serializers.StageChange,
+        answer=serializers.StageShape,
+        refuses=[404, 409],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = serializers.StageChange(data=request.data)
+        given.is_valid(raise_exception=True)
+        changes: dict[str, Any] = dict(given.validated_data)
+        if "reward" in changes:
+            publishing.change_pay(self.stage, changes.pop("reward"))
+        for name, value in changes.items():
+            setattr(self.stage, name, value)
+        self.stage.save(update_fields=list(changes))
+        return Response(serializers.StageShape(self.stage).data)
+
+
+class Harvest(StageView):
+    @operation(
+        "harvest",
+        "Fetch the answers now instead of at the next round",
+        tag=TAG,
+        code=202,
+        answer=Started,
+        refuses=[404, 503],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        start(tasks.harvest_stage, self.stage.pk)
+        return started("The answers are being fetched.", self.stage_address("stage"))

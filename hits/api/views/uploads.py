@@ -1,0 +1,80 @@
+"""Files that come in: kept at once, read in the background."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import ProjectView, operation
+from hits.api.jobs import start_kept
+from hits.api.paging import PageQuery, page, page_of
+from hits.flow import importing
+
+TAG = "Uploads"
+# What a form adds around its file: boundaries, headers and the other field.
+FORM_BYTES = 64 * 1024
+
+
+class Uploads(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "uploads_list",
+        "The files that were sent in",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.UploadShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.uploads.select_related("blob", "created_by").defer("faults")
+        return page(request, rows, serializers.UploadShape)
+
+    @operation(
+        "uploads_create",
+        "Send in a file: it is checked as a whole, then imported as a whole or refused with every fault",
+        tag=TAG,
+        takes={"multipart/form-data": serializers.NewUpload},
+        answer=serializers.UploadDetailShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        _refuse_endless(request)
+        given = serializers.NewUpload(data=request.data)
+        given.is_valid(raise_exception=True)
+        file = given.validated_data["file"]
+        importing.check_size(file.size)
+        upload = importing.create_upload(
+            self.project, file.name, file.read(), given.validated_data["origin"], self.user
+        )
+        start_kept(tasks.import_upload, upload.pk)
+        upload.refresh_from_db()
+        return Response(serializers.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
+
+
+def _refuse_endless(request: Request) -> None:
+    """Before the body is read: a form larger than any file that is taken need not reach the disk."""
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+        importing.check_size(length)
+
+
+class Upload(ProjectView):
+    @operation(
+        "uploads_retrieve",
+        "How far a file is, what came in, and every fault",
+        tag=TAG,
+        answer=serializers.UploadDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.uploads.select_related("blob", "created_by"), pk=pk)
+        return Response(serializers.UploadDetailShape(row).data)
