@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +36,10 @@ _PROGRESS_EVERY = 1000
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHOLE_FILE = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{[ \t\r]*\n|\{\s*"(version|data)"\s*:)')
 _BOM = "\ufeff"
+# Messages quote what a file holds, and files may hold very long things.
+_QUOTING = reprlib.Repr()
+_QUOTING.maxstring = 80
+_quoted = _QUOTING.repr
 
 
 class Span(NamedTuple):
@@ -172,7 +177,7 @@ def _check_head(file: dict[str, Any], faults: Faults) -> None:
     if not isinstance(file.get("version", ""), str):
         faults.add(None, "version", f"must be a text, not {_kind(file['version'])}")
     for name in sorted(set(file) - {"version", "data"}):
-        faults.add(None, name, "is no field of a ReCoRD file: remove it; there are version and data")
+        faults.add(None, "", f"unknown field {_quoted(name)}: remove it; there are version, data")
 
 
 def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[Any]:
@@ -306,7 +311,7 @@ class _Example:
         for name in raw:
             if name not in needed and name not in optional:
                 known = ", ".join((*needed, *optional))
-                self.say(path, f"unknown field {name!r}: remove it; there are {known}")
+                self.say(path, f"unknown field {_quoted(name)}: remove it; there are {known}")
         return cast(dict[str, Any], raw)
 
     def text(self, value: object, path: str, *, blank: bool = False) -> str:
@@ -324,7 +329,7 @@ class _Example:
     def origin(self, value: object) -> Origin:
         if value in ORIGINS:
             return value
-        self.say("origin", f"must be one of {', '.join(ORIGINS)}, not {value!r}")
+        self.say("origin", f"must be one of {', '.join(ORIGINS)}, not {_quoted(value)}")
         return self.checker.default_origin
 
     def key(self, raw: dict[str, Any], path: str, seen: dict[str, tuple[_Place, str]]) -> tuple[str, KeyField]:
@@ -341,7 +346,7 @@ class _Example:
             self.say(where, f"has {len(key)} characters, the limit is {LONGEST_KEY}")
         if key and key in seen:
             first, first_path = seen[key]
-            self.say(where, f"{key!r} is taken: {first.name(first_path)} has it already")
+            self.say(where, f"{_quoted(key)} is taken: {first.name(first_path)} has it already")
         seen.setdefault(key, (self.place, where))
         return key, name
 
@@ -385,7 +390,7 @@ class _Example:
         last, last_i = ordered[0]
         for span, i in ordered[1:]:
             if span.start <= last.end:
-                names = [repr(text[s.start : s.end + 1]) for s in (span, last)]
+                names = [_quoted(text[s.start : s.end + 1]) for s in (span, last)]
                 self.say(f"passage.entities[{i}]", f"{names[0]} overlaps entities[{last_i}] {names[1]}")
             if span.end > last.end:
                 last, last_i = span, i
@@ -428,9 +433,9 @@ class _Example:
         answer = Answer(start, end, self.text(fields["text"], f"{path}.text", blank=True))
         surface = text[answer.start : answer.end + 1]
         if answer.text != surface:
-            self.say(path, f"the text {answer.text!r} is not what the passage has there, {surface!r}")
+            self.say(path, f"the text {_quoted(answer.text)} is not what the passage has there, {_quoted(surface)}")
         if (answer.start, answer.end) not in entities:
-            self.say(path, f"{answer.start} to {answer.end}, {surface!r}, is none of the passage's entities")
+            self.say(path, f"{answer.start} to {answer.end}, {_quoted(surface)}, is none of the passage's entities")
         return answer
 
 

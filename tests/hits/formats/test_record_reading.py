@@ -4,6 +4,8 @@ import time
 from copy import deepcopy
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hits.formats.record import Answer, FormatErrors, Span, read
 from tests.hits.formats.shared_data import shared_file
@@ -287,7 +289,10 @@ def test_it_refuses_a_file_that_holds_no_examples(raw, words):
 
 def test_the_head_of_the_own_layout_is_checked():
     found = faults(json.dumps({"version": 2, "data": [example(1)], "more": 1}).encode())
-    assert [place for _, place, _ in found] == ["version", "more"]
+    assert [(place, message[:20]) for _, place, message in found] == [
+        ("version", "must be a text, not "),
+        ("", "unknown field 'more'"),
+    ]
 
 
 def test_it_refuses_a_file_above_the_limit_and_says_what_to_do():
@@ -308,6 +313,42 @@ def test_it_lists_a_thousand_faults_and_counts_the_rest():
     assert (len(caught.value.errors), caught.value.rest, caught.value.count) == (1000, 200, 1200)
     assert str(caught.value).startswith("line 1: is not JSON")
     assert str(caught.value).endswith("and 1,195 more")
+
+
+def test_a_message_quotes_only_the_beginning_of_something_long():
+    _, _, message = one_fault(lines(changed(["origin"], "x" * 1_000_000)))
+    assert len(message) < 200
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 60) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+places = st.sampled_from(
+    [(name,) for name in ("id", "idx", "source", "origin", "passage", "qas")]
+    + [("passage", name) for name in ("text", "entities", "more")]
+    + [("passage", "entities", 0), ("passage", "entities", 0, "start"), ("passage", "entities", 0, "end")]
+    + [("qas", 0), *(("qas", 0, name) for name in ("id", "idx", "query", "answers"))]
+    + [("qas", 0, "answers", 0), *(("qas", 0, "answers", 0, name) for name in ("start", "end", "text"))]
+)
+
+
+@settings(max_examples=300)
+@given(places, json_values)
+def test_whatever_stands_in_a_field_is_read_or_refused_with_a_place(place, value):
+    raw = json.dumps({"version": "1", "data": [changed(place, value)]}).encode()
+    try:
+        (document,) = read_bytes(raw)
+    except FormatErrors as refused:
+        assert all(fault.place.startswith("data[0]") and fault.message for fault in refused.errors)
+    else:
+        assert all(document.text[a.start : a.end + 1] == a.text for q in document.queries for a in q.answers)
+
+
+@given(st.binary(max_size=60))
+def test_whatever_bytes_come_they_are_refused_with_a_reason(raw):
+    assert faults(raw)
 
 
 def test_twenty_thousand_examples_are_checked_in_under_two_seconds():
