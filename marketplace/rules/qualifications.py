@@ -156,7 +156,7 @@ def explain(requirement: Requirement, type_name: str | None = None) -> str:
     if type_id == LOCALE and comparator not in _EXISTENCE:
         places = _either([_place(place) for place in requirement["LocaleValues"]])
         return f"You live in {places}" if comparator in ("EqualTo", "In") else f"You do not live in {places}"
-    name = type_name or (SYSTEM_TYPES[type_id].name if type_id in SYSTEM_TYPES else type_id)
+    name = SYSTEM_TYPES[type_id].name if type_id in SYSTEM_TYPES else type_name or type_id
     if comparator in _EXISTENCE:
         return f"Holding: {name}" if comparator == "Exists" else f"Not holding: {name}"
     amount = f"{_WORDS[comparator]} {_either([f'{value:,}' for value in requirement['IntegerValues']])}"

@@ -53,7 +53,7 @@ CASES = [
     ("a question that is not XML", {"Question": "what?"}, P, "error parsing the XML"),
     ("an empty question", {"Question": ""}, P, "error parsing the XML"),
     ("a question in another namespace", {"Question": question("", "urn:x")}, P, "namespace"),
-    ("a question without a frame height", {"Question": question("<ExternalURL>https://a.b</ExternalURL>")}, P, "FrameH"),
+    ("a question without a frame height", {"Question": question("<ExternalURL>https://a.b</ExternalURL>")}, P, "Frame"),
     ("a frame height in words", {"Question": external("https://a.b/", "tall")}, P, "pixels"),
     ("an HTML question", {"Question": question("", root="HTMLQuestion")}, P, "HTMLQuestion is not offered"),
     ("a question of 65,536 bytes", {"Question": external("https://a.b/" + "x" * 65_400)}, P, "at most 65535"),

@@ -50,12 +50,13 @@ Broken = tuple[str, dict[str, Any], str, str]
 
 def violations(shape: Shape, whole: Any, steps: tuple[Any, ...] = ()) -> Iterator[Broken]:
     """(what, parameters, error type, words of the message) for every constraint below `shape`."""
-    where = ".".join(str(step + 1) + ".member" if isinstance(step, int) else contract.lower_camel(step) for step in steps)
+    where = ".".join(spoken(step) for step in steps)
     if steps:
         changed = replaced(whole, steps, WRONG_TYPES[shape.type_name])
         yield f"{where}: wrong type", changed, "SerializationException", "can not be converted"
     for words, value in wrong_values(shape):
-        yield f"{where}: {words}", replaced(whole, steps, value), "ValidationException", f"at '{where}' failed to satisfy"
+        text = f"at '{where}' failed to satisfy"
+        yield f"{where}: {words}", replaced(whole, steps, value), "ValidationException", text
     if shape.type_name == "structure":
         for name, member in shape.members.items():
             if name in shape.required_members:
@@ -65,6 +66,10 @@ def violations(shape: Shape, whole: Any, steps: tuple[Any, ...] = ()) -> Iterato
             yield from violations(member, whole, (*steps, name))
     if shape.type_name == "list":
         yield from violations(shape.member, whole, (*steps, 0))
+
+
+def spoken(step: Any) -> str:
+    return f"{step + 1}.member" if isinstance(step, int) else contract.lower_camel(step)
 
 
 def wrong_values(shape: Shape) -> Iterator[tuple[str, Any]]:

@@ -1,0 +1,62 @@
+from xml.dom import minidom
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from marketplace.rules.question import ANSWERS, answer_xml, frame_url, parse_external
+from tests.marketplace.conftest import QUESTION
+
+LONE_SURROGATES = st.characters(exclude_categories=["Cs"])
+ALLOWED = st.text(LONE_SURROGATES, max_size=40)
+
+
+def test_an_external_question_names_its_page_and_height() -> None:
+    parsed = parse_external(QUESTION, [])
+    assert (parsed.url, parsed.frame_height) == ("https://tasks.example.org/frame?item=1&v=2", 600)
+
+
+def test_a_declaration_and_comments_are_taken() -> None:
+    xml = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- by a tool -->\n' + QUESTION
+    assert parse_external(xml, []).frame_height == 600
+
+
+@pytest.mark.parametrize(
+    ("address", "joined"),
+    [
+        ("https://a.b/", "https://a.b/?assignmentId=3A&hitId=3H&workerId=AW&turkSubmitTo=http%3A%2F%2Fc%3A8001"),
+        ("https://a.b/?x=1#top", "https://a.b/?x=1&assignmentId=3A&hitId=3H&workerId=AW&turkSubmitTo=http%3A%2F%2Fc%3A8001#top"),
+    ],
+)
+def test_the_frame_gets_who_and_where_to(address: str, joined: str) -> None:
+    assert frame_url(address, "3H", "3A", "AW", "http://c:8001") == joined
+
+
+def test_a_preview_names_no_worker() -> None:
+    assert frame_url("https://a.b/", "3H") == "https://a.b/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H"
+
+
+def test_an_answer_is_one_line_of_ascii() -> None:
+    xml = answer_xml({"assignmentId": ["3A"], "q": ["Zoë & <b>"], "boxes": ["1", "2"], "empty": [""]})
+    assert xml == (
+        f'<?xml version="1.0" encoding="ASCII"?><QuestionFormAnswers xmlns="{ANSWERS}">'
+        "<Answer><QuestionIdentifier>q</QuestionIdentifier><FreeText>Zo&#235; &amp; &lt;b&gt;</FreeText></Answer>"
+        "<Answer><QuestionIdentifier>boxes</QuestionIdentifier><FreeText>1|2</FreeText></Answer>"
+        "<Answer><QuestionIdentifier>empty</QuestionIdentifier><FreeText></FreeText></Answer>"
+        "</QuestionFormAnswers>"
+    )
+
+
+@given(st.dictionaries(ALLOWED, ALLOWED, min_size=1, max_size=4))
+def test_any_answer_is_read_back_by_the_usual_parsers(fields: dict[str, str]) -> None:
+    xml = answer_xml({name: [value] for name, value in fields.items()})
+    texts = [node.text or "" for node in etree.fromstring(xml.encode()).iter(f"{{{ANSWERS}}}FreeText")]
+    kept = [value for name, value in fields.items()]
+    assert [readable(value) for value in kept] == texts
+    assert minidom.parseString(xml).documentElement.tagName == "QuestionFormAnswers"
+
+
+def readable(text: str) -> str:
+    """XML has no place for most control characters; everything else comes back."""
+    return "".join(char for char in text if char in "\t\n\r" or char >= " " and char not in "\ufffe\uffff")
