@@ -1,0 +1,51 @@
+# `make` alone lists what there is. Needs Python 3.11 or later and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+TOOLS := $(VENV)/.tools
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check demo bench screenshots clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(RUNTIME) ## start everything on this machine, with a sample project; Ctrl-C ends it
+	@$(BIN)/python -m ops.run
+
+test: $(TOOLS) ## run every test that this machine can run, and say what it could not
+	@$(BIN)/python -m ops.run_tests
+
+check: $(TOOLS) ## lint, formatting and types
+	@$(BIN)/python -m ops.check
+
+demo: $(RUNTIME) ## the main job end to end with a simulated crowd
+	@$(BIN)/python -m ops.demo
+
+bench: $(TOOLS) ## measure against the stated limits
+	@$(BIN)/python -m ops.bench
+
+screenshots: $(TOOLS) ## photograph every page in both widths and themes into test-results/screenshots
+	@$(BIN)/python -m ops.screenshots
+
+clean: ## remove the virtual environment, caches and test results; data/ stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .collected test-results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or later is needed: name one, as in make PYTHON=python3.11 run" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "No virtual environment: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
+
+$(RUNTIME): requirements.txt constraints.txt | $(VENV)/bin/python
+	@echo "Installing requirements.txt into $(VENV) (once) ..."
+	@$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(TOOLS): requirements-dev.txt $(RUNTIME)
+	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
+	@$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@

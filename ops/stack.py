@@ -1,0 +1,245 @@
+"""A whole Annotate on one machine: broker, worker, beat, web and marketplace under a process manager.
+
+`make run`, `make demo` and the browser tests start the same stack, each in a folder and on ports of its own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import psutil
+
+from ops import programs
+from ops.ensure_database import ensure
+from ops.surroundings import ROOT, Ports, StackError, as_shell, surroundings, whole_environment, write_private
+
+# The shell's HTTP proxy has no business between two programs of one machine.
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class Stack:
+    """`with Stack(folder) as stack:` prepares, starts, waits until everything answers, and stops.
+
+    `settings` are environment variables of either project and win over the defaults for a laptop.
+    `env` is the environment that the processes run in.
+    """
+
+    def __init__(
+        self, data_dir: Path, ports: Ports | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.data_dir = data_dir.resolve()
+        self.ports = ports or Ports.free()
+        self.own_broker = "REDIS_URL" not in (settings or {})
+        for folder in ("", "logs", "run", "redis"):
+            (self.data_dir / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.settings = surroundings(self.data_dir, self.ports, settings or {})
+        self.env = whole_environment(self.settings)
+        self.web_url = self.settings["PUBLIC_URL"]
+        self.marketplace_url = self.settings["MARKETPLACE_PUBLIC_URL"]
+        self._manager: subprocess.Popen[bytes] | None = None
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> Stack:
+        try:
+            self.prepare()
+            self.start()
+            self.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def prepare(self) -> None:
+        """Check the ports, create what is missing, migrate both databases, add the sandbox's workers."""
+        self._claim_folder()
+        self._check_ports()
+        write_private(self.data_dir / "local.env", as_shell(self.settings))
+        for name in ("DATABASE_URL", "MARKETPLACE_DATABASE_URL"):
+            if name in self.settings:
+                ensure(self.settings[name])
+        self.manage("check")
+        self.market("check")
+        self.manage("migrate", "--noinput")
+        self.market("migrate", "--noinput")
+        if self.settings["MARKETPLACE_SANDBOX"] == "True":
+            self.market("seed_sandbox")
+
+    def start(self) -> None:
+        """Start the process manager and with it every program; returns at once."""
+        if self.own_broker:
+            password = self.settings["REDIS_URL"].split("@")[0].split(":")[-1]
+            text = programs.redis_config(self.data_dir, self.ports, password)
+            write_private(self.data_dir / "run" / "redis.conf", text)
+        wanted = programs.programs(self.data_dir, self.ports, with_broker=self.own_broker)
+        config = self.data_dir / "run" / "supervisord.conf"
+        write_private(config, programs.supervisor_config(self.data_dir, wanted))
+        self._manager = subprocess.Popen(
+            programs.tied(
+                self.data_dir, "supervisord", [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(config)]
+            ),
+            env=self.env,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            # A session of its own: Ctrl-C reaches the launcher alone, which then stops the rest in order.
+            start_new_session=True,
+        )
+
+    def wait_ready(self, seconds: float = 90) -> None:
+        """Return when web, marketplace and worker answer. Raises StackError with the last lines of the silent ones."""
+        probes: dict[str, Callable[[], bool]] = {
+            "marketplace": lambda: _answers(f"http://127.0.0.1:{self.ports.marketplace}/health/"),
+            "web": lambda: _answers(f"http://127.0.0.1:{self.ports.web}/health/"),
+            "worker": self._worker_answers,
+        }
+        end = time.monotonic() + seconds
+        while probes:
+            for name in [name for name, probe in probes.items() if probe()]:
+                del probes[name]
+            if self._manager is None or self._manager.poll() is not None:
+                raise StackError(f"The process manager has ended. {self.log_tail('supervisord')}")
+            if time.monotonic() > end:
+                tails = "\n".join(self.log_tail(name) for name in probes)
+                raise StackError(f"Not ready after {seconds:.0f} seconds: {', '.join(probes)}.\n{tails}")
+            time.sleep(0.2)
+
+    def wait(self) -> int:
+        """Block until the process manager ends; its exit status."""
+        assert self._manager is not None, "start() comes first"
+        return self._manager.wait()
+
+    def stop(self, seconds: float = 25) -> None:
+        """End every process of the stack: in order at first, then by force. A second call does nothing."""
+        manager, self._manager = self._manager, None
+        if manager is not None:
+            if manager.poll() is None:
+                manager.terminate()
+            try:
+                manager.wait(seconds)
+            except subprocess.TimeoutExpired:
+                manager.kill()
+                manager.wait()
+            _end_session(manager.pid)
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def manage(self, *arguments: str, seconds: float = 300) -> str:
+        """Run `manage.py ...` of the requester side; what it printed. Raises StackError when it fails."""
+        return self._run([sys.executable, "manage.py", *arguments], seconds)
+
+    def market(self, *arguments: str, seconds: float = 300) -> str:
+        """Run `python -m marketplace ...`; what it printed. Raises StackError when it fails."""
+        return self._run([sys.executable, "-m", "marketplace", *arguments], seconds)
+
+    def pid(self, program: str) -> int:
+        """The process id that a program (web, marketplace, tick, worker, beat, broker) has now or had last."""
+        return int((self.data_dir / "run" / f"{program}.pid").read_text())
+
+    def kill(self, program: str, sign: signal.Signals = signal.SIGKILL) -> int:
+        """Send a signal to a program; the process manager starts it anew. Returns the old process id."""
+        pid = self.pid(program)
+        os.kill(pid, sign)
+        return pid
+
+    def log_tail(self, program: str, lines: int = 15) -> str:
+        file = self.data_dir / "logs" / f"{program}.log"
+        text = file.read_text(errors="replace") if file.exists() else "(nothing written)"
+        return f"Last lines of {file}:\n" + "\n".join(text.splitlines()[-lines:])
+
+    def _run(self, command: list[str], seconds: float) -> str:
+        done = subprocess.run(
+            command, env=self.env, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds
+        )
+        if done.returncode:
+            raise StackError(f"{' '.join(command[1:4])} failed:\n{done.stdout}{done.stderr}".rstrip())
+        return done.stdout
+
+    def _worker_answers(self) -> bool:
+        command = [sys.executable, "-m", "celery", "-A", "annotate", "inspect", "ping", "--timeout", "1"]
+        return subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True).returncode == 0
+
+    def _claim_folder(self) -> None:
+        self._lock = (self.data_dir / "run" / "lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StackError(
+                f"Another stack runs in {self.data_dir}: stop it, or choose another folder with DATA_DIR."
+            ) from None
+
+    def _check_ports(self) -> None:
+        wanted = {"WEB_PORT": self.ports.web, "MARKETPLACE_PORT": self.ports.marketplace}
+        if self.own_broker:
+            wanted["BROKER_PORT"] = self.ports.broker
+        taken = {name: port for name, port in wanted.items() if not _is_free(port)}
+        if taken:
+            ports = " and ".join(str(port) for port in taken.values())
+            example = " ".join(f"{name}={port + 100}" for name, port in taken.items())
+            raise StackError(
+                f"Somebody listens on port {ports} already, perhaps another `make run`. "
+                f"Stop it, or choose other ports: {example} make run"
+            )
+
+
+def session_members(session: int) -> list[int]:
+    """The living processes that belong to a session (zombies are not living)."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except (ProcessLookupError, PermissionError, psutil.Error):
+            continue
+    return found
+
+
+def _end_session(session: int, patience: float = 3) -> None:
+    """Helpers of a program that was killed notice it by themselves within a moment; the rest is killed."""
+    end = time.monotonic() + patience
+    while members := session_members(session):
+        if time.monotonic() > end:
+            for pid in members:
+                os.kill(pid, signal.SIGKILL)
+            end += patience
+        time.sleep(0.05)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with _opener.open(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _is_free(port: int) -> bool:
+    """Nobody answers under any address of localhost, and the port can be bound."""
+    for family, kind, protocol, _, address in socket.getaddrinfo("localhost", port, type=socket.SOCK_STREAM):
+        with socket.socket(family, kind, protocol) as client:
+            client.settimeout(1)
+            if client.connect_ex(address) == 0:
+                return False
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            server.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
