@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.flow.common import recipe_of
+from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import LISTED, Fault, FormatErrors
 from hits.models import Blob, Document, Item, Project, Stage, Upload
 from hits.models.leases import lease
@@ -53,7 +54,8 @@ def import_upload(upload_pk: int) -> int:
         if held is None or upload.state in (Upload.State.DONE, Upload.State.REFUSED):
             return 0
         try:
-            return _import(upload)
+            with without_cycle_collection():
+                return _import(upload)
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0

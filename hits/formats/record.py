@@ -9,16 +9,15 @@ Offsets count characters; ends are INCLUSIVE, in the files and in every `Span` a
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
+from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 
 __all__ = ["Answer", "Document", "Fault", "FormatErrors", "Query", "Span", "read", "write"]
@@ -97,7 +96,7 @@ def read(
         raise ValueError(f"default_origin must be one of {ORIGINS}, not {default_origin!r}")
     raw = _limited(stream, max_bytes)
     checker = _Checker(default_origin)
-    with _without_cycle_collection():
+    with without_cycle_collection():
         documents = list(_checked(raw, checker, progress or _tell_nobody))
     checker.faults.refuse()
     return documents
@@ -118,21 +117,6 @@ def _checked(raw: bytes, checker: _Checker, progress: Callable[[int], None]) -> 
 
 def _tell_nobody(count: int) -> None:
     """The progress of a caller that asked for none."""
-
-
-@contextmanager
-def _without_cycle_collection() -> Iterator[None]:
-    """A million new objects without a cycle among them: looking for cycles again and again takes half the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-# From bytes to examples
 
 
 def _limited(stream: BinaryIO, max_bytes: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Iterator
 
 from django.conf import settings
@@ -14,7 +15,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class Blob(models.Model):
-    """Bytes that never change, cut into chunks of 1 MiB."""
+    """Bytes that never change, cut into chunks of 1 MiB, each compressed. Size and sum are of the plain bytes."""
 
     size = models.PositiveBigIntegerField()
     sha256 = models.CharField(max_length=64)
@@ -27,12 +28,14 @@ class Blob(models.Model):
         with transaction.atomic():
             blob = cls.objects.create(size=len(content), sha256=hashlib.sha256(content).hexdigest())
             for number, start in enumerate(range(0, len(content), CHUNK_BYTES)):
-                BlobChunk.objects.create(blob=blob, number=number, content=content[start : start + CHUNK_BYTES])
+                BlobChunk.objects.create(
+                    blob=blob, number=number, content=zlib.compress(content[start : start + CHUNK_BYTES], 1)
+                )
         return blob
 
     def read_chunks(self) -> Iterator[bytes]:
         for number in self.chunks.order_by("number").values_list("number", flat=True):
-            yield bytes(self.chunks.get(number=number).content)
+            yield zlib.decompress(self.chunks.get(number=number).content)
 
     def read(self) -> bytes:
         return b"".join(self.read_chunks())
