@@ -89,6 +89,9 @@ class Hit(models.Model):
         indexes = [
             models.Index(fields=["requester", "state", "id"], name="hit_requester_state"),
             models.Index(fields=["hit_type", "state", "id"], name="hit_type_state"),
+            models.Index(
+                fields=["requester", "id"], name="hit_not_disposed", condition=Q(disposed_at__isnull=True)
+            ),
             models.Index(fields=["state", "expires_at"], name="hit_state_expiry"),
         ]
         constraints = [
