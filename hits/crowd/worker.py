@@ -1,0 +1,248 @@
+"""One simulated worker at the marketplace's site: signs up, takes HITs, answers in the frame, goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from hits.crowd.browser import Allowance, Browser, Reply, UnreachableError, origin_of
+from hits.crowd.html import Form, Node, read_form
+from hits.crowd.key import AnswerKey, Truth
+from hits.crowd.people import Person, choose, gives_back
+from hits.crowd.task_page import NotATaskError, Task, read_task
+
+REST = 1.0  # seconds until somebody who found nothing looks again; longer with every time
+LONGEST_REST = 4.0
+PROFILE = {
+    "country": "US",
+    "subdivision": "CA",
+    "percent_approved_override": "98",
+    "number_approved_override": "200",
+}
+
+
+class SiteError(Exception):
+    """The site answered something that a worker cannot go on from; the message quotes it."""
+
+
+@dataclass
+class Tally:
+    """What a worker did.
+
+    `refused` counts task pages that turned the worker away, `unknown` tasks that the answer key does not hold, and
+    `lost` answers that came too late.
+    """
+
+    answers: int = 0
+    returns: int = 0
+    refused: int = 0
+    unknown: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A HIT in hand with the answer that will be given to it."""
+
+    work_url: str
+    page: Node
+    frame_url: str
+    task: Task
+    item: str
+    truth: Truth
+
+
+class Worker:
+    """`step` does the next thing and says after how many seconds the one after it is due.
+
+    So a few threads can serve many workers: nobody blocks a thread while reading.
+    """
+
+    def __init__(
+        self,
+        person: Person,
+        marketplace: str,
+        key: AnswerKey,
+        allowance: Allowance,
+        password: str,
+        *,
+        time_scale: float = 1.0,
+        allow_remote: bool = False,
+    ) -> None:
+        self.person = person
+        self.worker_id = ""
+        self.tally = Tally()
+        self._site = Browser(allowance, cookies=True, allow_remote=allow_remote)
+        self._frame = Browser(allowance, cookies=False, allow_remote=allow_remote)
+        self._home = marketplace.rstrip("/") + "/"
+        self._key = key
+        self._password = password
+        self._time_scale = time_scale
+        self._in_hand: _Open | None = None
+        self._next: Reply | None = None
+        self._returned: set[str] = set()
+        self._closed_to_me: set[str] = set()
+        self._strange_groups: set[str] = set()
+        self._rests = 0
+
+    def step(self) -> float:
+        """Raises SiteError, OutOfRequestsError, RemoteRefusedError. A site that does not answer is asked again."""
+        doing: Callable[[], float] = self._take if self._in_hand is None else self._submit
+        try:
+            return self._arrive() if not self.worker_id else doing()
+        except UnreachableError:
+            return self._rest()
+
+    # Arriving
+
+    def _arrive(self) -> float:
+        here = self._sign_up()
+        if here.status >= 400:
+            here = self._sign_in()
+        if here.status >= 400:
+            raise SiteError(f"{self.person.name} could neither sign up nor in: {_banner(here)}")
+        self.worker_id = self._set_profile()
+        return 0.0
+
+    def _sign_up(self) -> Reply:
+        page = self._site.get(self._home + "accounts/signup/")
+        form = _form(page, "/accounts/signup/")
+        return self._site.send(
+            form, page.url, username=self.person.name, password=self._password, country=PROFILE["country"]
+        )
+
+    def _sign_in(self) -> Reply:
+        page = self._site.get(self._home + "accounts/login/")
+        form = _form(page, "/accounts/login/")
+        return self._site.send(form, page.url, username=self.person.name, password=self._password)
+
+    def _set_profile(self) -> str:
+        """The sandbox's own form; a marketplace that is none has none. Returns the worker id."""
+        page = self._site.get(self._home + "worker/profile/")
+        form = page.page.first("form", action="/worker/profile/", method="post")
+        if form is not None:
+            page = self._site.send(read_form(form), page.url, **PROFILE)
+            if page.status >= 400:
+                raise SiteError(f"{self.person.name} could not set the profile: {_banner(page)}")
+        terms = {
+            term.text().strip(): value.text().strip()
+            for tile in page.page.all("dl")
+            for term, value in zip(tile.all("dt"), tile.all("dd"), strict=True)
+        }
+        if "Worker ID" not in terms:
+            raise SiteError(f"The profile of {self.person.name} shows no worker id: {_banner(page)}")
+        return terms["Worker ID"]
+
+    # Taking a HIT and reading it
+
+    def _take(self) -> float:
+        here = self._next or self._from_the_list()
+        self._next = None
+        if here is None:
+            return self._rest()
+        page = here.page
+        frame = page.first("iframe", "src")
+        return self._read(here, page, frame.attributes["src"]) if frame else self._rest()
+
+    def _from_the_list(self) -> Reply | None:
+        home = self._site.get(self._home)
+        offers = [read_form(node) for node in home.page.all("form", action="/mturk/accept", method="post")]
+        known = [offer for offer in offers if offer.fields.get("groupId") not in self._strange_groups]
+        return self._site.send(known[0], home.url) if known else None
+
+    def _read(self, here: Reply, page: Node, frame_url: str) -> float:
+        """Open the frame, decide; returns how long the person takes."""
+        hit = parse_qs(urlsplit(frame_url).query).get("hitId", [""])[0]
+        if hit in self._closed_to_me:
+            self._give_back(page, here.url)
+            return self._rest()
+        reply = self._frame.get(frame_url)
+        if reply.status >= 400:
+            self._closed_to_me.add(hit)
+            self.tally.refused += 1
+            self._give_back(page, here.url)
+            return 0.0
+        try:
+            task = read_task(reply.page, reply.url)
+        except NotATaskError:
+            return self._leave_group(page, here.url)
+        truth = self._key.find(task.passage, task.statement)
+        if truth is None:
+            return self._leave_group(page, here.url)
+        if gives_back(self.person, truth.item) and hit not in self._returned:
+            self._returned.add(hit)
+            self.tally.returns += 1
+            self._give_back(page, here.url)
+            return 0.0
+        self._in_hand = _Open(here.url, page, reply.url, task, truth.item, truth)
+        self._rests = 0
+        return self.person.seconds * self._time_scale
+
+    def _leave_group(self, page: Node, url: str) -> float:
+        """Tasks of another kind or of another file are for other people."""
+        onward = page.first("form", id="accept-next")
+        if onward is not None:
+            self._strange_groups.add(read_form(onward).fields.get("groupId", ""))
+        self.tally.unknown += 1
+        self._give_back(page, url)
+        return 0.0
+
+    def _give_back(self, page: Node, url: str) -> None:
+        form = page.first("form", id="give-back")
+        if form is None:
+            raise SiteError(f"There is no button to return a HIT at {url}.")
+        self._site.send(read_form(form), url)
+
+    def _rest(self) -> float:
+        """Nothing to do for now: the more often, the longer until the next look."""
+        self._rests += 1
+        return min(LONGEST_REST, REST * self._rests)
+
+    # Answering
+
+    def _submit(self) -> float:
+        assert self._in_hand is not None
+        held = self._in_hand
+        choice = choose(self.person, held.item, held.task.choices, held.truth)
+        fields = held.task.fields(choice, round(self.person.seconds))
+        checked = self._frame.post(
+            held.task.check_url, {**fields, "page": held.task.page_token}, origin=origin_of(held.frame_url)
+        )
+        self._in_hand = None
+        if checked.status == 403:
+            self.tally.refused += 1
+            self._give_back(held.page, held.work_url)
+            return 0.0
+        if checked.status >= 400:
+            raise SiteError(f"The task page refused {choice.text!r} of {held.item}: {checked.body[:300]}")
+        sent = self._frame.post(
+            urljoin(held.frame_url, held.task.form.action), fields, origin=origin_of(held.frame_url)
+        )
+        self._note(sent, held)
+        return 0.0
+
+    def _note(self, sent: Reply, held: _Open) -> None:
+        outcome = sent.page.first("body", "data-outcome")
+        said = outcome.attributes["data-outcome"] if outcome else "nothing"
+        if said == "submitted":
+            self.tally.answers += 1
+        elif said in ("expired", "returned", "twice"):
+            self.tally.lost += 1
+        else:
+            raise SiteError(f"The marketplace took no answer to {held.item}: {said}. {_banner(sent)}")
+        # The page around the frame takes the next HIT by itself, with this form of its own.
+        onward = held.page.first("form", id="accept-next")
+        self._next = self._site.send(read_form(onward), held.work_url) if onward else None
+
+
+def _form(reply: Reply, action: str) -> Form:
+    node = reply.page.first("form", action=action, method="post")
+    if node is None:
+        raise SiteError(f"There is no form for {action} at {reply.url}: {_banner(reply)}")
+    return read_form(node)
+
+
+def _banner(reply: Reply) -> str:
+    words = " ".join(reply.page.text().split())
+    return f"{reply.status} {words[:300]}"

@@ -1,0 +1,170 @@
+"""The requester's part of `make demo`, one step a process: `manage.py demo start|wait|release`."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.management.base import BaseCommand, CommandError
+
+from hits.crowd.scaling import numbers_for
+from hits.flow import blocking, importing, projects, publishing, releasing
+from hits.models import Assignment, Batch, Block, Hit, Item, Project, Stage, Upload
+from hits.models.needs import waiting
+from hits.tasks import import_upload, publish_batch
+
+LOOK_SECONDS = 1.0
+SAY_SECONDS = 5.0
+
+
+class Command(BaseCommand):
+    help = "Start a demonstration project, wait until its crowd is through, release it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        steps = parser.add_subparsers(dest="step", required=True)
+        start = steps.add_parser("start")
+        start.add_argument("input", type=Path)
+        start.add_argument("--seed", type=int, default=7)
+        start.add_argument("--budget", type=Decimal, default=Decimal("1000.00"))
+        wait = steps.add_parser("wait")
+        wait.add_argument("project", type=int)
+        wait.add_argument("--seconds", type=float, default=600)
+        release = steps.add_parser("release")
+        release.add_argument("project", type=int)
+        release.add_argument("folder", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        steps: dict[str, Callable[[dict[str, Any]], None]] = {
+            "start": self._start,
+            "wait": self._wait,
+            "release": self._release,
+        }
+        steps[options["step"]](options)
+
+    def _start(self, options: dict[str, Any]) -> None:
+        """Prints JSON: project, namespace, items, and the numbers used when they are not the recipe's."""
+        user = _lead()
+        project = projects.create_project(
+            f"Demonstration {options['seed']}",
+            "record",
+            options["budget"],
+            "lead@annotate.invalid",
+            user,
+            seed=options["seed"],
+        )
+        upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
+        import_upload.delay(upload.pk)
+        items = _imported(upload)
+        first = project.stages.get(position=1)
+        numbers = numbers_for(items)
+        if numbers:
+            projects.want_answers(first, numbers.answers, numbers.need)
+            first.quality = asdict(numbers.policy)
+            first.save(update_fields=["quality"])
+        quote = publishing.quote(first)
+        batch = publishing.publish(first, quote.items, quote.total, f"demo:{project.pk}", user)
+        publish_batch.delay(batch.pk)
+        report = {
+            "project": project.pk,
+            "namespace": project.namespace,
+            "items": items,
+            "numbers": numbers.in_words() if numbers else "",
+            "price": str(quote.total),
+        }
+        self.stdout.write(json.dumps(report))
+
+    def _wait(self, options: dict[str, Any]) -> None:
+        project = Project.objects.get(pk=options["project"])
+        end = time.monotonic() + options["seconds"]
+        said = 0.0
+        while left := list(unfinished(project)):
+            if time.monotonic() > end:
+                raise CommandError(f"Not through after {options['seconds']:g} seconds: {'; '.join(left)}.")
+            if time.monotonic() - said > SAY_SECONDS:
+                said = time.monotonic()
+                self._say(project)
+            time.sleep(LOOK_SECONDS)
+        self._say(project)
+
+    def _say(self, project: Project) -> None:
+        for stage in project.stages.select_related("summary").filter(summary__items__gt=0):
+            found = stage.summary
+            self.stdout.write(
+                f"  {stage.title}: {found.items} items, {found.open} at workers, {found.kept} kept, "
+                f"{found.dropped} dropped; {found.answers} answers"
+            )
+        blocks = project.blocks.exclude(state=Block.State.UNDONE).count()
+        project.account.refresh_from_db()
+        account = project.account
+        self.stdout.write(f"  {blocks} workers blocked; ${account.paid:,.2f} paid, ${account.reserved:,.2f} reserved")
+        self.stdout.flush()
+
+    def _release(self, options: dict[str, Any]) -> None:
+        """Writes the files; prints JSON: number, whether it is new, digest, counts, notes, scores."""
+        project = Project.objects.get(pk=options["project"])
+        found, is_new = releasing.release(project, _lead())
+        options["folder"].mkdir(parents=True, exist_ok=True)
+        for file in found.files.select_related("blob"):
+            (options["folder"] / file.name).write_bytes(file.blob.read())
+        report = {"number": found.number, "is_new": is_new, "digest": found.digest}
+        report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}
+        self.stdout.write(json.dumps(report))
+
+
+def _lead() -> AbstractBaseUser:
+    """Nobody signs in as this lead: there is no password."""
+    user, is_new = get_user_model().objects.get_or_create(username="demonstration")
+    if is_new:
+        user.set_unusable_password()
+        user.save()
+    return user
+
+
+def _imported(upload: Upload, seconds: float = 60) -> int:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        upload.refresh_from_db()
+        if upload.state == Upload.State.DONE:
+            return upload.items
+        if upload.state == Upload.State.REFUSED:
+            faults = "; ".join(f"line {fault['line']}: {fault['message']}" for fault in upload.faults[:5])
+            raise CommandError(f"{upload.name} was refused with {upload.fault_count} faults. {faults}")
+        time.sleep(0.1)
+    raise CommandError(f"{upload.name} was not imported within {seconds:g} seconds: does the worker run?")
+
+
+def unfinished(project: Project) -> Iterator[str]:
+    """What keeps the project from being through, as words."""
+    for stage in project.stages.order_by("position"):
+        yield from (f"{stage.title}: {what}" for what in _unfinished(stage))
+    waits = project.blocks.filter(state__in=[Block.State.INTENDED, Block.State.LIFTING]).count()
+    if waits:
+        yield f"{waits} blocks not granted yet"
+
+
+def _unfinished(stage: Stage) -> Iterator[str]:
+    counts = {
+        "items to be published": len(waiting(stage, None)),
+        "items at workers": stage.items.filter(state=Item.State.OPEN).count(),
+        "items to be answered again": stage.items.filter(state=Item.State.AGAIN).count(),
+        "items to be decided": stage.items.filter(stale=True).count(),
+        "HITs open": stage.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT, Hit.State.LIVE]).count(),
+        "answers to be scored": stage.assignments.filter(scored=False).count(),
+        "answers to be paid": stage.assignments.filter(state=Assignment.State.SUBMITTED).count(),
+        "batches to be sent": stage.batches.exclude(state=Batch.State.PUBLISHED).count(),
+        "verdicts to be taken up": _not_advanced(stage),
+        "quality check due": int(blocking.is_due(stage)),
+    }
+    yield from (f"{count} {what}" for what, count in counts.items() if count)
+
+
+def _not_advanced(stage: Stage) -> int:
+    return stage.items.filter(verdicts__superseded_at=None, verdicts__advanced=False).count()
