@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -39,10 +42,22 @@ class HeavyThrottle(UserRateThrottle):
     rate = "60/min"
 
 
-class LeadView(APIView):
-    """Anything for a signed-in user. `heavy` names the methods that are braked harder."""
+# The base views have comments and no docstrings: the schema would print those under every operation.
 
+
+# Anything for a signed-in user. `heavy` names the methods that are braked harder.
+class LeadView(APIView):
     heavy: ClassVar[frozenset[str]] = frozenset()
+    parser_classes = [JSONParser]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        # First of all, for signing in by session may read the body already. The parsers here know no limit.
+        self.refuse_large_body(int(request.META.get("CONTENT_LENGTH") or 0))
+        super().initial(request, *args, **kwargs)
+
+    def refuse_large_body(self, length: int) -> None:
+        if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise RequestDataTooBig(f"At most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes are taken at once.")
 
     @property
     def user(self) -> User:
@@ -56,9 +71,8 @@ class LeadView(APIView):
         return throttles
 
 
+# `self.project` is the caller's own.
 class ProjectView(LeadView):
-    """`self.project` is the caller's own."""
-
     project: Project
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -71,9 +85,8 @@ class ProjectView(LeadView):
         return str(reverse(f"api:{name}", [self.project.slug], request=self.request))
 
 
+# `self.stage` is a stage of the caller's own project, with its project, account and summary.
 class StageView(ProjectView):
-    """`self.stage` is a stage of the caller's own project, with its project, account and summary."""
-
     stage: Stage
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -116,7 +129,6 @@ def operation(
     return extend_schema(
         operation_id=name,
         summary=summary,
-        description="",
         tags=[tag],
         request=takes,
         parameters=[query] if query else None,

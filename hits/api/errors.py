@@ -40,6 +40,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (importing.UploadRefusedError, BAD, "upload_refused"),
     (reviewing.FeedbackMissingError, BAD, "feedback_missing"),
     (recipes.RecipeError, BAD, "recipe_refused"),
+    (recipes.OptionError, BAD, "option_refused"),
     (SettingsRefusedError, BAD, "settings_refused"),
     (protocols.UnknownProtocolError, BAD, "unknown_protocol"),
     (RefusedError, CONFLICT, "marketplace_refused"),

@@ -192,7 +192,7 @@ class ProjectDetailShape(ProjectShape):
     @extend_schema_field(StageShape(many=True))
     def get_stages(self, project: Project) -> list[dict[str, Any]]:
         stages = project.stages.select_related("summary").order_by("position")
-        return StageShape(stages, many=True).data
+        return list(StageShape(stages, many=True).data)
 
 
 # Files in
@@ -365,7 +365,7 @@ class ItemShape(Shape):
     origin = serializers.CharField(source="document.origin")
     purpose = serializers.CharField(source="document.purpose")
     state = StateField(Item.State)
-    data = serializers.DictField(help_text="What the protocol asks.")
+    data = serializers.DictField(help_text="What the protocol asks.")  # type: ignore[assignment]
     verdict = serializers.SerializerMethodField(help_text="The one that stands.")
 
     @extend_schema_field(VerdictShape(allow_null=True))
@@ -496,4 +496,4 @@ class ReleaseDetailShape(ReleaseShape):
     @extend_schema_field(ReleaseFileShape(many=True))
     def get_files(self, release: Release) -> list[dict[str, Any]]:
         files = release.files.select_related("blob", "release__project")
-        return ReleaseFileShape(files, many=True, context=self.context).data
+        return list(ReleaseFileShape(files, many=True, context=self.context).data)

@@ -7,6 +7,7 @@ from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
 from rest_framework.authtoken.models import Token
+from rest_framework.parsers import FormParser, JSONParser
 from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,6 +32,8 @@ class AttemptThrottle(SimpleRateThrottle):
 
 
 class TokenView(LeadView):
+    parser_classes = [JSONParser, FormParser]
+
     def get_permissions(self) -> list[BasePermission]:
         return [AllowAny() if self.request.method == "POST" else IsAuthenticated()]  # type: ignore[list-item]
 

@@ -47,7 +47,6 @@ class Uploads(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        _refuse_endless(request)
         given = serializers.NewUpload(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
@@ -59,12 +58,10 @@ class Uploads(ProjectView):
         upload.refresh_from_db()
         return Response(serializers.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
-
-def _refuse_endless(request: Request) -> None:
-    """Before the body is read: a form larger than any file that is taken need not reach the disk."""
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
-    if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
-        importing.check_size(length)
+    def refuse_large_body(self, length: int) -> None:
+        # A form larger than any file that is taken need not reach the disk.
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            importing.check_size(length)
 
 
 class Upload(ProjectView):

@@ -1,0 +1,119 @@
+"""Who may call what, over the whole table of addresses: a new route is tested by being there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, reverse
+from rest_framework.test import APIClient
+
+from hits.api.base import ProjectView
+from hits.api.urls import urlpatterns
+from hits.models import Project, Stage
+from tests.hits import factories
+from tests.hits.api.conftest import signed_in
+
+OPEN_TO_ALL = {("token", "post"), ("schema", "get"), ("docs", "get")}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def routes() -> Iterator[tuple[URLPattern, str]]:
+    """Every address with every method that it answers."""
+    for route in urlpatterns:
+        view = route.callback.view_class
+        for method in METHODS:
+            if route.name != "nowhere" and hasattr(view, method):
+                yield route, method
+
+
+GUARDED = [(route, method) for route, method in routes() if (route.name, method) not in OPEN_TO_ALL]
+OWNED = [(route, method) for route, method in GUARDED if issubclass(route.callback.view_class, ProjectView)]
+
+
+def named(pairs: list[tuple[URLPattern, str]]) -> dict[str, Any]:
+    return {"argvalues": pairs, "ids": [f"{method} {route.name}" for route, method in pairs]}
+
+
+@pytest.fixture
+def world(stage: Stage) -> dict[str, Any]:
+    """One of everything that an address can name; the values of the addresses' parts."""
+    item = factories.item(stage)
+    factories.worker_stat(stage)
+    release = factories.release(stage.project, files={"train.json": b"{}"})
+    rows = {
+        "batch": factories.batch(stage),
+        "upload": factories.upload(stage.project),
+        "undo-block": factories.block(stage),
+        "item": item,
+    }
+    return {"slug": stage.project.slug, "key": stage.key, "number": release.number, "name": "train.json", "rows": rows}
+
+
+def address(route: URLPattern, world: dict[str, Any]) -> str:
+    parts = {**world, "username": "alice"}
+    if route.name in world["rows"]:
+        parts["pk"] = world["rows"][route.name].pk
+    return reverse(f"api:{route.name}", kwargs={name: parts[name] for name in route.pattern.converters})
+
+
+def test_the_table_holds_the_product_s_verbs() -> None:
+    names = {route.name for route, _ in OWNED}
+    assert {"publish", "harvest", "block", "undo-block", "approve", "reject", "releases", "ledger", "budget"} <= names
+
+
+@pytest.mark.parametrize(("route", "method"), **named(GUARDED))
+def test_an_anonymous_call_is_401(route: URLPattern, method: str, world: dict[str, Any]) -> None:
+    answer = getattr(APIClient(), method)(address(route, world))
+    assert answer.status_code == 401
+    assert answer.json()["error"]["code"] == "not_authenticated"
+
+
+@pytest.mark.parametrize(("route", "method"), **named(OWNED))
+def test_an_outsider_finds_nothing(route: URLPattern, method: str, world: dict[str, Any], bob: Any) -> None:
+    answer = getattr(signed_in(bob), method)(address(route, world))
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "not_found"
+
+
+@pytest.mark.parametrize(("route", "method"), **named([pair for pair in OWNED if pair[1] == "get"]))
+def test_the_owner_finds_it(route: URLPattern, method: str, world: dict[str, Any], api: APIClient, market) -> None:
+    assert api.get(address(route, world)).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["upload", "batch", "item", "undo-block"])
+def test_rows_of_another_project_are_not_reached_through_one_s_own(name: str, world: dict[str, Any], bob: Any) -> None:
+    mine: Project = factories.project(owner=bob, slug="own", namespace="own")
+    factories.stage(mine, key="validate")
+    route = next(route for route, _ in OWNED if route.name == name)
+    client = signed_in(bob)
+    verb = client.post if name == "undo-block" else client.get
+    assert verb(address(route, {**world, "slug": "own"})).status_code == 404
+
+
+def test_a_superuser_owns_only_what_is_theirs(world: dict[str, Any]) -> None:
+    boss = factories.user("boss", is_superuser=True, is_staff=True)
+    assert signed_in(boss).get("/api/projects/river/").status_code == 404
+
+
+def test_a_session_needs_the_csrf_token_for_a_verb(stage: Stage, alice: Any) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(alice)
+    assert client.get("/api/projects/river/").status_code == 200
+    refused = client.post("/api/projects/river/stages/validate/pause/")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "permission_denied")
+
+
+def test_reading_changes_nothing(world: dict[str, Any], api: APIClient, market) -> None:
+    before = _everything()
+    for route, method in OWNED:
+        if method == "get":
+            getattr(api, method)(address(route, world))
+    assert _everything() == before
+
+
+def _everything() -> dict[str, list[Any]]:
+    from django.apps import apps
+
+    return {model.__name__: list(model._base_manager.order_by("pk").values()) for model in apps.get_models()}
