@@ -21,11 +21,11 @@ test: $(TOOLS) ## run every test that this machine can run, and say what it coul
 check: $(TOOLS) ## lint, formatting and types
 	@$(BIN)/python -m ops.check
 
-demo: $(RUNTIME) ## the main job end to end with a simulated crowd
-	@$(BIN)/python -m ops.demo
+demo: $(RUNTIME) ## the main job end to end with a simulated crowd; INPUT=file for your own examples
+	@$(BIN)/python -m ops.demo $(INPUT)
 
 bench: $(TOOLS) ## measure against the stated limits
-	@$(BIN)/python -m ops.bench
+	@$(BIN)/python -m tests.benchmarks
 
 screenshots: $(TOOLS) ## photograph every page in both widths and themes into test-results/screenshots
 	@$(BIN)/python -m ops.screenshots

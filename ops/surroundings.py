@@ -103,7 +103,7 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         defaults |= {"AWS_ACCESS_KEY_ID": "LOCALREQUESTER", "AWS_SECRET_ACCESS_KEY": "local-requester-secret"}
     if "DATABASE_URL" in given and "MARKETPLACE_DATABASE_URL" not in given:
         defaults |= second_database(given["DATABASE_URL"])
-    return defaults | given
+    return {**defaults, **given}
 
 
 def second_database(url: str) -> dict[str, str]:
@@ -122,7 +122,7 @@ def whole_environment(own: Mapping[str, str]) -> dict[str, str]:
     rest = {name: value for name, value in os.environ.items() if name not in ours(os.environ)}
     # A proxy of the shell would be asked for loopback addresses too.
     bypass = ",".join(filter(None, [rest.get("NO_PROXY", rest.get("no_proxy", "")), "localhost", "127.0.0.1"]))
-    return rest | {"NO_PROXY": bypass, "no_proxy": bypass, "PYTHONUNBUFFERED": "1"} | own
+    return rest | {"NO_PROXY": bypass, "no_proxy": bypass, "PYTHONUNBUFFERED": "1", **own}
 
 
 def keep_secrets(file: Path) -> dict[str, str]:
