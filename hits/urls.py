@@ -57,6 +57,7 @@ urlpatterns = [
     path("health/", health.health, name="health"),
     path("sign-in/", signing_in.SignIn.as_view(), name="login"),
     path("sign-out/", signing_in.SignOut.as_view(), name="logout"),
+    path("api/", include("hits.api.urls")),
     path("", include(task.task_urls)),
     path("", projects.index, name="projects"),
     path("new-project/", projects.new, name="new-project"),

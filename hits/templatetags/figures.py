@@ -105,8 +105,8 @@ def away(value: datetime | None) -> str:
 
 
 @register.filter
-def whole(value: float) -> int:
-    return round(value)
+def whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
 
 
 @register.filter
@@ -174,9 +174,11 @@ TONES = {
 
 
 @register.simple_tag
-def bar(done: float, total: float, label: str, tone: str = "accent") -> SafeString:
+def bar(done: float | Decimal, total: float | Decimal, label: str, tone: str = "accent") -> SafeString:
     """A progress bar with its text alternative."""
-    return plots.stacked_bar([(label, done, tone)], total, label)
+    done, total = float(done), float(total)
+    said = f"{label}: {plots.share(done, total):.0f} %"
+    return plots.stacked_bar([(said, done, tone)], total, said)
 
 
 @register.simple_tag

@@ -41,11 +41,14 @@ def interval_bar(low: float, high: float, tone: str = "accent") -> SafeString:
     width = max(100 * (high - low), 2.0)
     start = min(100 * low, 100.0 - width)
     return format_html(
-        '<svg class="interval" width="120" height="14" role="img" aria-label="{:.1f} to {:.1f} %">'
+        '<svg class="interval" width="120" height="14" role="img" aria-label="{}">'
         '<line class="axis-line" x1="0" y1="7" x2="100%" y2="7"/>'
-        '<rect class="fill-{}" x="{:.1f}%" y="5" width="{:.1f}%" height="4"/></svg>',
-        *(100 * low, 100 * high, tone, start, width),
-    )  # fmt: skip
+        '<rect class="fill-{}" x="{}%" y="5" width="{}%" height="4"/></svg>',
+        f"{100 * low:.1f} to {100 * high:.1f} %",
+        tone,
+        f"{start:.1f}",
+        f"{width:.1f}",
+    )
 
 
 def nice_ceiling(value: float) -> int:
@@ -153,7 +156,12 @@ def _mark(value: float | None, name: str) -> SafeString:
         return SafeString("")
     left = value > 0.75
     return format_html(
-        '<line class="mark mark-{0}" x1="{1:.1f}%" y1="4" x2="{1:.1f}%" y2="{2}"/>'
-        '<text class="mark-{0}" x="{1:.1f}%" dx="{3}" y="13" text-anchor="{4}">{0} {5:.0f} %</text>',
-        *(name, 100 * value, BASE, -5 if left else 5, "end" if left else "start", 100 * value),
-    )  # fmt: skip
+        '<line class="mark mark-{0}" x1="{1}%" y1="4" x2="{1}%" y2="{2}"/>'
+        '<text class="mark-{0}" x="{1}%" dx="{3}" y="13" text-anchor="{4}">{0} {5} %</text>',
+        name,
+        f"{100 * value:.1f}",
+        BASE,
+        -5 if left else 5,
+        "end" if left else "start",
+        f"{100 * value:.0f}",
+    )

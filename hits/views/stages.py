@@ -24,11 +24,13 @@ def _back(stage: Stage) -> HttpResponse:
 
 @for_stage(PAGE)
 def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
+    proposals = blocking.proposals(stage)
     context = {
         **frame(stage),
         **overview.figures(stage),
         **_workers(request, stage),
-        "proposals": blocking.proposals(stage),
+        "proposals": proposals,
+        "proposed": {found.worker for found in proposals},
         "requirements": words.requirements(stage.requirements),
     }
     return render(request, "stage/detail.html", context)
@@ -36,8 +38,15 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 def frame(stage: Stage) -> dict[str, object]:
     """What every page of a stage needs: the project and its stages for the navigation."""
-    stages = stage.project.stages.select_related("summary").order_by("position")
-    return {"project": stage.project, "stage": stage, "summary": stage.summary, "stages": list(stages)}
+    stages = list(stage.project.stages.select_related("summary").order_by("position"))
+    others = [other.title for other in stages if other.key in stage.not_workers_of]
+    return {
+        "project": stage.project,
+        "stage": stage,
+        "summary": stage.summary,
+        "stages": stages,
+        "others": others,
+    }
 
 
 def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:

@@ -92,7 +92,8 @@ def block(request: HttpRequest, stage: Stage) -> HttpResponse:
 def _preview(request: HttpRequest, stage: Stage, proposals: list[Evidence], status: int = 200) -> HttpResponse:
     loss = losses(list(_stats(stage.project, [found.worker for found in proposals])))
     only = request.GET.getlist("worker")
-    rows = [(found, loss[found.worker], not only or found.worker in only) for found in proposals]
+    everybody = not only and "chosen" not in request.GET
+    rows = [(found, loss[found.worker], everybody or found.worker in only) for found in proposals]
     ticked = [taken for _, taken, is_ticked in rows if is_ticked]
     context = {
         **frame(stage),
@@ -116,4 +117,4 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         jobs.start(request, tasks.undo_block, row.pk, said=said)
         return redirect("worker", project.slug, row.worker.worker_id)
     loss = losses(list(_stats(project, [row.worker.worker_id]))).get(row.worker.worker_id, Loss(0, Decimal(0)))
-    return render(request, "workers/undo.html", {"project": project, "block": row, "loss": loss})
+    return render(request, "workers/undo.html", {"project": project, "row": row, "loss": loss})

@@ -97,7 +97,7 @@ def document(project_row: Project | None = None, **columns: Any) -> Document:
         "key": f"doc-{number}",
         "origin": "public",
         "purpose": "train",
-        "data": {"text": PASSAGE, "entities": MENTIONS, "source": "Our own sample"},
+        "data": {"text": PASSAGE, "entities": MENTIONS, "source": "Our own sample", "key_field": "id"},
     }
     return Document.objects.create(project=project_row or project(), **{**defaults, **columns})
 
@@ -107,10 +107,11 @@ def item(stage_row: Stage | None = None, **columns: Any) -> Item:
     stage_row = stage_row or stage()
     columns.setdefault("document", None)
     columns["document"] = columns["document"] or document(stage_row.project)
-    number = next(_numbers)
+    key = columns.setdefault("key", f"item-{next(_numbers)}")
     defaults = {
-        "key": f"item-{number}",
         "data": {
+            "key": key,
+            "key_field": "id",
             "query": "People in @placeholder can cross the river by boat once more.",
             "answers": [{"start": 46, "end": 51, "text": "Linden"}, {"start": 122, "end": 127, "text": "Linden"}],
         },
@@ -123,9 +124,14 @@ def items(stage_row: Stage, count: int, **columns: Any) -> list[Item]:
     text = columns.pop("document", None) or document(stage_row.project)
     first = next(_numbers)
     data = {"query": "A boat lands in @placeholder.", "answers": [{"start": 46, "end": 51, "text": "Linden"}]}
+    keys = [f"many-{first}-{number}" for number in range(count)]
     rows = [
-        Item(stage=stage_row, document=text, key=f"many-{first}-{number}", **{"data": data, **columns})
-        for number in range(count)
+        Item(
+            stage=stage_row,
+            document=text,
+            **{"key": key, "data": {**data, "key": key, "key_field": "id"}, **columns},
+        )
+        for key in keys
     ]
     return Item.objects.bulk_create(rows)
 

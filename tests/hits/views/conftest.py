@@ -1,0 +1,133 @@
+"""Alice owns a project, Bob is on its team, Charlie is an outsider."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits.models import Assignment, Block, Hit, Item, Project, Release, Stage, Upload, Worker
+from hits.models.summaries import refresh_summary, refresh_worker_stats
+from tests.hits import factories as make
+
+# Playwright's own event loop runs in the test's thread; nothing here calls the database from a coroutine.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture
+def alice(db: None) -> Any:
+    return make.user("alice", password="reading by the river")
+
+
+@pytest.fixture
+def bob(db: None) -> Any:
+    return make.user("bob")
+
+
+@pytest.fixture
+def charlie(db: None) -> Any:
+    return make.user("charlie")
+
+
+@pytest.fixture
+def client(alice: Any) -> Client:
+    """Alice's browser."""
+    signed_in = Client()
+    signed_in.force_login(alice)
+    return signed_in
+
+
+@dataclass
+class World:
+    """A project with one row of everything that has a page, and the addresses of those pages."""
+
+    project: Project
+    stage: Stage
+    item: Item
+    hit: Hit
+    answer: Assignment
+    worker: Worker
+    block: Block
+    upload: Upload
+    release: Release
+
+    def url(self, name: str) -> str:
+        return reverse(name, args=self.arguments(name))
+
+    def arguments(self, name: str) -> list[Any]:
+        own: dict[str, list[Any]] = {
+            "upload": [self.upload.pk],
+            "upload-progress": [self.upload.pk],
+            "release": [self.release.number],
+            "release-file": [self.release.number, "train.json"],
+            "worker": [self.worker.worker_id],
+            "undo-block": [self.block.pk],
+            "item": [self.item.pk],
+        }
+        if name in FREE:
+            return []
+        start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, self.stage.key]
+        return [*start, *own.get(name, [])]
+
+
+FREE = {"projects", "new-project"}
+PROJECT_PAGES = {
+    "project", "upload", "upload-progress", "ledger", "ledger-csv", "releases", "release-preview", "release",
+    "release-file", "worker", "undo-block",
+}  # fmt: skip
+STAGE_PAGES = {
+    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
+}  # fmt: skip
+PROJECT_VERBS = {"add-owner", "remove-owner", "change-budget", "import", "make-release"}
+STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject"}
+PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
+VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
+
+
+def build_world(owners: list[Any], items: int = 6) -> World:
+    """`items` items: half wait, half are published; two are answered, one answer waits for review."""
+    project = make.project(owner=owners, name="River news", slug="river-news", budget="1000.00")
+    stage = make.stage(
+        project,
+        key="validate",
+        answers=1,
+        state=Stage.State.LIVE,
+        quality={"check_every": 1000, "min_answers": 20, "floor": 0.2, "alpha": 0.01},
+        requirements=[
+            {"qualification": "percent_approved", "comparator": "GreaterThanOrEqualTo", "integers": [95]},
+            {"qualification": "poor-quality", "comparator": "DoesNotExist"},
+        ],
+    )
+    make.stage(project, key="revalidate", title="Second validation", not_workers_of=["validate"])
+    published = make.items(stage, items // 2, state=Item.State.OPEN)
+    make.items(stage, items - items // 2)
+    hits = make.hits(published)
+    worker, poor = make.worker("AREADER000001"), make.worker("APOOR00000001")
+    answer = make.assignment(hits[0], worker, remark="More than one name fits.")
+    make.label(answer)
+    make.assignment(
+        hits[1], worker, state=Assignment.State.SUBMITTED, auto_approval_at=make.NOON, problem="No name is chosen."
+    )
+    make.verdict(answer.hit.item, detail={"right": 1, "wrong": 0})
+    refresh_worker_stats(stage, [worker.pk])
+    make.worker_stat(stage, make.worker("ALOW000000001"), scored=60, correct=3, answers=60)
+    make.worker_stat(stage, make.worker("AGOOD00000001"), scored=400, correct=300, answers=400)
+    make.worker_stat(stage, poor, scored=40, correct=2)
+    block = make.block(stage, poor)
+    make.ledger_entry(stage, reserved=Decimal("5.00"), batch=hits[0].batch)
+    refresh_summary(stage)
+    fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
+    upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
+    return World(
+        project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project)
+    )  # fmt: skip
+
+
+@pytest.fixture
+def world(alice: Any, bob: Any) -> World:
+    return build_world([alice, bob])

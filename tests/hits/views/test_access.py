@@ -1,0 +1,116 @@
+"""Who may call which address, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hits import urls
+from tests.hits.market import Marketplace
+from tests.hits.views.conftest import FREE, PAGES, VERBS, World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_address_of_a_project_is_named_in_these_tests() -> None:
+    names = {pattern.name for pattern in [*urls.project_urls, *urls.stage_urls]}
+    assert names == {*PAGES, *VERBS}
+
+
+@pytest.mark.parametrize("name", [*PAGES, *VERBS, *sorted(FREE)])
+def test_a_visitor_is_sent_to_sign_in(world: World, name: str) -> None:
+    address = world.url(name)
+    reply = Client().post(address) if name in VERBS else Client().get(address)
+    assert reply.status_code == 302
+    assert reply.headers["Location"].startswith(reverse("login"))
+
+
+@pytest.mark.parametrize("name", [*PAGES, *VERBS])
+def test_to_an_outsider_the_project_does_not_exist(world: World, charlie: Any, name: str) -> None:
+    outsider = Client()
+    outsider.force_login(charlie)
+    address = world.url(name)
+    reply = outsider.post(address) if name in VERBS else outsider.get(address)
+    assert reply.status_code == 404
+
+
+@pytest.mark.parametrize("name", ["publish", "expire", "extend", "pay", "block", "undo-block"])
+def test_an_outsider_may_not_confirm_anything_either(world: World, charlie: Any, name: str) -> None:
+    outsider = Client()
+    outsider.force_login(charlie)
+    assert outsider.post(world.url(name)).status_code == 404
+
+
+def test_a_superuser_who_owns_nothing_is_an_outsider(world: World) -> None:
+    from tests.hits import factories as make
+
+    root = Client()
+    root.force_login(make.user("root", is_superuser=True, is_staff=True))
+    assert root.get(world.url("stage")).status_code == 404
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_team_member_sees_every_page(world: World, bob: Any, market: Marketplace, name: str) -> None:
+    member = Client()
+    member.force_login(bob)
+    assert member.get(world.url(name)).status_code == 200
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_does_not_answer_to_get(world: World, client: Client, name: str) -> None:
+    assert client.get(world.url(name)).status_code == 405
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_opening_a_page_writes_nothing(world: World, client: Client, market: Marketplace, name: str) -> None:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        client.get(world.url(name))
+    writes = [q["sql"] for q in queries if q["sql"].split()[0] in ("INSERT", "UPDATE", "DELETE")]
+    assert writes == []
+
+
+def test_a_form_without_its_token_is_refused(world: World, alice: Any) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(alice)
+    reply = strict.post(world.url("pause"))
+    assert reply.status_code == 403
+    assert b"Nothing was changed" in reply.content
+
+
+def test_the_address_of_another_projects_rows_is_not_found(world: World, client: Client, alice: Any) -> None:
+    from tests.hits import factories as make
+
+    other = make.project(owner=alice)
+    row = world.upload
+    for name, last in (("upload", row.pk), ("undo-block", world.block.pk), ("worker", world.worker.worker_id)):
+        assert client.get(reverse(name, args=[other.slug, last])).status_code == 404
+    assert client.get(reverse("release", args=[other.slug, world.release.number])).status_code == 404
+
+
+def test_pages_forbid_inline_scripts_and_styles_and_hold_none(world: World, client: Client) -> None:
+    reply = client.get(world.url("stage"))
+    assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
+    text = reply.content.decode()
+    assert "<style" not in text
+    assert " style=" not in text
+    assert "onclick" not in text
+
+
+def test_health_answers_without_signing_in_after_one_query() -> None:
+    with CaptureQueriesContext(connection) as queries:
+        reply = Client().get(reverse("health"))
+    assert reply.json() == {"status": "ok"}
+    assert len(queries) == 1
+
+
+def test_an_unknown_address_gives_our_own_page(client: Client) -> None:
+    reply = client.get("/no/such/page/")
+    assert reply.status_code == 404
+    assert b"There is nothing at this address" in reply.content

@@ -1,0 +1,59 @@
+"""A page costs the same however large the batch is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from tests.hits import factories as make
+from tests.hits.market import Marketplace
+from tests.hits.views.conftest import PAGES, World, build_world
+
+pytestmark = pytest.mark.django_db
+BIG_TABLES = re.compile(r"COUNT\(.*FROM \"hits_(item|hit|assignment|label|verdict|ledgerentry)\"", re.S)
+
+
+def _queries(client: Client, address: str) -> list[str]:
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(address).status_code == 200
+    return [query["sql"] for query in queries]
+
+
+def _grow(world: World, count: int) -> None:
+    rows = make.items(world.stage, count, state="open")
+    answers = make.assignments(make.hits(rows), world.worker, remark="More than one name fits.")
+    for answer in answers[:60]:
+        make.label(answer)
+    make.items(world.stage, count)
+
+
+@pytest.mark.parametrize("name", sorted({*PAGES} - {"release-file", "ledger-csv"}))
+def test_the_number_of_queries_does_not_grow(world: World, client: Client, market: Marketplace, name: str) -> None:
+    _grow(world, 100)
+    client.get(world.url(name))
+    before = _queries(client, world.url(name))
+    _grow(world, 2000)
+    after = _queries(client, world.url(name))
+    assert len(after) == len(before)
+    assert [query for query in after if BIG_TABLES.search(query)] == []
+
+
+def test_the_project_list_takes_the_same_queries_for_one_project_and_for_ten(client: Client, alice: Any) -> None:
+    build_world([alice])
+    client.get(reverse("projects"))
+    before = _queries(client, reverse("projects"))
+    for _ in range(9):
+        make.stage(make.project(owner=alice))
+    assert len(_queries(client, reverse("projects"))) == len(before)
+
+
+def test_no_page_of_a_list_holds_more_than_fifty_rows(world: World, client: Client) -> None:
+    _grow(world, 120)
+    for name in ("items", "hits", "answers"):
+        assert len(client.get(world.url(name)).context["page"].rows) == 50
