@@ -120,6 +120,7 @@ def open_groups(worker: Worker) -> list[Group]:
             newest=Subquery(per_type.annotate(n=Max("pk")).values("n")),
         )
         .select_related("requester")
+        .order_by("-pk")
     )
     taken = taken_counts(worker)
     left = {kind: kind.open_hits - taken.get(kind.pk, 0) for kind in types}
@@ -184,8 +185,10 @@ def group_by_id(group_id: str) -> HitType | None:
 
 
 def sample_hit(worker: Worker, hit_type: HitType, now: datetime) -> Hit | None:
-    """A HIT of the group that this worker could get, to preview."""
-    return Hit.objects.filter(hit_type=hit_type).assignable(now).for_worker(worker).order_by("pk").first()
+    """A HIT of the group to preview: one behind the worker's last, which accepting looks at first; else any."""
+    free = Hit.objects.filter(hit_type=hit_type).assignable(now).order_by("pk")
+    last = Assignment.objects.filter(worker=worker, hit__hit_type=hit_type).order_by("-pk").values("hit")[:1]
+    return free.filter(pk__gt=Subquery(last)).first() or free.first()
 
 
 def market_facts() -> Facts:

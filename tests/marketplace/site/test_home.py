@@ -144,7 +144,7 @@ def three_groups(
         ("hourly", ["Quick", "Rich", "Plenty"]),
         ("reward", ["Rich", "Quick", "Plenty"]),
         ("newest", ["Plenty", "Quick", "Rich"]),
-        ("most", ["Plenty", "Rich", "Quick"]),
+        ("most", ["Plenty", "Quick", "Rich"]),
         ("nonsense", ["Quick", "Rich", "Plenty"]),
     ],
 )
