@@ -40,7 +40,9 @@ def api(alice: Any) -> APIClient:
 
 @pytest.fixture
 def project(alice: Any) -> Project:
-    return factories.project(owner=alice, name="River news", slug="river", namespace="riverriver")
+    return factories.project(
+        owner=alice, name="River news", slug="river", namespace="river", options={"eval_share": 0.0}
+    )
 
 
 @pytest.fixture

@@ -1,0 +1,111 @@
+"""Items and answers page by page, and their review."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from hits.models import Assignment, Item, Stage
+from tests.hits import factories
+from tests.hits.api.conftest import STAGE
+from tests.hits.api.test_errors import refused
+from tests.hits.api.test_publishing import confirm
+from tests.hits.flow.conftest import fields
+
+
+def test_items_are_paged_and_chosen_by_state(api: APIClient, stage: Stage) -> None:
+    kept = factories.items(stage, 3, state=Item.State.KEPT)
+    factories.items(stage, 2)
+    factories.verdict(kept[0], outcome="dropped", superseded_at=factories.NOON)
+    factories.verdict(kept[0])
+    first = api.get(STAGE + "items/?state=kept&limit=2").json()
+    assert [row["id"] for row in first["results"]] == [kept[0].pk, kept[1].pk]
+    assert "state=kept" in first["next"]
+    assert [row["id"] for row in api.get(first["next"]).json()["results"]] == [kept[2].pk]
+    assert first["results"][0]["verdict"]["outcome"] == "kept"
+    assert first["results"][1]["verdict"] is None
+    refused(api.get(STAGE + "items/?state=lost"), 400, "invalid")
+
+
+def test_one_item_shows_its_whole_history(api: APIClient, stage: Stage) -> None:
+    item = factories.item(stage)
+    factories.hit(item, hit_id="3ONE")
+    factories.verdict(item, outcome="dropped", superseded_at=factories.NOON)
+    factories.verdict(item)
+    found = api.get(f"{STAGE}items/{item.pk}/").json()
+    assert [verdict["outcome"] for verdict in found["verdicts"]] == ["dropped", "kept"]
+    assert (found["verdict"]["outcome"], found["hits"][0]["hit_id"]) == ("kept", "3ONE")
+    assert found["data"]["query"] == item.data["query"]
+
+
+def test_the_items_page_costs_the_same_with_many(api: APIClient, stage: Stage, django_assert_num_queries: Any) -> None:
+    for row in factories.items(stage, 40):
+        factories.verdict(row)
+    with django_assert_num_queries(5):
+        assert len(api.get(STAGE + "items/").json()["results"]) == 40
+
+
+def test_answers_are_chosen_by_what_is_to_be_done(api: APIClient, stage: Stage) -> None:
+    plain = factories.assignment(factories.hit(factories.item(stage)))
+    label = factories.label(plain)
+    held = factories.assignment(factories.hit(factories.item(stage)), state=Assignment.State.SUBMITTED)
+    invalid = factories.assignment(factories.hit(factories.item(stage)), problem="No name was clicked.")
+    reported = factories.assignment(factories.hit(factories.item(stage)), remark="Two names fit.")
+    expected = {"to_review": held, "invalid": invalid, "reported": reported}
+    for show, row in expected.items():
+        assert [found["id"] for found in api.get(f"{STAGE}answers/?show={show}").json()["results"]] == [row.pk]
+    found = api.get(f"{STAGE}answers/?worker={plain.worker.worker_id}").json()["results"]
+    assert found[0]["labels"] == [{"unit": label.unit, "value": label.value, "correct": True, "void": False}]
+    by_item = api.get(f"{STAGE}answers/?item={held.hit.item_id}").json()["results"]
+    assert [row["id"] for row in by_item] == [held.pk]
+
+
+@pytest.fixture
+def held(api: APIClient, stage: Stage, market, eager: None) -> list[int]:
+    """Ids of two answers that the marketplace holds for review."""
+    stage.auto_approval_seconds = 86_400
+    stage.approval = Stage.Approval.REVIEW
+    stage.save()
+    factories.items(stage, 2)
+    confirm(api)
+    worker = market.sign_up_worker()
+    for hit in stage.hits.all():
+        market.answer(worker, hit.hit_id, **fields(hit, "Linden"))
+    api.post(STAGE + "harvest/")
+    return [row["id"] for row in api.get(STAGE + "answers/?show=to_review").json()["results"]]
+
+
+def test_approving_pays_and_rejecting_asks_again(api: APIClient, stage: Stage, held: list[int]) -> None:
+    approved = api.post(STAGE + "answers/approve/", {"answers": held[:1]}, format="json")
+    assert (approved.status_code, approved.json()["decided"]) == (202, 1)
+    body = {"answers": held[1:], "feedback": "The name is not in the text."}
+    rejected = api.post(STAGE + "answers/reject/", body, format="json")
+    assert api.get(rejected.json()["see"]).json()["results"] == []
+    rows = api.get(STAGE + "answers/").json()["results"]
+    assert [(row["state"], row["feedback"]) for row in rows] == [
+        ("Approved", ""),
+        ("Rejected", "The name is not in the text."),
+    ]
+    assert api.get("/api/projects/river/").json()["account"]["paid"] == "0.05"
+
+
+def test_deciding_twice_decides_once(api: APIClient, stage: Stage, held: list[int]) -> None:
+    body = {"answers": held}
+    counts = [api.post(STAGE + "answers/approve/", body, format="json").json()["decided"] for _ in range(2)]
+    assert counts == [2, 0]
+
+
+def test_a_rejection_without_a_reason_is_refused(api: APIClient, stage: Stage, held: list[int]) -> None:
+    refused(api.post(STAGE + "answers/reject/", {"answers": held}, format="json"), 400, "invalid")
+    refused(api.post(STAGE + "answers/reject/", {"answers": held, "feedback": " "}, format="json"), 400, "invalid")
+    assert set(Assignment.objects.values_list("state", flat=True)) == {"Submitted"}
+
+
+def test_another_stage_s_answers_stay_untouched(api: APIClient, stage: Stage, eager: None) -> None:
+    other = factories.stage(stage.project, key="other")
+    answer = factories.assignment(factories.hit(factories.item(other)), state=Assignment.State.SUBMITTED)
+    decided = api.post(STAGE + "answers/approve/", {"answers": [answer.pk]}, format="json").json()["decided"]
+    answer.refresh_from_db()
+    assert (decided, answer.decision) == (0, "")

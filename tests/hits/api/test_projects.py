@@ -1,0 +1,123 @@
+"""Projects, recipes, owners, budget, stages and the ledger."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from rest_framework.test import APIClient
+
+from hits.models import Project, Stage
+from tests.hits import factories
+from tests.hits.api.conftest import HOME, STAGE, signed_in
+from tests.hits.api.test_errors import refused
+
+NEW = {"name": "Harbour", "recipe": "record", "budget": "120.50", "contact_email": "lab@example.org"}
+
+
+def test_the_recipes_say_what_they_cost(api: APIClient) -> None:
+    record = next(recipe for recipe in api.get("/api/recipes/").json() if recipe["name"] == "record")
+    assert record["stages"][0] == {
+        "key": "validate",
+        "title": "Validation",
+        "protocol": "clickable_entity",
+        "reward": "0.04",
+        "answers": 1,
+    }
+    assert record["options"] == {"eval_share": 0.18}
+
+
+def test_a_project_starts_with_the_stages_of_its_recipe(api: APIClient, alice: Any) -> None:
+    body = {**NEW, "seed": 11, "options": {"eval_share": 0.5}}
+    answer = api.post("/api/projects/", body, format="json")
+    assert answer.status_code == 201
+    made = answer.json()
+    assert made["account"] == {"budget": "120.50", "reserved": "0.00", "paid": "0.00", "left": "120.50"}
+    assert (made["owners"], made["seed"], made["options"]) == (["alice"], 11, {"eval_share": 0.5})
+    assert [stage["key"] for stage in made["stages"]] == ["validate", "revalidate", "human"]
+    assert made["stages"][0]["figures"]["items"] == 0
+    assert api.get(f"/api/projects/{made['slug']}/").json() == made
+
+
+def test_an_unknown_recipe_or_option_makes_no_project(api: APIClient) -> None:
+    refused(api.post("/api/projects/", {**NEW, "recipe": "nope"}, format="json"), 400, "recipe_refused")
+    wrong = {**NEW, "options": {"evil_share": 1}}
+    refused(api.post("/api/projects/", wrong, format="json"), 400, "option_refused")
+    refused(api.post("/api/projects/", {**NEW, "budget": "-1"}, format="json"), 400, "invalid")
+    refused(api.post("/api/projects/", {**NEW, "budget": "1.005"}, format="json"), 400, "invalid")
+    assert not Project.objects.exists()
+
+
+def test_the_list_holds_one_s_own_projects_page_by_page(api: APIClient, alice: Any, bob: Any) -> None:
+    for number in range(3):
+        factories.project(owner=alice, slug=f"own-{number}", namespace=f"own-{number}")
+    factories.project(owner=bob, slug="bobs", namespace="bobs")
+    first = api.get("/api/projects/?limit=2").json()
+    assert [row["slug"] for row in first["results"]] == ["own-0", "own-1"]
+    second = api.get(first["next"]).json()
+    assert ([row["slug"] for row in second["results"]], second["next"]) == (["own-2"], None)
+
+
+def test_a_page_that_cannot_be_is_refused(api: APIClient) -> None:
+    for query in ("limit=0", "limit=501", "after=-1", "after=x", f"after={2**63}"):
+        refused(api.get(f"/api/projects/?{query}"), 400, "invalid")
+
+
+def test_the_budget_changes_and_never_below_what_is_reserved(api: APIClient, stage: Stage) -> None:
+    factories.ledger_entry(stage, reserved=Decimal("30.00"))
+    assert api.put(HOME + "budget/", {"budget": "30.00"}, format="json").json()["left"] == "0.00"
+    refused(api.put(HOME + "budget/", {"budget": "29.99"}, format="json"), 409, "budget_exceeded")
+    stage.project.account.refresh_from_db()
+    assert stage.project.account.budget == Decimal("30.00")
+
+
+def test_an_owner_lets_another_one_in_and_leaves(api: APIClient, stage: Stage, bob: Any) -> None:
+    answer = api.post(HOME + "owners/", {"username": "bob"}, format="json")
+    assert answer.json() == [{"username": "alice"}, {"username": "bob"}]
+    assert api.delete(HOME + "owners/alice/").status_code == 204
+    assert api.get(HOME).status_code == 404
+    refused(signed_in(bob).delete(HOME + "owners/bob/"), 409, "last_owner")
+    refused(signed_in(bob).delete(HOME + "owners/alice/"), 404, "not_found")
+
+
+def test_nobody_becomes_owner_by_a_wrong_name(api: APIClient, stage: Stage) -> None:
+    error = refused(api.post(HOME + "owners/", {"username": "bab"}, format="json"), 400, "invalid")
+    assert "exact spelling" in error["details"]["username"][0]
+
+
+def test_pay_changes_until_workers_have_seen_it(api: APIClient, stage: Stage) -> None:
+    changed = api.patch(STAGE, {"reward": "0.06", "auto_block": False}, format="json").json()
+    assert (changed["reward"], changed["auto_block"], changed["auto_publish"]) == ("0.06", False, True)
+    Stage.objects.update(hit_type_id="3TYPE")
+    refused(api.patch(STAGE, {"reward": "0.07", "auto_publish": False}, format="json"), 409, "pay_frozen")
+    now = api.get(STAGE).json()
+    assert (now["reward"], now["auto_publish"], now["pay_frozen"]) == ("0.06", True, True)
+    assert api.patch(STAGE, {"auto_publish": False}, format="json").json()["auto_publish"] is False
+
+
+def test_a_stage_shows_its_figures(api: APIClient, stage: Stage) -> None:
+    factories.figures(stage, items=12, kept=7, median_seconds=38.5)
+    figures = api.get(HOME + "stages/").json()["results"][0]["figures"]
+    assert (figures["items"], figures["kept"], figures["median_seconds"]) == (12, 7, 38.5)
+
+
+def test_the_ledger_adds_up_to_the_account(api: APIClient, stage: Stage) -> None:
+    for cents in (5, 10, 15):
+        factories.ledger_entry(stage, reserved=Decimal(cents) / 100)
+    first = api.get(HOME + "ledger/?limit=2").json()
+    rest = api.get(first["next"]).json()
+    rows = first["results"] + rest["results"]
+    assert [(row["kind"], row["stage"], row["reserved"], row["paid"]) for row in rows] == [
+        ("reserve", "validate", "0.05", "0.00"),
+        ("reserve", "validate", "0.10", "0.00"),
+        ("reserve", "validate", "0.15", "0.00"),
+    ]
+    assert api.get(HOME).json()["account"]["reserved"] == "0.30"
+
+
+def test_a_project_s_page_costs_the_same_with_many_items(
+    api: APIClient, stage: Stage, django_assert_num_queries: Any
+) -> None:
+    factories.items(stage, 300)
+    with django_assert_num_queries(4):
+        api.get(HOME)

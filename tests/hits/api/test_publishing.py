@@ -1,0 +1,105 @@
+"""From the quote to HITs at a real marketplace, and steering them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from hits.flow.common import gateway
+from hits.models import Batch, Hit, Item, Stage
+from tests.hits import factories
+from tests.hits.api.conftest import STAGE, signed_in
+from tests.hits.api.test_errors import refused
+from tests.hits.flow.conftest import fields
+
+pytestmark = pytest.mark.usefixtures("market", "eager")
+
+
+def confirm(api: APIClient, **changes: Any) -> Any:
+    quote = api.get(STAGE + "quote/").json()
+    body = {name: quote[name] for name in ("items", "total", "confirmation")} | changes
+    return api.post(STAGE + "publish/", body, format="json")
+
+
+def test_the_quote_is_exact_and_changes_nothing(api: APIClient, stage: Stage) -> None:
+    factories.items(stage, 4)
+    quote = api.get(STAGE + "quote/?items=3").json()
+    assert (quote["items"], quote["answers"], quote["unit_cost"], quote["total"]) == (3, 3, "0.05", "0.15")
+    assert (quote["budget_left"], quote["balance"], quote["problems"]) == ("100.00", "10000.00", [])
+    assert not Batch.objects.exists()
+
+
+def test_a_confirmed_quote_puts_its_items_up(api: APIClient, stage: Stage) -> None:
+    factories.items(stage, 3)
+    answer = confirm(api)
+    assert answer.status_code == 202
+    batch = api.get(f"{STAGE}batches/{answer.json()['id']}/").json()
+    assert (batch["state"], batch["done"], batch["total"], batch["created_by"]) == ("published", 3, 3, "alice")
+    assert sorted(hit.annotation for hit in gateway().all_hits()) == sorted(stage.hits.values_list("token", flat=True))
+
+
+def test_the_same_confirmation_is_the_same_batch(api: APIClient, stage: Stage) -> None:
+    factories.items(stage, 2)
+    answers = [confirm(api, items=2, total="0.10", confirmation="page-one") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert answers[0].json()["id"] == answers[1].json()["id"]
+    assert (Batch.objects.count(), Hit.objects.count()) == (1, 2)
+
+
+def test_another_project_s_confirmation_is_free_to_use(api: APIClient, stage: Stage, bob: Any) -> None:
+    factories.items(stage, 1)
+    mine = confirm(api, confirmation="page-one").json()
+    own = factories.project(owner=bob, slug="own", namespace="own")
+    other = factories.stage(own, key="validate", rule=stage.rule)
+    factories.items(other, 1)
+    body = {"items": 1, "total": "0.05", "confirmation": "page-one"}
+    theirs = signed_in(bob).post("/api/projects/own/stages/validate/publish/", body, format="json").json()
+    assert theirs["id"] != mine["id"]
+    assert Batch.objects.get(pk=theirs["id"]).stage == other
+
+
+def test_a_quote_that_changed_publishes_nothing(api: APIClient, stage: Stage) -> None:
+    factories.items(stage, 2)
+    refused(confirm(api, total="0.09"), 409, "quote_changed")
+    refused(confirm(api, items=3), 409, "quote_changed")
+    refused(confirm(api, confirmation="x"), 400, "invalid")
+    assert not Hit.objects.exists()
+    Item.objects.update(state=Item.State.KEPT)
+    refused(confirm(api, items=2, total="0.10"), 409, "nothing_to_publish")
+
+
+def test_a_stage_pauses_and_goes_on(api: APIClient, stage: Stage) -> None:
+    factories.items(stage, 2)
+    confirm(api)
+    Batch.objects.update(state=Batch.State.PUBLISHING)
+    assert api.post(STAGE + "pause/").json()["state"] == "paused"
+    assert api.get(STAGE + "batches/").json()["results"][0]["state"] == "paused"
+    answer = api.post(STAGE + "resume/")
+    assert (answer.status_code, answer.json()["state"]) == (202, "live")
+    assert api.get(STAGE + "batches/").json()["results"][0]["state"] == "published"
+
+
+def test_open_hits_are_extended_and_closed(api: APIClient, stage: Stage, market) -> None:
+    factories.items(stage, 2)
+    confirm(api)
+    hit_id = stage.hits.first().hit_id
+    before = gateway().hit(hit_id).expires_at
+    assert api.post(STAGE + "extend/", {"seconds": 30 * 86_400}, format="json").json()["state"] == "published"
+    assert gateway().hit(hit_id).expires_at > before
+    refused(api.post(STAGE + "extend/", {"seconds": 5}, format="json"), 400, "invalid")
+    closed = api.post(STAGE + "expire/").json()
+    assert (closed["kind"], closed["done"]) == ("expire", 2)
+    assert market.hit(hit_id)["status"] == "Reviewable"
+
+
+def test_harvesting_brings_answers_to_their_verdicts(api: APIClient, stage: Stage, market) -> None:
+    factories.items(stage, 1)
+    confirm(api)
+    hit = stage.hits.get()
+    market.answer(market.sign_up_worker(), hit.hit_id, **fields(hit, "Linden"))
+    answer = api.post(STAGE + "harvest/")
+    assert answer.status_code == 202
+    figures = api.get(answer.json()["see"]).json()["figures"]
+    assert (figures["answers"], figures["kept"]) == (1, 1)

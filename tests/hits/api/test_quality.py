@@ -1,0 +1,101 @@
+"""Workers with their accuracy, proposals, blocks and their undoing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from hits.flow import sending
+from hits.flow.common import gateway
+from hits.models import Label, Stage, Worker
+from hits.quality.intervals import wilson
+from tests.hits import factories
+from tests.hits.api.conftest import HOME, STAGE
+from tests.hits.api.test_errors import refused
+
+pytestmark = pytest.mark.usefixtures("eager")
+
+
+@pytest.fixture
+def crowd(stage: Stage, market) -> dict[str, str]:
+    """A good worker and a bad one, both known to the marketplace, with 40 scored answers each."""
+    stage.requirements = [{"qualification": "poor-quality", "comparator": "DoesNotExist"}]
+    stage.save()
+    sending.ensure_hit_type(stage, gateway())
+    found = {}
+    for name, right in (("good", 36), ("bad", 2)):
+        found[name] = market.sign_up_worker()
+        row = factories.worker(found[name])
+        hits = factories.hits(factories.items(stage, 40))
+        for number, answer in enumerate(factories.assignments(hits, row)):
+            factories.label(answer, correct=number < right)
+        factories.worker_stat(stage, row, answers=40, scored=40, correct=right)
+    return found
+
+
+def test_the_list_gives_accuracy_and_its_interval(api: APIClient, stage: Stage) -> None:
+    factories.worker_stat(stage, answers=40, scored=40, correct=22)
+    factories.worker_stat(stage, answers=2, scored=0, correct=0, median_seconds=None)
+    scored, unscored = api.get(STAGE + "workers/").json()["results"]
+    assert (scored["accuracy"], scored["interval"]) == (0.55, list(wilson(22, 40)))
+    assert (scored["earned"], scored["blocked"]) == ("1.60", False)
+    assert (unscored["accuracy"], unscored["interval"]) == (None, None)
+
+
+def test_proposals_come_with_their_evidence(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    (found,) = api.get(STAGE + "block-proposals/").json()["results"]
+    assert (found["worker_id"], found["scored"], found["correct"]) == (crowd["bad"], 40, 2)
+    assert found["p_value"] < found["alpha"] and found["accuracy"] < found["floor"]
+
+
+def test_a_block_is_granted_shown_and_undone(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    answer = api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]]}, format="json")
+    assert answer.status_code == 202
+    (row,) = api.get(answer.json()["see"]).json()["results"]
+    assert (row["worker_id"], row["state"], row["created_by"]) == (crowd["bad"], "granted", "alice")
+    assert _void(crowd["bad"]) == 40
+    assert [w["blocked"] for w in api.get(STAGE + "workers/").json()["results"]] == [False, True]
+    assert api.post(f"{HOME}blocks/{row['id']}/undo/").status_code == 202
+    assert api.get(HOME + "blocks/").json()["results"][0]["state"] == "undone"
+    assert _void(crowd["bad"]) == 0
+
+
+def _void(worker_id: str) -> int:
+    return Label.objects.filter(worker=Worker.objects.get(worker_id=worker_id), void=True).count()
+
+
+def test_a_worker_who_is_not_proposed_cannot_be_blocked(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    both = {"worker_ids": [crowd["good"], crowd["bad"]]}
+    error = refused(api.post(STAGE + "block/", both, format="json"), 409, "not_blockable")
+    assert crowd["good"] in error["message"] and crowd["bad"] not in error["message"]
+    assert _void(crowd["bad"]) == 0
+    refused(api.post(STAGE + "block/", {"worker_ids": []}, format="json"), 400, "invalid")
+
+
+def test_the_check_blocks_by_itself_where_the_stage_says_so(
+    api: APIClient, stage: Stage, crowd: dict[str, str]
+) -> None:
+    api.patch(STAGE, {"auto_block": False}, format="json")
+    assert api.post(STAGE + "check-quality/").status_code == 202
+    assert api.get(HOME + "blocks/").json()["results"] == []
+    api.patch(STAGE, {"auto_block": True}, format="json")
+    answer = api.post(STAGE + "check-quality/")
+    assert api.get(answer.json()["see"]).json() == {"results": []}
+    assert len(api.get(HOME + "blocks/").json()["results"]) == 1
+
+
+def test_a_stage_without_a_policy_says_so(api: APIClient, stage: Stage) -> None:
+    Stage.objects.update(quality={})
+    refused(api.post(STAGE + "check-quality/"), 409, "no_policy")
+    assert api.get(STAGE + "block-proposals/").json() == {"results": []}
+
+
+def test_the_workers_page_costs_the_same_with_many(
+    api: APIClient, stage: Stage, django_assert_num_queries: Any
+) -> None:
+    for _ in range(30):
+        factories.worker_stat(stage)
+    with django_assert_num_queries(5):
+        assert len(api.get(STAGE + "workers/").json()["results"]) == 30

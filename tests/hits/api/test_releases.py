@@ -1,0 +1,78 @@
+"""Releases over the API: preview, making, files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from rest_framework.test import APIClient
+
+from hits.api.views import releases as view
+from hits.models import Item, Release, Stage, StageSummary
+from tests.hits import factories
+from tests.hits.api.conftest import HOME
+from tests.hits.api.test_errors import refused
+
+RELEASES = HOME + "releases/"
+
+
+@pytest.fixture
+def kept(stage: Stage) -> list[Item]:
+    """Three training items that came through."""
+    return [factories.item(stage, state=Item.State.KEPT, data=_data(number)) for number in range(3)]
+
+
+def _data(number: int) -> dict[str, object]:
+    answers = [{"start": 42, "end": 47, "text": "Linden"}]
+    return {"query": "A boat lands in @placeholder.", "answers": answers, "key": f"q-{number}", "key_field": "id"}
+
+
+def test_the_preview_counts_and_makes_nothing(api: APIClient, kept: list[Item]) -> None:
+    preview = api.get(HOME + "release-preview/").json()
+    assert preview["counts"]["train"] == 3
+    assert set(preview) == {"counts", "left_out", "statistics", "notes", "scores"}
+    assert not Release.objects.exists()
+
+
+def test_the_same_content_is_the_same_release(api: APIClient, kept: list[Item]) -> None:
+    first, second = api.post(RELEASES), api.post(RELEASES)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json() == second.json()
+    assert [row["number"] for row in api.get(RELEASES).json()["results"]] == [1]
+
+
+def test_files_come_with_their_checksum(api: APIClient, kept: list[Item]) -> None:
+    made = api.post(RELEASES).json()
+    assert api.get(f"{RELEASES}1/").json() == made
+    for file in made["files"]:
+        answer = api.get(file["url"])
+        content = b"".join(answer.streaming_content)
+        assert answer["X-Content-SHA256"] == file["sha256"] == hashlib.sha256(content).hexdigest()
+        assert answer["Content-Disposition"] == f'attachment; filename="{file["name"]}"'
+        assert int(answer["Content-Length"]) == file["bytes"] == len(content)
+    manifest = next(file for file in made["files"] if file["name"] == "manifest.json")
+    content = b"".join(api.get(manifest["url"]).streaming_content)
+    assert json.loads(content) == made["manifest"]
+    assert hashlib.sha256(content).hexdigest() == made["digest"]
+
+
+def test_a_large_file_is_streamed_in_chunks(api: APIClient, stage: Stage) -> None:
+    factories.release(stage.project, files={"train.json": b"x" * (3 << 20)})
+    assert len(list(api.get(f"{RELEASES}1/files/train.json/").streaming_content)) == 3
+
+
+def test_nothing_to_release_is_said(api: APIClient, stage: Stage) -> None:
+    refused(api.post(RELEASES), 409, "nothing_to_release")
+    refused(api.get(f"{RELEASES}1/"), 404, "not_found")
+    refused(api.get(f"{RELEASES}1/files/train.json/"), 404, "not_found")
+
+
+def test_a_large_release_is_made_in_the_background(
+    api: APIClient, kept: list[Item], eager: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view, "SMALL", 2)
+    StageSummary.objects.update(kept=3)
+    answer = api.post(RELEASES)
+    assert answer.status_code == 202
+    assert [row["number"] for row in api.get(answer.json()["see"]).json()["results"]] == [1]
