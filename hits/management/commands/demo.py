@@ -50,7 +50,7 @@ class Command(BaseCommand):
         steps[options["step"]](options)
 
     def _start(self, options: dict[str, Any]) -> None:
-        """Prints JSON: project, namespace, items, and the numbers used when they are not the recipe's."""
+        """Prints JSON: project, namespace, items, price, and the first stage's numbers."""
         user = _lead()
         project = projects.create_project(
             f"Demonstration {options['seed']}",
@@ -76,6 +76,8 @@ class Command(BaseCommand):
             "project": project.pk,
             "namespace": project.namespace,
             "items": items,
+            "answers": first.answers,
+            "need": first.rule["params"]["need"],
             "numbers": numbers.in_words() if numbers else "",
             "price": str(quote.total),
         }
