@@ -36,9 +36,7 @@ class Stack:
     `env` is the environment that the processes run in.
     """
 
-    def __init__(
-        self, data_dir: Path, ports: Ports | None = None, settings: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, data_dir: Path, ports: Ports | None = None, settings: Mapping[str, str] | None = None) -> None:
         self.data_dir = data_dir.resolve()
         self.ports = ports or Ports.free()
         self.own_broker = "REDIS_URL" not in (settings or {})

@@ -1,0 +1,202 @@
+"""`make test`: everything that this machine can run, on SQLite and on PostgreSQL, and what it could not run and why.
+
+TEST_DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names a browser.
+Under CI=true a gap is a failure. Exit status 0 only when nothing failed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import psycopg2
+
+from ops.ensure_database import drop
+from ops.surroundings import ROOT, StackError, whole_environment
+
+RESULTS = ROOT / "test-results"
+LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
+REQUESTER = ("--ds=tests.settings.annotate",)
+MARKETPLACE = ("--ds=tests.settings.marketplace",)
+NO_DJANGO = ("-p", "no:django")
+# What knows no database would say the same on another one.
+PURE = ("tests/hits/quality", "tests/hits/text", "tests/hits/formats", "tests/hits/mturk", "tests/marketplace/rules")
+GROUP_SECONDS = 1500
+
+
+@dataclass(frozen=True)
+class Group:
+    """One pytest process."""
+
+    title: str
+    paths: Sequence[str]
+    options: Sequence[str]
+    settings: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def slug(self) -> str:
+        return self.title.lower().replace(" ", "-")
+
+
+@dataclass
+class Outcome:
+    """What one pytest process said; a test is known by its module and name."""
+
+    passed: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    skipped: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+
+    def __str__(self) -> str:
+        return f"{len(self.passed)} passed, {len(self.failed)} failed, {len(self.skipped)} skipped"
+
+
+def groups(server: str | None) -> list[Group]:
+    """The longest first, so that two at a time end together. `server` is a PostgreSQL server's URL."""
+    found = [Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER)]
+    if server:
+        ignored = tuple(f"--ignore={path}" for path in PURE)
+        requester = {"DATABASE_URL": f"{server}{_database_name()}"}
+        marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
+        found += [
+            Group("Requester on PostgreSQL", ("tests/hits",), (*REQUESTER, *ignored), requester),
+            Group("Marketplace on PostgreSQL", ("tests/marketplace",), (*MARKETPLACE, *ignored), marketplace),
+        ]
+    found.append(Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE))
+    stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
+    return [*found, Group("Whole stack", stacks, NO_DJANGO)]
+
+
+def run(group: Group) -> Outcome:
+    report, log = RESULTS / f"{group.slug}.xml", RESULTS / f"{group.slug}.log"
+    command = [sys.executable, str(ROOT / "ops" / "tied.py"), str(RESULTS / f"{group.slug}.pid"), sys.executable]
+    command += ["-m", "pytest", *group.paths, *group.options, f"--junitxml={report}", "--durations=10"]
+    with tempfile.TemporaryDirectory(prefix="annotate-test-") as data_dir, log.open("w") as output:
+        environment = whole_environment({"DATA_DIR": data_dir, **group.settings})
+        try:
+            status = subprocess.run(
+                command,
+                env=environment,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=GROUP_SECONDS,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return Outcome(trouble=f"no end after {GROUP_SECONDS} seconds")
+    return read_report(report, status)
+
+
+def read_report(report: Path, status: int) -> Outcome:
+    """A JUnit file as an outcome. `status` is pytest's exit status: 0 fine, 1 failed tests, else trouble."""
+    outcome = Outcome()
+    if status not in (0, 1):
+        outcome.trouble = f"pytest ended with status {status}"
+    if not report.exists():
+        outcome.trouble = outcome.trouble or "pytest left no report"
+        return outcome
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        skip = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            outcome.failed.add(name)
+        elif skip is not None and skip.get("type") != "pytest.xfail":
+            outcome.skipped[name] = skip.get("message") or "no reason given"
+        else:
+            outcome.passed.add(name)
+    outcome.passed -= outcome.failed  # a test that passes and then fails to clean up is there twice
+    return outcome
+
+
+def postgresql() -> str | None:
+    """The URL of a PostgreSQL server up to its last slash, or None. Raises StackError when the one named is silent."""
+    named = os.environ.get("TEST_DATABASE_URL")
+    server = urlsplit(named or LOCAL_SERVER)._replace(path="/", query="").geturl()
+    try:
+        psycopg2.connect(f"{server}postgres", connect_timeout=5).close()
+    except psycopg2.OperationalError as error:
+        if named:
+            raise StackError(f"TEST_DATABASE_URL does not answer: {error}".rstrip()) from None
+        return None
+    return server
+
+
+def missing(server: str | None) -> list[str]:
+    """What this machine lacks, and what is not tested for it."""
+    found = []
+    if server is None:
+        found.append(f"No PostgreSQL at {LOCAL_SERVER} and no TEST_DATABASE_URL: tested on SQLite only.")
+    if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
+        found.append("No Chromium (install chromium, or set CHROMIUM): no page was tried in a browser.")
+    if not shutil.which("docker-compose"):
+        found.append("No docker-compose: docker-compose.yml was not checked.")
+    if not (ROOT.parent / "shared" / "data").is_dir():
+        found.append("No ../shared/data: no import of the published collections' own files.")
+    return found
+
+
+def _database_name() -> str:
+    """One a run: several runs on one server keep out of each other's way."""
+    return f"annotate_{os.getpid()}"
+
+
+def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
+    outcomes = {}
+    with ThreadPoolExecutor(2) as pool:
+        began = {pool.submit(run, group): (group, time.monotonic()) for group in wanted}
+        for done in as_completed(began):
+            group, _ = began[done]
+            outcome = outcomes[group.title] = done.result()
+            fine = not outcome.failed and not outcome.trouble
+            print(f"{'fine' if fine else 'FAILED'}: {group.title}: {outcome} {outcome.trouble}".rstrip(), flush=True)
+            if not fine:
+                text = (RESULTS / f"{group.slug}.log").read_text(errors="replace")
+                print(text[-20_000:], flush=True)
+    return outcomes
+
+
+def main() -> int:
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    RESULTS.mkdir()
+    checks = subprocess.run([sys.executable, "-m", "ops.check"], cwd=ROOT).returncode
+    try:
+        server = postgresql()
+    except StackError as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        outcomes = run_all(groups(server)).values()
+    finally:
+        if server:
+            drop(f"{server}test_{_database_name()}")
+
+    passed = set().union(*(each.passed for each in outcomes))
+    # A test that one database cannot run is no gap when the other one ran it.
+    skipped = {name: why for each in outcomes for name, why in each.skipped.items() if name not in passed}
+    gaps = missing(server) + [f"{name}: {why}" for name, why in sorted(skipped.items())]
+    if gaps:
+        print("\nNot run on this machine:")
+        print("\n".join(f"  - {gap}" for gap in gaps))
+    if checks:
+        print("\nThe checks at the top failed.")
+    in_ci = os.environ.get("CI") == "true"
+    if gaps and in_ci:
+        print("\nUnder CI=true a gap is a failure.")
+    failed = sum(len(each.failed) or bool(each.trouble) for each in outcomes)
+    print(f"\n{sum(len(each.passed) for each in outcomes)} passed, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed or checks or (gaps and in_ci) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
