@@ -150,6 +150,7 @@ USE_TZ = True
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"
+CSRF_FAILURE_VIEW = "marketplace.site.views.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 if _public.scheme == "https":
