@@ -1,0 +1,157 @@
+"""Projects, owners, budgets and imports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from hits.models import LedgerEntry, Project, Upload
+from tests.hits import factories as make
+from tests.hits.flow.conftest import example
+from tests.hits.views.conftest import World
+
+pytestmark = pytest.mark.django_db
+
+
+def _new(client: Client, **changes: str) -> Any:
+    fields = {"name": "Ferry", "recipe": "record", "budget": "$1,200.00", "contact_email": "lab@example.org"}
+    return client.post(reverse("new-project"), fields | changes)
+
+
+def test_a_lead_without_projects_reads_what_to_do(client: Client) -> None:
+    text = client.get(reverse("projects")).content.decode()
+    assert "No project yet" in text
+    assert reverse("new-project") in text
+
+
+def test_a_project_starts_from_a_recipe_with_its_stages_and_budget(client: Client, alice: Any) -> None:
+    reply = _new(client, eval_share="25")
+    project = Project.objects.get(name="Ferry")
+    assert reply.headers["Location"] == reverse("project", args=[project.slug])
+    assert [stage.key for stage in project.stages.order_by("position")] == ["validate", "revalidate", "human"]
+    assert (project.account.budget, project.options["eval_share"]) == (Decimal("1200.00"), 0.25)
+    assert list(project.owners.all()) == [alice]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"budget": "-1"}, {"budget": "1.005"}, {"recipe": "nope"}, {"contact_email": "x"}, {"eval_share": "101"}]
+)
+def test_a_wrong_field_starts_nothing_and_says_why(client: Client, wrong: dict[str, str]) -> None:
+    reply = _new(client, **wrong)
+    assert reply.status_code == 400
+    assert b"errorlist" in reply.content
+    assert not Project.objects.exists()
+
+
+def test_two_projects_of_one_name_have_two_addresses(client: Client) -> None:
+    _new(client)
+    _new(client)
+    assert Project.objects.values("slug").distinct().count() == 2
+
+
+def test_an_owner_is_added_by_name_and_removed(world: World, client: Client, charlie: Any) -> None:
+    client.post(world.url("add-owner"), {"username": "charlie"})
+    assert charlie in world.project.owners.all()
+    client.post(world.url("remove-owner"), {"owner": str(charlie.pk)})
+    assert charlie not in world.project.owners.all()
+
+
+def test_an_unknown_name_is_refused_beside_its_field(world: World, client: Client) -> None:
+    reply = client.post(world.url("add-owner"), {"username": "nobody"})
+    assert reply.status_code == 400
+    assert "Nobody here has this user name" in reply.content.decode()
+
+
+def test_the_last_owner_stays(client: Client, alice: Any) -> None:
+    project = make.project(owner=alice)
+    reply = client.post(reverse("remove-owner", args=[project.slug]), {"owner": str(alice.pk)}, follow=True)
+    assert "needs an owner" in reply.content.decode()
+    assert alice in project.owners.all()
+
+
+def test_the_budget_can_rise_and_cannot_fall_below_what_is_bound(world: World, client: Client) -> None:
+    client.post(world.url("change-budget"), {"budget": "2000"})
+    world.project.account.refresh_from_db()
+    assert world.project.account.budget == Decimal("2000.00")
+    reply = client.post(world.url("change-budget"), {"budget": "4.99"})
+    assert reply.status_code == 400
+    assert "cannot be lower" in reply.content.decode()
+    world.project.account.refresh_from_db()
+    assert world.project.account.budget == Decimal("2000.00")
+
+
+def test_an_imported_file_fills_the_first_stage(client: Client, eager: None) -> None:
+    _new(client)
+    project = Project.objects.get()
+    content = "\n".join(json.dumps(example(number)) for number in range(3)).encode()
+    file = SimpleUploadedFile("articles.jsonl", content)
+    reply = client.post(reverse("import", args=[project.slug]), {"file": file, "origin": "public"}, follow=True)
+    assert "3 items from 3 texts" in reply.content.decode()
+    assert project.stages.get(position=1).items.count() == 3
+
+
+def test_a_wrong_file_shows_every_fault_with_its_line_and_imports_nothing(client: Client, eager: None) -> None:
+    _new(client)
+    project = Project.objects.get()
+    rows = [example(0), example(1) | {"passage": {"text": "x", "entities": [{"start": 5, "end": 9}]}}, example(2)]
+    rows[2]["qas"][0]["query"] = "No blank here."
+    file = SimpleUploadedFile("articles.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
+    reply = client.post(reverse("import", args=[project.slug]), {"file": file, "origin": "public"}, follow=True)
+    upload = Upload.objects.get()
+    text = reply.content.decode()
+    assert upload.state == Upload.State.REFUSED
+    assert text.count("<tr><td") == len(upload.faults) >= 2
+    assert {fault["line"] for fault in upload.faults} == {2, 3}
+    assert "Nothing was imported" in text
+    assert project.documents.count() == 0
+
+
+def test_an_empty_or_oversized_file_is_refused_at_the_door(world: World, client: Client, settings: Any) -> None:
+    for content, said in ((b"", "empty"), (b"x" * 2000, "MB")):
+        settings.MAX_IMPORT_BYTES = 1000
+        file = SimpleUploadedFile("a.json", content)
+        reply = client.post(world.url("import"), {"file": file, "origin": "public"})
+        assert reply.status_code == 400
+        assert said in reply.content.decode()
+    assert Upload.objects.count() == 1
+
+
+def test_a_running_import_asks_again_and_a_finished_one_does_not(world: World, client: Client) -> None:
+    Upload.objects.update(state=Upload.State.READING, done=5, total=9)
+    running = client.get(world.url("upload-progress")).content.decode()
+    assert 'hx-trigger="every 2s"' in running
+    assert "5 of 9 texts" in running
+    Upload.objects.update(state=Upload.State.DONE)
+    assert "hx-trigger" not in client.get(world.url("upload-progress")).content.decode()
+
+
+def test_the_ledger_shows_the_sums_of_its_entries(world: World, client: Client) -> None:
+    make.ledger_entry(
+        world.stage,
+        kind=LedgerEntry.Kind.SETTLE,
+        reserved=Decimal("-0.05"),
+        paid=Decimal("0.05"),
+        fee=Decimal("0.01"),
+        hit=world.hit,
+        assignment=world.answer,
+    )
+    text = client.get(world.url("ledger")).content.decode()
+    for said in ("$1,000.00", "$0.05", "$4.95", "$995.00", "-$0.05", "+$5.00"):
+        assert said in text
+
+
+def test_the_exported_ledger_holds_every_entry_and_no_formula(world: World, client: Client) -> None:
+    make.ledger_entry(world.stage, kind=LedgerEntry.Kind.RELEASE, reserved=Decimal("-1.00"), note="=1+1")
+    reply = client.get(world.url("ledger-csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(reply.streaming_content).decode())))
+    assert [row["kind"] for row in rows] == ["reserve", "release"]
+    assert sum(Decimal(row["reserved"]) for row in rows) == Decimal("4.00")
+    assert rows[1]["note"] == "'=1+1"

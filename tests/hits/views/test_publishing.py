@@ -1,0 +1,184 @@
+"""From the quote to the batch, through a real marketplace."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits.models import Batch, Hit, Item, Stage
+from tests.hits import factories as make
+from tests.hits.market import Marketplace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(alice: Any) -> Stage:
+    found = make.stage(make.project(owner=alice, budget="3.00"), key="validate", reward=Decimal("0.04"))
+    make.items(found, 30)
+    found.summary.items = found.summary.waiting = 30
+    found.summary.save()
+    return found
+
+
+def _address(stage: Stage, name: str = "publish") -> str:
+    return reverse(name, args=[stage.project.slug, stage.key])
+
+
+def _hidden(reply: Any) -> dict[str, str]:
+    return dict(re.findall(r'type="hidden" name="(items|total|confirmation)" value="([^"]*)"', reply.content.decode()))
+
+
+def test_the_quote_says_everything_before_the_button_says_it_again(
+    stage: Stage, client: Client, market: Marketplace
+) -> None:
+    text = client.get(_address(stage), {"items": 20}).content.decode()
+    for said in ("20 of 30", "$0.04", "$0.01", "$0.05", "$1.00", "$3.00", "$10,000.00", "40 s an answer assumed"):
+        assert said in text
+    assert "Publish 20 items for $1.00</button>" in text
+
+
+def test_a_confirmed_quote_reaches_the_marketplace(
+    stage: Stage, client: Client, market: Marketplace, eager: None
+) -> None:
+    confirmed = _hidden(client.get(_address(stage), {"items": 20}))
+    reply = client.post(_address(stage), confirmed)
+    assert reply.headers["Location"] == _address(stage, "stage")
+    assert Hit.objects.filter(stage=stage, state=Hit.State.LIVE).exclude(hit_id=None).count() == 20
+    stage.project.account.refresh_from_db()
+    assert stage.project.account.reserved == Decimal("1.00")
+
+
+def test_a_double_click_publishes_once(stage: Stage, client: Client, market: Marketplace, eager: None) -> None:
+    confirmed = _hidden(client.get(_address(stage), {"items": 20}))
+    for _ in range(2):
+        assert client.post(_address(stage), confirmed).status_code == 302
+    assert Batch.objects.filter(stage=stage).count() == 1
+    assert Hit.objects.filter(stage=stage).count() == 20
+    stage.project.account.refresh_from_db()
+    assert stage.project.account.reserved == Decimal("1.00")
+
+
+def test_two_opened_pages_have_two_confirmations(stage: Stage, client: Client, market: Marketplace) -> None:
+    keys = {_hidden(client.get(_address(stage)))["confirmation"] for _ in range(2)}
+    assert len(keys) == 2
+
+
+def test_a_price_that_changed_meanwhile_is_shown_and_nothing_is_published(
+    stage: Stage, client: Client, market: Marketplace
+) -> None:
+    confirmed = _hidden(client.get(_address(stage), {"items": 20}))
+    Stage.objects.filter(pk=stage.pk).update(reward=Decimal("0.05"))
+    reply = client.post(_address(stage), confirmed)
+    assert reply.status_code == 409
+    assert "Nothing was published" in reply.content.decode()
+    assert not Batch.objects.exists()
+
+
+def test_a_quote_past_the_budget_has_no_button_and_offers_what_the_money_covers(
+    stage: Stage, client: Client, market: Marketplace
+) -> None:
+    make.items(stage, 170)
+    text = client.get(_address(stage)).content.decode()
+    assert "for $10.00</button>" not in text
+    assert 'href="?items=60"' in text
+
+
+def test_a_forged_total_publishes_nothing(stage: Stage, client: Client, market: Marketplace) -> None:
+    confirmed = _hidden(client.get(_address(stage), {"items": 20}))
+    assert client.post(_address(stage), {**confirmed, "total": "0.01"}).status_code == 409
+    assert client.post(_address(stage), {"items": "20"}).status_code == 400
+    assert Item.objects.filter(stage=stage, state=Item.State.NEW).count() == 30
+
+
+def test_a_wrong_number_of_items_is_said_beside_its_field(stage: Stage, client: Client, market: Marketplace) -> None:
+    assert "whole number from 1 up" in client.get(_address(stage), {"items": "-4"}).content.decode()
+
+
+def test_the_quote_is_there_while_the_marketplace_is_not(stage: Stage, client: Client, market: Marketplace) -> None:
+    market.stop()
+    try:
+        text = client.get(_address(stage), {"items": 5}).content.decode()
+    finally:
+        market.start()
+    assert "it does not answer" in text
+    assert "Publish 5 items for $0.25</button>" in text
+
+
+def test_progress_asks_again_while_it_runs_and_stops_when_it_is_done(stage: Stage, client: Client) -> None:
+    batch = make.batch(stage, total=30, done=12, state=Batch.State.PUBLISHING)
+    running = client.get(_address(stage, "stage-progress")).content.decode()
+    assert 'hx-trigger="every 2s"' in running
+    assert "12 of 30" in running
+    Batch.objects.filter(pk=batch.pk).update(done=30, state=Batch.State.PUBLISHED)
+    done = client.get(_address(stage, "stage-progress")).content.decode()
+    assert "hx-trigger" not in done
+    assert "30 of 30" in done
+
+
+def test_pausing_stops_a_batch_and_resuming_sends_the_rest(
+    stage: Stage, client: Client, market: Marketplace, eager: None
+) -> None:
+    batch = make.batch(stage, total=3, done=0, state=Batch.State.PUBLISHING)
+    make.hits(list(stage.items.all()[:3]), batch=batch, state=Hit.State.PLANNED, hit_id=None)
+    Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
+    client.post(_address(stage, "pause"))
+    stage.refresh_from_db()
+    batch.refresh_from_db()
+    assert (stage.state, batch.state) == (Stage.State.PAUSED, Batch.State.PAUSED)
+    client.post(_address(stage, "resume"))
+    batch.refresh_from_db()
+    assert (batch.state, batch.done) == (Batch.State.PUBLISHED, 3)
+
+
+def test_extending_and_closing_early_reach_the_marketplace(
+    stage: Stage, client: Client, market: Marketplace, eager: None
+) -> None:
+    client.post(_address(stage), _hidden(client.get(_address(stage), {"items": 2})))
+    hit = Hit.objects.filter(stage=stage).first()
+    assert hit is not None and hit.expires_at is not None
+    client.post(_address(stage, "extend"), {"hours": "900"})
+    hit.refresh_from_db()
+    later = hit.expires_at
+    client.post(_address(stage, "expire"))
+    hit.refresh_from_db()
+    assert hit.expires_at is not None and later is not None and hit.expires_at < later
+
+
+def test_extending_wants_a_number_of_hours(stage: Stage, client: Client) -> None:
+    reply = client.post(_address(stage, "extend"), {"hours": "0"})
+    assert reply.status_code == 400
+    assert not Batch.objects.exists()
+
+
+def test_pay_changes_before_the_first_publication_and_never_after(stage: Stage, client: Client) -> None:
+    client.post(_address(stage, "pay"), {"reward": "$0.08"})
+    stage.refresh_from_db()
+    assert stage.reward == Decimal("0.08")
+    Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
+    reply = client.post(_address(stage, "pay"), {"reward": "0.20"}, follow=True)
+    stage.refresh_from_db()
+    assert stage.reward == Decimal("0.08")
+    assert "can no longer change" in reply.content.decode()
+
+
+def test_work_is_kept_when_the_job_queue_does_not_answer(
+    stage: Stage, client: Client, market: Marketplace, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kombu.exceptions import OperationalError
+
+    from hits import tasks
+
+    def refuse(*arguments: Any) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(tasks.publish_batch, "delay", refuse)
+    confirmed = _hidden(client.get(_address(stage), {"items": 2}))
+    reply = client.post(_address(stage), confirmed, follow=True)
+    assert "Nothing is lost" in reply.content.decode()
+    assert Batch.objects.get().state == Batch.State.PUBLISHING

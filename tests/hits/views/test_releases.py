@@ -1,0 +1,95 @@
+"""Previewing, making and downloading releases."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits import tasks
+from hits.flow.projects import create_project
+from hits.models import Item, Project, Release
+from hits.views import releases
+from tests.hits import factories as make
+from tests.hits.views.conftest import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(alice: Any) -> Project:
+    from decimal import Decimal
+
+    made = create_project("Ferry", "record", Decimal("10"), "lab@example.org", alice, seed=1)
+    for _ in range(4):
+        make.item(made.stages.get(position=1), state=Item.State.KEPT)
+    return made
+
+
+def _address(name: str, project: Project, *more: Any) -> str:
+    return reverse(name, args=[project.slug, *more])
+
+
+def test_the_preview_counts_splits_and_shows_the_statistics(project: Project, client: Client) -> None:
+    text = client.get(_address("release-preview", project)).content.decode()
+    for said in ("train", "dev", "test", "Unique passages", "Tokens a query"):
+        assert said in text
+    assert not Release.objects.exists()
+
+
+def test_htmx_gets_the_preview_as_a_part(project: Project, client: Client) -> None:
+    part = client.get(_address("release-preview", project), headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert "Statistics" in part
+
+
+def test_making_a_release_shows_its_files_and_sums(project: Project, client: Client) -> None:
+    reply = client.post(_address("make-release", project), follow=True)
+    text = reply.content.decode()
+    assert "Release 1" in text
+    for file in Release.objects.get().files.select_related("blob"):
+        assert file.name in text
+        assert file.blob.sha256 in text
+
+
+def test_releasing_again_says_that_nothing_changed(project: Project, client: Client) -> None:
+    client.post(_address("make-release", project))
+    reply = client.post(_address("make-release", project), follow=True)
+    assert "Nothing changed since release 1" in reply.content.decode()
+    assert Release.objects.count() == 1
+
+
+def test_an_empty_project_releases_nothing_and_says_why(client: Client, project: Project) -> None:
+    Item.objects.update(state=Item.State.NEW)
+    reply = client.post(_address("make-release", project), follow=True)
+    assert "nothing to release" in reply.content.decode()
+    assert not Release.objects.exists()
+
+
+def test_a_large_release_is_made_in_the_background(
+    project: Project, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(tasks.make_release, "delay", lambda *arguments: asked.append(arguments))
+    make.figures(project.stages.get(position=1), items=releases.SMALL + 1)
+    client.post(_address("make-release", project))
+    assert [pk for pk, _ in asked] == [project.pk]
+    assert not Release.objects.exists()
+
+
+def test_a_downloaded_file_has_the_bytes_of_its_sum(project: Project, client: Client) -> None:
+    client.post(_address("make-release", project))
+    file = Release.objects.get().files.get(name="train.json")
+    reply = client.get(_address("release-file", project, 1, "train.json"))
+    content = b"".join(reply.streaming_content)
+    assert hashlib.sha256(content).hexdigest() == file.blob.sha256
+    assert reply.headers["Content-Length"] == str(len(content))
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="train.json"'
+
+
+def test_a_file_that_is_not_of_the_release_is_not_found(world: World, client: Client) -> None:
+    assert client.get(_address("release-file", world.project, 1, "secret.json")).status_code == 404
+    assert client.get(_address("release-file", world.project, 2, "train.json")).status_code == 404

@@ -1,0 +1,127 @@
+"""Answers that wait, and the answers lists."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits import tasks
+from hits.models import Assignment, Stage
+from hits.models.summaries import refresh_summary
+from tests.hits import factories as make
+from tests.hits.views.conftest import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What was asked of the job that carries decisions to the marketplace."""
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(tasks.finish_reviews, "delay", lambda *arguments: asked.append(arguments))
+    return asked
+
+
+@pytest.fixture
+def waiting(world: World) -> list[Assignment]:
+    hits = make.hits(make.items(world.stage, 3))
+    return make.assignments(hits, world.worker, state=Assignment.State.SUBMITTED, auto_approval_at=make.NOON)
+
+
+def _post(client: Client, world: World, verb: str, answers: list[Assignment], **fields: str) -> Any:
+    return client.post(world.url(verb), {"answers": [str(row.pk) for row in answers], **fields}, follow=True)
+
+
+def _decisions(rows: list[Assignment]) -> list[str]:
+    return list(Assignment.objects.filter(pk__in=[row.pk for row in rows]).values_list("decision", flat=True))
+
+
+def test_the_ticked_answers_are_approved_and_the_others_wait(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any]
+) -> None:
+    reply = _post(client, world, "approve", waiting[:2])
+    assert sorted(_decisions(waiting)) == ["", "Approved", "Approved"]
+    assert queued == [(world.stage.pk,)]
+    assert "2 answers will be approved and paid" in reply.content.decode()
+
+
+def test_a_rejection_without_a_reason_rejects_nothing(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any]
+) -> None:
+    reply = _post(client, world, "reject", waiting, feedback="  ")
+    assert reply.status_code == 400
+    assert "needs a reason" in reply.content.decode()
+    assert _decisions(waiting) == ["", "", ""]
+    assert queued == []
+
+
+def test_a_rejection_keeps_its_reason(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any]
+) -> None:
+    _post(client, world, "reject", waiting[:1], feedback="The name is not in the text.")
+    row = Assignment.objects.get(pk=waiting[0].pk)
+    assert (row.decision, row.feedback) == ("Rejected", "The name is not in the text.")
+
+
+def test_ticking_nothing_decides_nothing(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any]
+) -> None:
+    assert "Tick the answers" in _post(client, world, "approve", []).content.decode()
+    assert queued == []
+
+
+def test_an_answer_of_another_project_cannot_be_decided_here(world: World, client: Client, queued: list[Any]) -> None:
+    foreign = make.assignment(make.hit(), state=Assignment.State.SUBMITTED)
+    _post(client, world, "approve", [foreign])
+    assert _decisions([foreign]) == [""]
+
+
+def test_each_filter_shows_its_answers_and_the_deadline(world: World, client: Client) -> None:
+    address = reverse("answers", args=[world.project.slug, world.stage.key])
+    review = client.get(address, {"show": "review"})
+    assert [row.state for row in review.context["page"].rows] == [Assignment.State.SUBMITTED]
+    assert "approved and paid by itself" in review.content.decode()
+    assert [row.pk for row in client.get(address, {"show": "reported"}).context["page"].rows] == [world.answer.pk]
+    assert [row.problem for row in client.get(address, {"show": "invalid"}).context["page"].rows] != [""]
+    assert len(client.get(address, {"show": "no such"}).context["page"].rows) == 2
+
+
+def test_what_a_worker_wrote_is_text_and_never_markup(world: World, client: Client) -> None:
+    row = make.assignment(world.hit, make.worker(), remark="<script>alert(1)</script>", answer={"text": "<img src=x>"})
+    make.label(row, value={"text": "<b>Linden</b>"})
+    for name in ("answers", "item"):
+        text = client.get(world.url(name)).content.decode()
+        assert "<script>alert" not in text
+        assert "<b>Linden" not in text
+        assert "<img" not in text
+
+
+def test_the_stage_page_says_first_what_needs_a_decision(world: World, client: Client) -> None:
+    refresh_summary(Stage.objects.get(pk=world.stage.pk))
+    make.batch(world.stage, refused=2)
+    text = client.get(world.url("stage")).content.decode()
+    for said in (
+        "1 answer waits for review",
+        "first pays itself",
+        "1 worker would be blocked",
+        "1 answer with a report",
+        "1 invalid answer",
+        "2 HITs refused",
+    ):
+        assert said in text
+
+
+def test_the_stage_page_reckons_pay_and_cost(world: World, client: Client) -> None:
+    figures = client.get(world.url("stage")).context
+    stats = world.stage.worker_stats.all()
+    earned = sum((stat.earned for stat in stats), Decimal(0))
+    assert figures["money"].paid == earned / 4 * 5
+    assert figures["hourly"] == Decimal("3.79")
+    assert [choice.reward for choice in figures["pay_choices"] if choice.current] == [Decimal("0.04")]
+    fair = figures["pay_choices"][-1]
+    assert fair.hourly >= Decimal("7.25")
+    assert fair.total == fair.unit_cost * 3

@@ -1,0 +1,105 @@
+"""The workers table, a worker's page, blocking and undoing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits import tasks
+from hits.models import Block
+from tests.hits import factories as make
+from tests.hits.views.conftest import World
+
+pytestmark = pytest.mark.django_db
+
+
+def _shown(client: Client, world: World, **query: str) -> list[str]:
+    return [stat.worker.worker_id for stat, _ in client.get(world.url("stage"), query).context["workers"]]
+
+
+def test_workers_sort_by_answers_and_by_accuracy(world: World, client: Client) -> None:
+    assert _shown(client, world)[:2] == ["AGOOD00000001", "ALOW000000001"]
+    assert _shown(client, world, sort="accuracy")[:2] == ["AREADER000001", "AGOOD00000001"]
+    assert _shown(client, world, sort="worst")[0] == "ALOW000000001"
+
+
+def test_workers_are_found_by_a_part_of_their_id(world: World, client: Client) -> None:
+    assert _shown(client, world, worker="good") == ["AGOOD00000001"]
+    empty = client.get(world.url("stage"), {"worker": "<nobody>"}).content.decode()
+    assert "&lt;nobody&gt;" in empty
+
+
+def test_workers_are_paged(world: World, client: Client) -> None:
+    for _ in range(30):
+        make.worker_stat(world.stage)
+    first, second = _shown(client, world), _shown(client, world, page="2")
+    assert (len(first), len(second)) == (25, 9)
+    assert not set(first) & set(second)
+    assert _shown(client, world, page="-1") == first
+
+
+def test_a_workers_page_shows_accuracy_with_its_interval_and_the_evidence(world: World, client: Client) -> None:
+    poor = reverse("worker", args=[world.project.slug, "APOOR00000001"])
+    text = client.get(poor).content.decode()
+    assert "5.0 %" in text
+    assert "1.4 to 16.5 %" in text
+    assert "2 right of 40 scored" in text
+    assert "Undo the block" in text
+
+
+def test_a_worker_who_never_answered_here_has_no_page(world: World, client: Client) -> None:
+    make.worker("ASTRANGER0001")
+    assert client.get(reverse("worker", args=[world.project.slug, "ASTRANGER0001"])).status_code == 404
+
+
+def test_the_preview_says_who_how_many_and_for_how_much(world: World, client: Client) -> None:
+    text = client.get(world.url("block")).content.decode()
+    assert "ALOW000000001" in text
+    assert "AGOOD00000001" not in text
+    assert "60 answers leave the verdicts" in text
+    assert "Block 1 worker and ask again for at most $3.00</button>" in text
+
+
+def test_the_loss_counts_every_stage_of_the_project(world: World, client: Client) -> None:
+    low = world.stage.worker_stats.get(worker__worker_id="ALOW000000001").worker
+    make.worker_stat(world.project.stages.get(key="revalidate"), low, scored=10, correct=9)
+    assert "at most $3.50</button>" in client.get(world.url("block")).content.decode()
+
+
+def test_an_unticked_worker_is_counted_out(world: World, client: Client) -> None:
+    text = client.get(world.url("block"), {"chosen": "yes"}).content.decode()
+    assert "Nobody is ticked" in text
+
+
+def test_confirming_blocks_the_named_workers_only(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(tasks.apply_blocks, "delay", lambda *arguments: asked.append(arguments))
+    assert client.post(world.url("block"), {"workers": ["AGOOD00000001"]}).status_code == 400
+    assert asked == []
+    client.post(world.url("block"), {"workers": ["ALOW000000001"]})
+    stage, workers, _ = asked[0]
+    assert (stage, workers) == (world.stage.pk, ["ALOW000000001"])
+
+
+def test_undoing_says_what_happens_and_then_does_it(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(tasks.undo_block, "delay", lambda *arguments: asked.append(arguments))
+    text = client.get(world.url("undo-block")).content.decode()
+    assert "40 answers count again" in text
+    client.post(world.url("undo-block"))
+    assert asked == [(world.block.pk,)]
+
+
+def test_a_block_that_is_undone_already_is_left_alone(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.undo_block, "delay", lambda *arguments: pytest.fail("asked again"))
+    Block.objects.update(state=Block.State.UNDONE)
+    assert "undone already" in client.post(world.url("undo-block"), follow=True).content.decode()
