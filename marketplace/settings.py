@@ -167,7 +167,8 @@ CONTENT_SECURITY_POLICY = {
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],
         # A task page lives on its requester's own origin, any of them.
-        "frame-src": ["https:", *(f"http://{host}:*" for host in MARKETPLACE_HTTP_QUESTION_HOSTS)],
+        # A content security policy has no form for IPv6 addresses.
+        "frame-src": ["https:", *(f"http://{host}:*" for host in MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host)],
     }
 }
 

@@ -43,6 +43,8 @@ class Assignment(models.Model):
             models.Index(fields=["status", "deadline"], name="assignment_deadline"),
             models.Index(fields=["status", "auto_approval_at"], name="assignment_auto_approval"),
             models.Index(fields=["hit", "id"], name="assignment_of_hit"),
+            # Without it SQLite walks all that the worker ever did, for each HIT of the group.
+            models.Index(fields=["hit", "worker"], name="assignment_of_hit_and_worker"),
             models.Index(fields=["worker", "id"], name="assignment_of_worker"),
             models.Index(fields=["assignment_id"], name="assignment_by_id"),
         ]
