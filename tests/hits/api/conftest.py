@@ -12,11 +12,6 @@ from hits.models import Project, Stage
 from tests.hits import factories
 
 
-@pytest.fixture(autouse=True)
-def only_the_api(settings: Any) -> None:
-    settings.ROOT_URLCONF = "tests.hits.api.urls"
-
-
 def signed_in(user: Any) -> APIClient:
     """A client that sends the user's token, as a script does."""
     token, _ = Token.objects.get_or_create(user=user)
