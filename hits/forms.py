@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
+from django.http import QueryDict
 
 from hits.models import Project
 
@@ -19,7 +20,7 @@ class MoneyField(forms.DecimalField):
         super().__init__(**{"min_value": Decimal(0), "max_digits": 12, "decimal_places": 2, **options})
         self.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Any:
         if isinstance(value, str):
             value = value.strip().removeprefix("$").replace(",", "")
         return super().to_python(value)
@@ -74,7 +75,7 @@ class OwnerForm(forms.Form):
 
 
 class FormerOwnerForm(forms.Form):
-    owner = forms.ModelChoiceField(queryset=None)
+    owner: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None)
 
     def __init__(self, project: Project, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -112,9 +113,9 @@ class AnswersForm(forms.Form):
 
     answers = forms.TypedMultipleChoiceField(coerce=int)
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        ticked = self.data.getlist("answers") if self.data else []
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data)
+        ticked = data.getlist("answers") if data else []
         self.fields["answers"].choices = [(pk, pk) for pk in ticked if pk.isascii() and pk.isdigit()]  # type: ignore[attr-defined]
 
 

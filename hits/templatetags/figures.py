@@ -85,6 +85,15 @@ def about(value: float | None) -> str:
 
 
 @register.filter
+def pace(rate: float) -> str:
+    """A rate given by the second, in the unit that reads best: 'about 35 a second', 'about 4.2 a minute'."""
+    for unit, seconds in (("second", 1), ("minute", 60)):
+        if rate * seconds >= 1:
+            return f"{about(rate * seconds)} a {unit}"
+    return f"{about(rate * 3600)} an hour"
+
+
+@register.filter
 def moment(value: datetime | str | None) -> SafeString | str:
     """A point in time that the browser shows in the viewer's zone; UTC without a script."""
     if not value:

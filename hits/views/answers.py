@@ -12,7 +12,7 @@ from hits import forms, tasks
 from hits.flow import reviewing
 from hits.models import Assignment, Stage
 from hits.views import jobs, paging
-from hits.views.guard import PAGE, VERB, for_stage
+from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
 from hits.views.stages import frame
 
 CHOICES = {
@@ -37,7 +37,7 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
     summary = stage.summary
     context = {
         **frame(stage),
-        "page": paging.by_id(rows, request.GET, newest_first=True),
+        "page": paging.by_id(rows, request.GET, newest_first=chosen != "review"),
         "filters": [
             ("", "All", summary.answers),
             ("review", "Wait for review", summary.to_review),
@@ -51,7 +51,7 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
 
 
 @for_stage(VERB)
-def approve(request: HttpRequest, stage: Stage) -> HttpResponse:
+def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.AnswersForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Tick the answers that you mean first.")
@@ -61,7 +61,7 @@ def approve(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 @for_stage(VERB)
-def reject(request: HttpRequest, stage: Stage) -> HttpResponse:
+def reject(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.RejectForm(request.POST)
     if not form.is_valid():
         if "feedback" in form.errors:

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from hits.models import Assignment, Hit, Item, Label, Stage
+from hits.text.passages import passage_parts
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
 from hits.views.stages import frame
@@ -43,7 +44,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         **frame(stage),
         "item": row,
         "question": _question(row),
-        "passage": row.document.data.get("text", ""),
+        "passage": _passage(str(row.document.data.get("text", ""))),
         "hits": hits,
         "verdicts": row.verdicts.order_by("-id"),
         "children": row.children.select_related("stage")[:10],
@@ -51,9 +52,14 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     return render(request, "stage/item.html", context)
 
 
+def _passage(text: str) -> list[tuple[bool, str]]:
+    """Paragraphs and bullets as (is a bullet, words)."""
+    return [(part.kind == "bullet", text[part.start : part.end].strip()) for part in passage_parts(text)]
+
+
 def _question(row: Item) -> dict[str, object]:
     """The item's own words, whatever its protocol: the query and references of a cloze item, else every field."""
-    data = dict(row.data)
+    data = {name: value for name, value in row.data.items() if name not in ("key", "key_field")}
     query = data.pop("query", None)
     references = [answer.get("text", "") for answer in data.pop("answers", []) if isinstance(answer, dict)]
     return {"query": query, "references": list(dict.fromkeys(references)), "rest": data}

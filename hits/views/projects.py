@@ -14,7 +14,7 @@ from hits.flow import projects as room
 from hits.flow.common import load_recipe
 from hits.models import BudgetExceededError, Project, Stage, Upload
 from hits.views import jobs, overview
-from hits.views.guard import FORM, PAGE, VERB, for_project, guarded
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
 
@@ -32,7 +32,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 @guarded(FORM)
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: LeadRequest) -> HttpResponse:
     form = forms.NewProjectForm(request.POST or None, recipes=_recipe_choices())
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -115,7 +115,7 @@ def change_budget(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @for_project(VERB)
-def import_file(request: HttpRequest, project: Project) -> HttpResponse:
+def import_file(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, project, 400, import_form=form)

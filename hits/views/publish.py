@@ -13,12 +13,12 @@ from hits import forms, tasks
 from hits.flow import publishing
 from hits.models import BudgetExceededError, Stage
 from hits.views import jobs, overview, words
-from hits.views.guard import FORM, for_stage
+from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.views.stages import frame
 
 
 @for_stage(FORM)
-def publish(request: HttpRequest, stage: Stage) -> HttpResponse:
+def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET quotes and changes nothing; POST publishes exactly what the page said or says what is different now."""
     if request.method != "POST":
         return _quote(request, stage)

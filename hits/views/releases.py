@@ -10,7 +10,7 @@ from hits import tasks
 from hits.flow import releasing
 from hits.models import Project, Release, ReleaseFile
 from hits.views import jobs
-from hits.views.guard import PAGE, VERB, for_project
+from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 # Up to here a release is made while the lead waits; above, in the background.
 SMALL = 20_000
@@ -63,7 +63,7 @@ def described(manifest: dict) -> dict[str, object]:
 
 
 @for_project(VERB)
-def make(request: HttpRequest, project: Project) -> HttpResponse:
+def make(request: LeadRequest, project: Project) -> HttpResponse:
     first = project.stages.select_related("summary").order_by("position").first()
     if first and first.summary.items > SMALL:
         said = "The release is being made and appears here. If nothing changed, the newest one stays the newest."

@@ -12,7 +12,7 @@ from hits import forms, tasks
 from hits.flow import blocking, publishing
 from hits.models import Block, Stage, WorkerStat
 from hits.views import jobs, overview, words
-from hits.views.guard import FORM, PAGE, VERB, for_stage
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 
 WORKERS_SHOWN = 25
 SORTS = {"answers": "-answers", "accuracy": "-accuracy", "worst": "accuracy"}
@@ -50,7 +50,8 @@ def frame(stage: Stage) -> dict[str, object]:
 
 
 def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:
-    sort = request.GET.get("sort") if request.GET.get("sort") in SORTS else "answers"
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else "answers"
     search = request.GET.get("worker", "").strip()[:64]
     number = request.GET.get("page", "")
     page = int(number) if number.isascii() and number.isdigit() and 1 <= len(number) <= 6 else 1
@@ -105,7 +106,7 @@ def resume(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 @for_stage(FORM)
-def expire(request: HttpRequest, stage: Stage) -> HttpResponse:
+def expire(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         return render(request, "stage/expire.html", {**frame(stage), "closes_at": overview.closing_time(stage)})
     batch = publishing.expire(stage, request.user)
@@ -114,7 +115,7 @@ def expire(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 @for_stage(FORM)
-def extend(request: HttpRequest, stage: Stage) -> HttpResponse:
+def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.ExtendForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         batch = publishing.extend(stage, form.cleaned_data["hours"] * 3600, request.user)

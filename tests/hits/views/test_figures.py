@@ -52,6 +52,13 @@ def test_an_estimate_says_about_and_is_rounded(value: float, text: str) -> None:
     assert figures.about(value) == text
 
 
+@pytest.mark.parametrize(
+    ("rate", "text"), [(35.2, "about 35 a second"), (0.07, "about 4.2 a minute"), (0.001, "about 3.6 an hour")]
+)
+def test_a_pace_is_given_in_the_unit_that_reads_best(rate: float, text: str) -> None:
+    assert figures.pace(rate) == text
+
+
 def test_a_moment_can_be_read_without_a_script_and_by_one() -> None:
     moment = figures.moment(datetime(2026, 11, 19, 9, 12, tzinfo=UTC))
     assert moment == '<time datetime="2026-11-19T09:12:00+00:00">19 Nov 2026, 09:12 UTC</time>'

@@ -1,0 +1,156 @@
+"""Every page in a real browser: accessible, within its width, alive with and without a script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from hits.models import Batch, StageSummary
+from tests.hits import factories as make
+from tests.hits.market import Marketplace
+from tests.hits.views.conftest import PAGES, World, build_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+NO_PAGE = {"ledger-csv", "release-file", "stage-progress", "upload-progress"}
+LOOKS = [(1280, "light"), (360, "dark")]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def world(alice: Any, bob: Any) -> World:
+    """With figures enough for every plot, bar and warning."""
+    found = build_world([alice, bob])
+    hours = [[f"2026-11-{day}T{hour:02d}:00:00+00:00", hour] for day in (19, 20) for hour in range(24)]
+    StageSummary.objects.filter(stage=found.stage).update(
+        items=24_400, waiting=6_160, published=18_240, open=2_464, again=127, answered=15_903, kept=8_121,
+        dropped=7_655, answers=16_020, scored=15_903, correct=8_121, answers_an_hour=412, median_seconds=38.8,
+        timeline=hours, histogram=[2, 3, 0, 0, 1, 4, 9, 14, 22, 31, 30, 24, 11, 6, 2, 0, 0, 0, 0, 0],
+    )  # fmt: skip
+    make.batch(found.stage, total=6_160, done=412, state=Batch.State.PAUSED)
+    return found
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, live_server: Any, alice: Any) -> Iterator[Opener]:
+    """Opens an address in Alice's browser; complaints of the page itself fail the test."""
+    signed_in = Client()
+    signed_in.force_login(alice)
+    cookie = {"name": "annotate_session", "value": signed_in.cookies["annotate_session"].value, "url": live_server.url}
+    contexts = []
+    complaints: list[str] = []
+
+    def open_page(address: str, width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, **options)
+        contexts.append(context)
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(live_server.url + address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def _faults(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{fault['id']}: {node['html'][:160]}" for fault in found for node in fault["nodes"]]
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize("name", sorted({*PAGES} - NO_PAGE) + ["projects", "new-project"])
+def test_the_page_is_accessible_and_keeps_within_its_width(
+    world: World, opened: Opener, market: Marketplace, name: str, width: int, scheme: str
+) -> None:
+    page = opened(world.url(name), width, scheme)
+    assert _faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_pages_without_a_project_are_accessible(
+    opened: Opener, browser: Browser, live_server: Any, width: int, scheme: Any
+) -> None:
+    for address in (reverse("projects"), "/no/such/page/"):
+        assert _faults(opened(address, width, scheme)) == []
+    visitor = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    visitor.goto(live_server.url + reverse("login"))
+    assert _faults(visitor) == []
+    visitor.close()
+
+
+@pytest.mark.parametrize("name", ["answers", "items"])
+def test_filtered_lists_are_accessible(world: World, opened: Opener, name: str) -> None:
+    for query in ("?show=review", "?show=reported", "?state=dropped"):
+        assert _faults(opened(world.url(name) + query)) == []
+
+
+def test_progress_moves_by_itself_and_the_figures_with_it(world: World, opened: Opener) -> None:
+    batch = Batch.objects.get(total=6_160)
+    Batch.objects.filter(pk=batch.pk).update(state=Batch.State.PUBLISHING)
+    page = opened(world.url("stage"))
+    expect(page.locator("#progress")).to_contain_text("412 of 6,160")
+    StageSummary.objects.filter(stage=world.stage).update(published=24_400)
+    Batch.objects.filter(pk=batch.pk).update(done=6_160, state=Batch.State.PUBLISHED)
+    expect(page.locator("#progress")).to_contain_text("6,160 of 6,160", timeout=8_000)
+    expect(page.locator("#funnel")).to_contain_text("24,400")
+    assert page.locator("#progress").get_attribute("hx-trigger") is None
+
+
+def test_times_are_shown_in_the_viewers_zone_also_after_a_swap(world: World, opened: Opener) -> None:
+    Batch.objects.filter(total=6_160).update(state=Batch.State.PUBLISHING)
+    page = opened(world.url("stage"), timezone_id="Asia/Tokyo")
+    # Open HITs and a rate give an expected end, which comes anew with every poll.
+    with page.expect_response(lambda reply: "/progress/" in reply.url):
+        pass
+    page.wait_for_timeout(200)
+    assert "UTC" not in page.locator("#funnel time").inner_text()
+
+
+def test_the_release_page_fetches_its_preview(world: World, opened: Opener) -> None:
+    page = opened(world.url("releases"))
+    expect(page.locator("main")).to_contain_text("Nothing has come through the stages yet")
+
+
+def test_one_box_ticks_all_answers(world: World, opened: Opener) -> None:
+    page = opened(world.url("answers") + "?show=review")
+    page.get_by_label("Tick all").check()
+    boxes = page.locator("tbody input[type=checkbox]")
+    assert boxes.count() == 1
+    expect(boxes.first).to_be_checked()
+
+
+def test_publishing_works_by_keyboard_and_without_a_script(
+    world: World, opened: Opener, market: Marketplace, eager: None
+) -> None:
+    page = opened(world.url("publish"), java_script_enabled=False)
+    page.get_by_label("How many items").fill("2")
+    page.keyboard.press("Enter")
+    button = page.get_by_role("button", name="Publish 2 items for $0.10")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".messages")).to_contain_text("Publishing 2 items")
+    assert world.stage.hits.filter(batch__total=2).count() == 2
