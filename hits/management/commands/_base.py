@@ -1,0 +1,131 @@
+"""What the commands share: finding a project and its stage, typed errors, and running jobs without a broker.
+
+A command does its work in its own process. Rooms that it needs one after another are chained by `hits.tasks`,
+whose tasks are ordinary functions; what such a task would queue runs at once under `jobs_run_here`. So no command
+needs a broker, and the same command may run beside web and worker: leases keep two from doing one job at once.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from celery import current_app
+from django.core.management.base import BaseCommand, CommandError
+
+from hits import protocols, recipes
+from hits.flow import blocking, importing, projects, publishing, releasing, reviewing
+from hits.models import Batch, BudgetExceededError, Project, Stage
+from hits.mturk.errors import MarketplaceError
+from hits.protocols.base import SettingsRefusedError
+
+REFUSALS = (
+    BudgetExceededError,
+    MarketplaceError,
+    SettingsRefusedError,
+    blocking.NoPolicyError,
+    blocking.NotBlockableError,
+    importing.UploadRefusedError,
+    projects.LastOwnerError,
+    protocols.UnknownProtocolError,
+    publishing.NothingToPublishError,
+    publishing.PayFrozenError,
+    publishing.QuoteChangedError,
+    recipes.OptionError,
+    recipes.RecipeError,
+    releasing.NothingToReleaseError,
+    reviewing.FeedbackMissingError,
+)
+
+
+class RoomCommand(BaseCommand):
+    """Subclasses write `run`; what a room refuses becomes one line on stderr and exit code 1."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self.run(options)
+        except REFUSALS as error:
+            raise CommandError(str(error)) from error
+
+    def run(self, options: dict[str, Any]) -> None:
+        raise TypeError(f"{type(self).__module__} has no `run`.")
+
+    def say(self, text: str = "") -> None:
+        self.stdout.write(text)
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Columns as wide as their widest cell; numbers stand to the right."""
+        cells = [[str(cell) for cell in row] for row in [head, *rows]]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+        right = [bool(rows) and all(_is_number(row[i]) for row in cells[1:]) for i in range(len(head))]
+        for row in cells:
+            columns = zip(row, widths, right, strict=True)
+            line = "  ".join(f"{cell:>{width}}" if end else f"{cell:<{width}}" for cell, width, end in columns)
+            self.say(line.rstrip())
+
+
+def _is_number(text: str) -> bool:
+    return text.strip("$%-+").replace(",", "").replace(".", "", 1).isdigit() or text == "–"
+
+
+class ProjectCommand(RoomCommand):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", help="the project's slug, as in its address")
+
+    def project(self, options: dict[str, Any]) -> Project:
+        found = Project.objects.select_related("account").filter(slug=options["project"]).first()
+        if found is None:
+            there = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none yet"
+            raise CommandError(f"There is no project {options['project']!r}. There are: {there}.")
+        return found
+
+    def stages(self, options: dict[str, Any]) -> list[Stage]:
+        """The stage that was named, or all of the project in their order."""
+        project = self.project(options)
+        stages = list(project.stages.select_related("summary").order_by("position"))
+        for stage in stages:
+            stage.project = project
+        wanted = options.get("stage")
+        if wanted is None:
+            return stages
+        found = [stage for stage in stages if stage.key == wanted]
+        if not found:
+            there = ", ".join(stage.key for stage in stages)
+            raise CommandError(f"{project.slug} has no stage {wanted!r}. There are: {there}.")
+        return found
+
+
+class StageCommand(ProjectCommand):
+    """For one stage, which has to be named."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("stage", help="the stage's key, as in its address")
+
+    def stage(self, options: dict[str, Any]) -> Stage:
+        return self.stages(options)[0]
+
+
+@contextmanager
+def jobs_run_here() -> Iterator[None]:
+    """Within, `task.delay` runs the task at once, in this process; its errors come out of the call."""
+    conf = current_app.conf
+    before = conf.task_always_eager, conf.task_eager_propagates
+    conf.task_always_eager, conf.task_eager_propagates = True, True
+    try:
+        yield
+    finally:
+        conf.task_always_eager, conf.task_eager_propagates = before
+
+
+def describe(batch: Batch) -> str:
+    """How far a batch is, as a sentence."""
+    batch.refresh_from_db()
+    text = f"Batch {batch.pk}: {batch.done:,} of {batch.total:,} done, {batch.refused:,} refused, {batch.state}."
+    return f"{text} {batch.message}".strip()
+
+
+def dollars(amount: object) -> str:
+    return "–" if amount is None else f"${amount:,.2f}"

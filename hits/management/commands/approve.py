@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from hits import tasks
+from hits.flow import reviewing
+from hits.management.commands._base import StageCommand, jobs_run_here
+from hits.models import Assignment, Stage
+
+
+class ReviewCommand(StageCommand):
+    """Takes assignment ids, or `--all` for what waits; decides, then carries the decisions out here."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("assignments", nargs="*", metavar="assignment", help="assignment ids at the marketplace")
+        parser.add_argument("--all", action="store_true", help="every answer that waits for review")
+
+    def run(self, options: dict[str, Any]) -> None:
+        stage = self.stage(options)
+        decided = self.decide(stage, self._chosen(stage, options), options)
+        reviewing.finish(stage)
+        with jobs_run_here():
+            tasks.conclude_stage(stage.pk)
+        self.say(f"{decided:,} answers decided.")
+
+    def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
+        raise TypeError(f"{type(self).__module__} has no `decide`.")
+
+    def _chosen(self, stage: Stage, options: dict[str, Any]) -> list[int]:
+        if options["all"] == bool(options["assignments"]):
+            raise CommandError("Name assignments, or say --all.")
+        waiting = stage.assignments.filter(state=Assignment.State.SUBMITTED)
+        if options["all"]:
+            return list(waiting.values_list("pk", flat=True))
+        found = dict(waiting.filter(assignment_id__in=options["assignments"]).values_list("assignment_id", "pk"))
+        missing = [given for given in options["assignments"] if given not in found]
+        if missing:
+            raise CommandError(f"Not waiting in {stage.key}: {', '.join(missing)}. Nothing was decided.")
+        return list(found.values())
+
+
+class Command(ReviewCommand):
+    help = "Approve answers that are held for review; they are paid."
+
+    def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
+        return reviewing.approve(stage, pks, None)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from django.core.validators import validate_email
+from django.db import transaction
+
+from hits.flow import projects
+from hits.management.commands._base import RoomCommand
+from hits.models import Stage
+from hits.quality.votes import RuleError
+
+
+def money(text: str) -> Decimal:
+    """Dollars and cents; argparse shows the refusal."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation as error:
+        raise ArgumentTypeError(f"{text!r} is no amount of money") from error
+    if not amount.is_finite() or not 0 <= amount < 10**10 or amount != round(amount, 2):
+        raise ArgumentTypeError(f"{text!r} is not dollars and cents")
+    return amount
+
+
+def option(text: str) -> tuple[str, Any]:
+    """`name=value`; the value is JSON where it can be read so, otherwise text."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise ArgumentTypeError(f"{text!r} is not of the form name=value")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+class Command(RoomCommand):
+    help = "Start a project from a recipe; nothing is published. Prints its slug."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--recipe", required=True)
+        parser.add_argument("--budget", type=money, required=True, help="dollars, fees included")
+        parser.add_argument("--email", required=True, help="workers see it on every task page")
+        parser.add_argument("--owner", required=True, help="user name of a lead")
+        parser.add_argument("--seed", type=int, help="of everything drawn at random; drawn itself by default")
+        parser.add_argument("--option", type=option, action="append", default=[], metavar="NAME=VALUE")
+        parser.add_argument("--answers", type=int, help="answers an item in the first stage")
+        parser.add_argument("--need", type=int, help="how many of them must be right; all by default")
+
+    def run(self, options: dict[str, Any]) -> None:
+        if options["need"] and not options["answers"]:
+            raise CommandError("--need goes with --answers.")
+        owner = get_user_model().objects.filter(username=options["owner"], is_active=True).first()
+        if owner is None:
+            raise CommandError(
+                f"There is no user {options['owner']!r}. Create one with createsuperuser or in the admin."
+            )
+        _check_email(options["email"])
+        with transaction.atomic():
+            project = projects.create_project(
+                options["name"],
+                options["recipe"],
+                options["budget"],
+                options["email"],
+                owner,
+                dict(options["option"]),
+                options["seed"],
+            )
+            if options["answers"]:
+                _want(project.stages.get(position=1), options["answers"], options["need"] or options["answers"])
+        self.say(project.slug)
+
+
+def _check_email(address: str) -> None:
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise CommandError(f"{address!r} is no e-mail address.") from error
+
+
+def _want(stage: Stage, answers: int, need: int) -> None:
+    if not 1 <= answers <= 100:
+        raise CommandError("--answers must be from 1 to 100.")
+    try:
+        projects.want_answers(stage, answers, need)
+    except RuleError as error:
+        raise CommandError(str(error)) from error

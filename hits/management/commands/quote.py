@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from hits.flow import publishing
+from hits.management.commands._base import StageCommand, dollars
+
+
+class QuotingCommand(StageCommand):
+    """Adds `--items` and writes quotes."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--items", type=int, help="how many of the waiting items; all by default")
+
+    def show(self, quote: publishing.Quote) -> None:
+        self.say(f"Items         {quote.items:,}")
+        self.say(f"Answers       {quote.answers:,}")
+        self.say(f"One answer    {dollars(quote.unit_cost)} ({dollars(quote.reward)} and {dollars(quote.fee)} fee)")
+        self.say(f"Total         {dollars(quote.total)}")
+        self.say(f"Hourly wage   {dollars(quote.hourly_wage)}")
+        self.say(f"Budget left   {dollars(quote.budget_left)}")
+        self.say(f"Balance       {dollars(quote.balance)}")
+        self.say(f"Closes        {quote.closes_at:%Y-%m-%d %H:%M} UTC")
+        for problem in quote.problems:
+            self.say(f"Problem: {problem}")
+
+
+class Command(QuotingCommand):
+    help = "Say what publishing the waiting items of a stage would cost. Changes nothing."
+
+    def run(self, options: dict[str, Any]) -> None:
+        self.show(publishing.quote(self.stage(options), options["items"]))

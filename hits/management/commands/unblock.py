@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from hits import tasks
+from hits.flow import blocking
+from hits.management.commands._base import ProjectCommand, jobs_run_here
+from hits.models import Block
+
+
+class Command(ProjectCommand):
+    help = "Undo the blocks of workers: they may work again, and their answers count again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("workers", nargs="+", metavar="worker", help="ids at the marketplace")
+
+    def run(self, options: dict[str, Any]) -> None:
+        project = self.project(options)
+        standing = project.blocks.exclude(state=Block.State.UNDONE).select_related("stage__project", "worker")
+        blocks = {row.worker.worker_id: row for row in standing.filter(worker__worker_id__in=options["workers"])}
+        missing = [worker_id for worker_id in options["workers"] if worker_id not in blocks]
+        if missing:
+            raise CommandError(f"Not blocked in {project.slug}: {', '.join(missing)}. Nothing was changed.")
+        for row in blocks.values():
+            blocking.undo(row, None)
+        with jobs_run_here():
+            tasks.conclude_project(project.pk)
+        self.say(f"{len(blocks):,} blocks undone.")
