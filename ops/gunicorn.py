@@ -1,0 +1,13 @@
+"""Gunicorn on a server: `gunicorn PROJECT.wsgi --config ops/gunicorn.py`. GUNICORN_WORKERS sets the processes."""
+
+import os
+
+workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
+worker_class = "gthread"
+threads = 4
+# A container's /tmp may be a disk, and a slow disk would look like a dead worker.
+worker_tmp_dir = "/dev/shm"
+# Renewed now and then, so that a slow leak never becomes an outage.
+max_requests = 5000
+max_requests_jitter = 500
+control_socket_disable = True
