@@ -36,7 +36,7 @@ class Numbers:
 def numbers_for(items: int) -> Numbers | None:
     """What to change for an input of so many items; None from 5,000 on: the recipe's own numbers work."""
     if items < FEW:
-        return Numbers(5, 3, Policy(check_every=10, min_answers=10, floor=0.45, alpha=0.05))
+        return Numbers(5, 3, Policy(check_every=10, min_answers=10, floor=0.45, alpha=0.01))
     if items < MANY:
-        return Numbers(3, 2, Policy(check_every=50, min_answers=20, floor=0.45, alpha=0.05))
+        return Numbers(3, 2, Policy(check_every=50, min_answers=20, floor=0.45, alpha=0.01))
     return None

@@ -1,0 +1,34 @@
+"""`manage.py crowd`: what it refuses before it sends anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+SAMPLE = Path(__file__).resolve().parents[3] / "samples" / "record.jsonl"
+
+
+def test_it_stays_on_this_machine_unless_told_otherwise() -> None:
+    with pytest.raises(CommandError, match="--allow-remote"):
+        call_command("crowd", key=SAMPLE, marketplace="https://market.example.org")
+
+
+def test_on_other_machines_it_wants_a_password_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CROWD_PASSWORD", raising=False)
+    with pytest.raises(CommandError, match="CROWD_PASSWORD"):
+        call_command("crowd", key=SAMPLE, marketplace="https://market.example.org", allow_remote=True)
+
+
+def test_it_refuses_a_key_that_could_not_be_imported(tmp_path: Path) -> None:
+    file = tmp_path / "key.jsonl"
+    file.write_text('{"id": "d"}\n')
+    with pytest.raises(CommandError, match="no ReCoRD file"):
+        call_command("crowd", key=file, marketplace="http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("wrong", [{"spammers": 13}, {"accuracy": 1.5}, {"time_scale": -1.0}])
+def test_it_refuses_impossible_numbers(wrong: dict[str, float]) -> None:
+    with pytest.raises(CommandError):
+        call_command("crowd", key=SAMPLE, marketplace="http://127.0.0.1:1", **wrong)
