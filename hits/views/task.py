@@ -12,7 +12,7 @@ from typing import Any
 
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import path
 from django.views.decorators.cache import never_cache
@@ -23,14 +23,14 @@ from django.views.decorators.http import require_POST, require_safe
 from hits.flow import serving
 from hits.protocols.base import AnswerRefusedError
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def in_frame(view: View) -> View:
     """Let the known marketplaces, and nobody else, frame the page and take its form."""
 
     @wraps(view)
-    def framed(*args: Any, **kwargs: Any) -> HttpResponse:
+    def framed(*args: Any, **kwargs: Any) -> HttpResponseBase:
         origins = list(settings.MTURK_SUBMIT_ORIGINS)
         return csp_replace({"frame-ancestors": origins, "form-action": origins})(view)(*args, **kwargs)
 

@@ -1,6 +1,7 @@
 // Clicking a name fills the blank. Without this script the mentions are plain radio buttons of one form.
-// With it, a radio group of the browser would be too coarse a tool: each entity gets one tab stop, the arrow keys go
-// through every mention without choosing, Enter and Space choose, and all mentions of the chosen entity light up.
+// The browser's own radio group would be one tab stop and choose at every arrow key. Here the first mention of each
+// entity is a tab stop, the arrow keys go through every mention without choosing, Enter and Space choose, and all
+// mentions of the chosen entity light up.
 "use strict";
 (function () {
   const passage = document.querySelector("[data-passage]"), form = passage.closest("form");
@@ -9,7 +10,7 @@
   const announcer = document.querySelector("[data-announce]");
   const answer = Object.assign(document.createElement("input"), { type: "hidden", name: "answer" });
   const groupOf = (radio) => radio.parentElement.dataset.group;
-  const textOf = (radio) => radio.nextElementSibling.textContent;
+  const textOf = (radio) => radio.parentElement.textContent;
 
   answer.dataset.missing = "No name is chosen yet. Click a highlighted name in the passage.";
   upgrade();
@@ -24,13 +25,9 @@
       radio.required = false;
       radio.setAttribute("aria-posinset", groups.indexOf(groupOf(radio)) + 1);
       radio.setAttribute("aria-setsize", groups.length);
+      radio.tabIndex = radio === radios.find((other) => groupOf(other) === groupOf(radio)) ? 0 : -1;
     }
-    groups.forEach((group) => makeTabStop(radios.find((radio) => groupOf(radio) === group)));
-    form.append(answer);
-  }
-
-  function makeTabStop(stop) {
-    for (const radio of radios) if (groupOf(radio) === groupOf(stop)) radio.tabIndex = radio === stop ? 0 : -1;
+    passage.append(answer); // inside the fieldset, which a preview disables
   }
 
   function fill(chosen) {
@@ -70,7 +67,6 @@
     passage.addEventListener(type, (event) => {
       const mention = event.target.closest(".mention");
       if (mention) light(mention.dataset.group, on);
-      if (mention && type === "focusin") makeTabStop(mention.firstElementChild);
     });
   }
 })();

@@ -1,0 +1,28 @@
+"""The smallest protocol that is one: a question that is answered with yes or no. Lives outside the package."""
+
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, LabelValue, SettingsRefusedError
+
+
+class YesOrNo:
+    name = "yes_or_no"
+    title = "Answer yes or no"
+
+    def settings(self, given):
+        if given:
+            raise SettingsRefusedError(["There is nothing to set."])
+        return {}
+
+    def page(self, document, item, settings):
+        return {"text": document["text"], "question": item["question"]}
+
+    def check(self, document, item, settings, fields):
+        answer = fields.get("answer", "")
+        if answer not in ("yes", "no"):
+            raise AnswerRefusedError(["Choose yes or no."])
+        return CheckedAnswer((LabelValue("answer", answer, answer == item["answer"]),))
+
+    def scores(self, answers):
+        return {}
+
+
+protocol = YesOrNo()

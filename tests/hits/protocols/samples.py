@@ -1,0 +1,27 @@
+"""A good answer for each protocol of the package: what the contract suite cannot make up by itself.
+
+A protocol outside this table takes part with its own `sample.json` beside `protocol.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.hits.serving import story
+
+SAMPLES: dict[str, dict[str, Any]] = {
+    "clickable_entity": {
+        "document": story.DOCUMENT,
+        "item": story.ITEM,
+        "other_references": {"query": story.QUERY, "answers": story.answers("Rotterdam")},
+        "fields": {"answer": story.places("Annika de Wit")[0], "text": "Annika de Wit", "comment": "Clear."},
+    }
+}
+
+
+def sample_of(name: str, folder: Path) -> dict[str, Any]:
+    """{"document", "item", "other_references" (the item with other answers), "fields" (a good answer)}."""
+    beside = folder / "sample.json"
+    return json.loads(beside.read_text()) if beside.exists() else SAMPLES[name]

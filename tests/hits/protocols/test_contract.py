@@ -1,0 +1,133 @@
+"""What every protocol must do, run on each that is found: those of the package and one in a temporary folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hits import protocols
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, SettingsRefusedError
+from tests.hits.protocols.samples import sample_of
+
+GUEST = Path(__file__).parent / "guest"
+GARBAGE = ["", " ", "\0", "x" * 100_000, "-1", "9" * 40, "null", "[]", "<script>", "\u2603", "0-0-0", "../../etc"]
+
+
+@pytest.fixture(scope="session")
+def roots(tmp_path_factory) -> list[Path]:
+    """The package and a folder elsewhere that brings one more protocol."""
+    elsewhere = tmp_path_factory.mktemp("plugins")
+    shutil.copytree(GUEST, elsewhere / "protocols" / "yes_or_no")
+    return [protocols.HOME, elsewhere]
+
+
+@pytest.fixture(params=[*protocols.available(), "yes_or_no"])
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def protocol(name, roots):
+    return protocols.get(name, roots)
+
+
+@pytest.fixture
+def folder(name, roots) -> Path:
+    return next(root / "protocols" / name for root in roots if (root / "protocols" / name).is_dir())
+
+
+@pytest.fixture
+def sample(name, folder):
+    return sample_of(name, folder)
+
+
+def test_it_has_a_name_and_a_title(protocol, name):
+    assert protocol.name == name
+    assert protocol.title.strip()
+
+
+def test_its_settings_have_defaults_that_stand(protocol):
+    defaults = protocol.settings({})
+    assert protocol.settings(defaults) == defaults
+    assert json.loads(json.dumps(defaults)) == defaults
+
+
+def test_it_refuses_a_setting_that_it_does_not_know(protocol):
+    with pytest.raises(SettingsRefusedError) as refused:
+        protocol.settings({"no_such_setting": 1})
+    assert all(reason.endswith(".") for reason in refused.value.reasons)
+
+
+def test_its_page_does_not_depend_on_the_references(protocol, sample):
+    settings = protocol.settings({})
+    page = protocol.page(sample["document"], sample["item"], settings)
+    assert page == protocol.page(sample["document"], sample["other_references"], settings)
+    assert json.loads(json.dumps(page)) == page
+
+
+def test_it_takes_a_good_answer_and_turns_it_into_labels(protocol, sample):
+    checked = protocol.check(sample["document"], sample["item"], protocol.settings({}), sample["fields"])
+    assert isinstance(checked, CheckedAnswer)
+    assert checked.labels
+    assert len({label.unit for label in checked.labels}) == len(checked.labels)
+    for label in checked.labels:
+        assert label.unit and len(label.unit) <= 60
+        assert label.correct in (True, False, None)
+        assert json.loads(json.dumps(label.value)) == label.value
+
+
+def test_it_refuses_no_answer_at_all(protocol, sample):
+    with pytest.raises(AnswerRefusedError) as refused:
+        protocol.check(sample["document"], sample["item"], protocol.settings({}), {})
+    assert refused.value.reasons
+
+
+@pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
+def test_it_refuses_garbage_in_every_field_with_sentences(protocol, sample, garbage):
+    with pytest.raises(AnswerRefusedError) as refused:
+        protocol.check(
+            sample["document"], sample["item"], protocol.settings({}), dict.fromkeys(sample["fields"], garbage)
+        )
+    for reason in refused.value.reasons:
+        assert reason[0].isupper() and reason.endswith(".")
+        assert len(reason) < 300
+
+
+def test_its_remark_is_bounded_and_printable(protocol, sample):
+    fields = {**sample["fields"], "comment": "long \0" * 10_000}
+    remark = protocol.check(sample["document"], sample["item"], protocol.settings({}), fields).remark
+    assert len(remark) <= 2000
+    assert "\0" not in remark
+
+
+def test_its_scores_are_numbers_and_nothing_without_answers(protocol, sample):
+    checked = protocol.check(sample["document"], sample["item"], protocol.settings({}), sample["fields"])
+    scores = protocol.scores([(sample["document"], sample["item"], checked.labels[0].value)])
+    assert all(isinstance(value, int | float) for value in scores.values())
+    assert protocol.scores([]) == {}
+
+
+def test_it_brings_a_template_for_the_task_page(folder, name):
+    assert (folder / "templates" / name / "task.html").is_file()
+
+
+def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, settings, client, db):
+    from hits.flow import serving
+    from tests.hits import factories as make
+
+    settings.ROOT_URLCONF = "tests.hits.serving.urls"
+    settings.PLUGIN_ROOTS = roots
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], folder / "templates"]}]
+    stage = make.stage(protocol=name)
+    document = make.document(stage.project, data=sample["document"])
+    hit = make.hit(make.item(stage, document=document, data=sample["item"]))
+    origin = settings.MTURK_SUBMIT_ORIGINS[0]
+    query = {"assignmentId": "3A", "workerId": "AW", "hitId": hit.hit_id, "turkSubmitTo": origin}
+    response = client.get("/task/" + serving.task_url(hit.pk).split("/task/")[1], query)
+    assert response.status_code == 200
+    assert f'action="{origin}/mturk/externalSubmit"' in response.content.decode()
+    token = serving.page_token(serving.Visit(hit, "3A", "AW"))
+    assert client.post("/task/check/", {"page": token, **sample["fields"]}).json() == {"ok": True}

@@ -1,0 +1,61 @@
+"""Protocols are found by scanning folders."""
+
+from pathlib import Path
+
+import pytest
+
+from hits import protocols
+from hits.protocols import BrokenProtocolError, UnknownProtocolError
+
+
+def put(root: Path, name: str, source: str) -> Path:
+    folder = root / "protocols" / name
+    folder.mkdir(parents=True)
+    (folder / "protocol.py").write_text(source)
+    return root
+
+
+SOURCE = "class Kind:\n    name = {name!r}\n    title = 'x'\nprotocol = Kind()\n"
+
+
+def test_the_protocols_of_the_package_are_there_without_configuration():
+    assert "clickable_entity" in protocols.available()
+    assert protocols.get("clickable_entity").name == "clickable_entity"
+
+
+def test_a_new_folder_is_a_new_protocol(tmp_path):
+    roots = [protocols.HOME, put(tmp_path, "sorting", SOURCE.format(name="sorting"))]
+    assert protocols.available(roots) == sorted([*protocols.available(), "sorting"])
+    assert protocols.get("sorting", roots).name == "sorting"
+
+
+def test_the_same_name_in_two_places_stays_apart(tmp_path):
+    one = put(tmp_path / "one", "sorting", SOURCE.format(name="sorting").replace("'x'", "'one'"))
+    two = put(tmp_path / "two", "sorting", SOURCE.format(name="sorting").replace("'x'", "'two'"))
+    assert protocols.get("sorting", [one]).title == "one"
+    assert protocols.get("sorting", [two]).title == "two"
+    with pytest.raises(BrokenProtocolError, match="claim one name"):
+        protocols.available([one, two])
+
+
+def test_one_folder_given_twice_is_one_folder(tmp_path):
+    root = put(tmp_path, "sorting", SOURCE.format(name="sorting"))
+    assert protocols.available([root, root]) == ["sorting"]
+
+
+def test_an_unknown_protocol_is_answered_with_those_that_exist():
+    with pytest.raises(UnknownProtocolError, match="Available: .*clickable_entity"):
+        protocols.get("juggling")
+
+
+@pytest.mark.parametrize("source", ["", SOURCE.format(name="another")])
+def test_a_folder_that_holds_no_protocol_says_so(tmp_path, source):
+    root = put(tmp_path, "sorting", source)
+    with pytest.raises(BrokenProtocolError, match="must hold `protocol`"):
+        protocols.get("sorting", [root])
+
+
+def test_a_folder_name_that_is_no_identifier_is_refused(tmp_path):
+    root = put(tmp_path, "Sorting-2", SOURCE.format(name="Sorting-2"))
+    with pytest.raises(BrokenProtocolError, match="lower case"):
+        protocols.available([root])
