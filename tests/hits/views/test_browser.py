@@ -108,6 +108,13 @@ def test_filtered_lists_are_accessible(world: World, opened: Opener, name: str) 
         assert _faults(opened(world.url(name) + query)) == []
 
 
+def test_a_page_that_reports_what_was_done_is_accessible(world: World, opened: Opener) -> None:
+    page = opened(world.url("stage"))
+    page.get_by_role("button", name="Pause").first.click()
+    expect(page.get_by_role("status")).to_contain_text("Paused")
+    assert _faults(page) == []
+
+
 def test_progress_moves_by_itself_and_the_figures_with_it(world: World, opened: Opener) -> None:
     batch = Batch.objects.get(total=6_160)
     Batch.objects.filter(pk=batch.pk).update(state=Batch.State.PUBLISHING)
