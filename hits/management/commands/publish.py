@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-import time
 import uuid
 from argparse import ArgumentParser
+from time import sleep
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -36,7 +36,7 @@ class Command(QuotingCommand):
         sending.send(batch.pk)
         while options["wait"] and _is_waiting(batch):
             self.say(describe(batch))
-            time.sleep(PAUSE_SECONDS)
+            sleep(PAUSE_SECONDS)
             sending.send(batch.pk)
         self.say(describe(batch))
 

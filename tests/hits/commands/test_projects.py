@@ -1,0 +1,110 @@
+"""Starting a project and filling it."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management.base import CommandError
+
+from hits.models import Item, Project, Stage, Upload
+from tests.hits import factories
+from tests.hits.commands.conftest import Run
+from tests.hits.flow.conftest import example, lines
+
+NEW = ("create_project", "Harbour", "--recipe", "record", "--email", "lab@example.org", "--owner", "lena")
+
+
+def test_a_project_starts_as_it_was_asked_for(run: Run, project: Project) -> None:
+    assert (project.name, project.seed, project.options) == ("River", 3, {"eval_share": 0})
+    assert project.account.budget == Decimal("20.00")
+    assert [user.username for user in project.owners.all()] == ["lena"]
+
+
+def test_the_first_stage_may_ask_several_workers(run: Run, db: None) -> None:
+    factories.user("lena")
+    slug = run(*NEW, "--budget", "5", "--answers", "3", "--need", "2").strip()
+    stage = Stage.objects.get(project__slug=slug, key="validate")
+    assert (stage.answers, stage.rule["params"]) == (3, {"need": 2, "answers": 3})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--budget", "5", "--owner", "nobody"), "no user 'nobody'"),
+        (("--budget", "5", "--recipe", "nope"), "no recipe of this name"),
+        (("--budget", "5", "--option", "evil_share=1"), "no option 'evil_share'"),
+        (("--budget", "5", "--email", "nowhere"), "no e-mail address"),
+        (
+            (
+                "--budget",
+                "5.001",
+            ),
+            "not dollars and cents",
+        ),
+        (("--budget", "5", "--answers", "2", "--need", "3"), "cannot hold 3 right"),
+        (("--budget", "5", "--need", "3"), "--need goes with --answers"),
+    ],
+)
+def test_wrong_words_make_no_project(run: Run, db: None, arguments: tuple[str, ...], reason: str) -> None:
+    factories.user("lena")
+    with pytest.raises(CommandError, match=reason):
+        run(*NEW, *arguments)
+    assert not Project.objects.exists()
+
+
+def test_an_unknown_project_or_stage_names_what_is_there(run: Run, project: Project) -> None:
+    with pytest.raises(CommandError, match="There are: river"):
+        run("status", "lake")
+    with pytest.raises(CommandError, match="There are: validate, revalidate, human"):
+        run("pause", "river", "nope")
+
+
+def test_a_file_comes_in_whole(run: Run, project: Project, tmp_path: Path) -> None:
+    file = tmp_path / "river.jsonl"
+    file.write_bytes(lines([example(n) for n in range(4)]))
+    said = run("import_file", "river", file, "--origin", "crawled")
+    assert "Imported 4 items of 4 documents" in said
+    assert set(project.documents.values_list("origin", flat=True)) == {"crawled"}
+
+
+def test_every_fault_is_printed_with_its_line_and_nothing_comes_in(
+    run: Run, project: Project, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "broken.jsonl"
+    broken = json.dumps({**example(2), "qas": []})
+    file.write_bytes(lines([example(0)]) + b"\n{not json}\n" + broken.encode())
+    with pytest.raises(CommandError, match="2 faults in broken.jsonl. Nothing was imported.") as refused:
+        run("import_file", "river", file)
+    assert refused.value.returncode == 1
+    assert not Item.objects.exists()
+    assert [fault["line"] for fault in Upload.objects.get().faults] == [2, 3]
+
+
+def test_a_file_that_is_too_large_is_refused_by_its_size(
+    run: Run, project: Project, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MAX_IMPORT_BYTES = 1_000_000
+    file = tmp_path / "huge.jsonl"
+    with file.open("wb") as huge:
+        huge.truncate(1_000_001)
+    monkeypatch.setattr(Path, "read_bytes", lambda self: pytest.fail("it was read"))
+    with pytest.raises(CommandError, match="at most 1.0 MB"):
+        run("import_file", "river", file)
+    assert not Upload.objects.exists()
+
+
+def test_a_file_that_is_not_there_is_said_to_be(run: Run, project: Project, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        run("import_file", "river", tmp_path / "none.jsonl")
+
+
+def test_the_status_says_where_everything_is(run: Run, filled: Project) -> None:
+    found = json.loads(run("status", "river", "--json"))
+    assert found["account"] == {"budget": "20.00", "reserved": "0.00", "paid": "0.00", "left": "20.00"}
+    assert (found["stages"][0]["key"], found["stages"][0]["items"], found["stages"][0]["waiting"]) == ("validate", 3, 3)
+    said = run("status", "river")
+    assert "left $20.00" in said and "validate" in said
