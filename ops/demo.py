@@ -33,6 +33,7 @@ ACCURACY = 0.9
 TIME_SCALE = 0.05
 # The crowd waits until it is told to go.
 PATIENCE = 3600
+RELEASES = ("release-1", "release-2")
 DATABASES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
 
 
@@ -49,9 +50,12 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="annotate-demo-"))
     settings = {name: os.environ[name] for name in DATABASES if os.environ.get(name)}
     status = 1
+    began = time.monotonic()
     try:
         with Stack(folder, settings=settings) as stack:
-            status = demonstrate(stack, options.input.resolve(), options.seed, options.seconds)
+            tell_outcome(demonstrate(stack, options.input.resolve(), options.seed, options.seconds))
+        print(f"Done in {time.monotonic() - began:.0f} seconds.", flush=True)
+        status = 0
     except (StackError, demo_checks.CheckFailedError) as error:
         print(f"FAILED: {error}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -61,9 +65,8 @@ def main() -> int:
     return status
 
 
-def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> int:
-    """Run the main job on a stack that is up; 0 when every check holds. Raises StackError, CheckFailedError."""
-    began = time.monotonic()
+def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> demo_checks.Demonstration:
+    """Run the main job on a stack that is up, and say what goes on. Raises StackError."""
     before, _ = demo_checks.balance(stack.settings)
     print(f"Importing and publishing {file.name} (seed {seed}) ...", flush=True)
     crowd = _start_crowd(stack, file, seed)
@@ -74,8 +77,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> in
     finally:
         table = _stop_crowd(stack, crowd)
     print(f"\n{table}\n")
-    releases = [_release(stack, started["project"], name) for name in ("release-1", "release-2")]
-    found = demo_checks.Demonstration(
+    return demo_checks.Demonstration(
         settings=stack.settings,
         input=file,
         project=started["project"],
@@ -84,15 +86,17 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> in
         need=started["need"],
         spammers=frozenset(re.findall(r"^(\w+) +spammer ", table, re.MULTILINE)),
         before=before,
-        releases=releases,
+        releases=[_release(stack, started["project"], name) for name in RELEASES],
     )
-    print("\nChecked from outside:", flush=True)
+
+
+def tell_outcome(found: demo_checks.Demonstration) -> None:
+    """Make and print the checks. Raises CheckFailedError."""
+    print("Checked from outside:", flush=True)
     for name, seen in demo_checks.run(found):
         print(f"  ok  {name}: {seen}", flush=True)
-    for note in releases[0].report["notes"]:
+    for note in found.releases[0].report["notes"]:
         print(f"      {note}")
-    print(f"Done in {time.monotonic() - began:.0f} seconds.", flush=True)
-    return 0
 
 
 def _start_crowd(stack: Stack, file: Path, seed: int) -> subprocess.Popen[bytes]:
@@ -167,7 +171,7 @@ def _put_away(folder: Path, keep: Path | None, status: int) -> None:
         print(f"Logs and databases are kept in {folder}", file=sys.stderr)
         return
     if keep:
-        shutil.copytree(folder / "release-1", keep / "release")
+        shutil.copytree(folder / RELEASES[0], keep / "release")
         shutil.copytree(folder / "logs", keep / "logs")
         print(f"Release and logs: {keep}")
     shutil.rmtree(folder, ignore_errors=True)

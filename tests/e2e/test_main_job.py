@@ -1,0 +1,87 @@
+"""The main job on a whole stack, a file at one end and a release at the other, with a simulated crowd in between.
+
+What comes out is checked from outside by `ops.demo_checks`; and that those checks see something when it is wrong is
+checked by spoiling copies of the two databases.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ops import demo_checks
+from ops.demo import demonstrate
+from ops.demo_checks import CheckFailedError, Demonstration
+from ops.stack import Stack
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 7
+EXAMPLES = 10
+OURS, THEIRS = "annotate.sqlite3", "marketplace.sqlite3"
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demonstration]:
+    """Of the first sample texts. The stack stays up: the checks ask the wire."""
+    folder = tmp_path_factory.mktemp("main-job")
+    file = folder / "input.jsonl"
+    lines = (ROOT / "samples" / "record.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(lines[:EXAMPLES]), encoding="utf-8")
+    with Stack(folder / "stack") as stack:
+        yield demonstrate(stack, file, SEED, seconds=300)
+
+
+def test_a_file_becomes_a_release_with_nothing_doubled_lost_or_unpaid(demonstration: Demonstration) -> None:
+    checked = dict(demo_checks.run(demonstration))
+    assert len(checked) == 8
+    assert len(demonstration.spammers) == 2
+    counts = demonstration.releases[0].report["counts"]
+    assert counts["train"] and counts["dev"] and counts["test"]
+
+
+@pytest.mark.parametrize(
+    ("file", "statement", "message"),
+    [
+        (THEIRS, "UPDATE marketplace_hit SET requester_annotation = {token}", "same annotation"),
+        (OURS, "UPDATE hits_hit SET hit_id = 'another' WHERE id = 1", "only one side knows"),
+        (OURS, "DELETE FROM hits_assignment WHERE id = 1", "answers that only one side has"),
+        (OURS, "UPDATE hits_assignment SET answer = '{{}}' WHERE id = 1", "answers that differ"),
+        (OURS, "UPDATE hits_block SET state = 'undone' WHERE id = 1", "spammers who are not blocked"),
+        (OURS, "UPDATE hits_item SET state = 'dropped' WHERE id = 1", "verdicts that the answers do not give"),
+        (OURS, "UPDATE hits_ledgerentry SET paid = paid + 1 WHERE id = 2", "entries and account, paid"),
+        (THEIRS, "UPDATE marketplace_moneyentry SET amount = 6 WHERE kind = 'charge'", "paid and charged"),
+        (OURS, 'UPDATE hits_stagesummary SET scores = \'{{"em": 1, "f1": 1, "n": 1}}\'', "by the raw answers"),
+    ],
+)
+def test_the_checks_notice_what_is_wrong(
+    demonstration: Demonstration, tmp_path: Path, file: str, statement: str, message: str
+) -> None:
+    settings = dict(demonstration.settings)
+    for name, variable in ((OURS, "DATA_DIR"), (THEIRS, "MARKETPLACE_DATA_DIR")):
+        copy(Path(settings[variable]) / name, tmp_path / name)
+        settings[variable] = str(tmp_path)
+    with sqlite3.connect(tmp_path / file) as connection:
+        connection.execute(statement.format(token=f"'{demonstration.namespace}.1.1'"))
+    with pytest.raises(CheckFailedError, match=message):
+        list(demo_checks.run(replace(demonstration, settings=settings)))
+
+
+def test_the_checks_notice_a_release_that_was_changed(demonstration: Demonstration, tmp_path: Path) -> None:
+    first, second = demonstration.releases
+    shutil.copytree(second.folder, tmp_path / "spoiled")
+    spoiled = tmp_path / "spoiled" / "train.json"
+    spoiled.write_bytes(spoiled.read_bytes().replace(b"harbour", b"harvest", 1))
+    found = replace(demonstration, releases=[first, replace(second, folder=tmp_path / "spoiled")])
+    with pytest.raises(CheckFailedError, match="train.json differs"):
+        list(demo_checks.run(found))
+
+
+def copy(source: Path, target: Path) -> None:
+    """With what still lies in the write-ahead log."""
+    with sqlite3.connect(source) as old, sqlite3.connect(target) as new:
+        old.backup(new)
