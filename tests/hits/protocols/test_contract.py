@@ -118,7 +118,6 @@ def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, set
     from hits.flow import serving
     from tests.hits import factories as make
 
-    settings.ROOT_URLCONF = "tests.hits.serving.urls"
     settings.PLUGIN_ROOTS = roots
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], folder / "templates"]}]
     stage = make.stage(protocol=name)

@@ -67,8 +67,7 @@ def marketplace(settings) -> Iterator[Marketplace]:
 
 
 @pytest.fixture
-def hit(db, settings) -> Hit:
-    settings.ROOT_URLCONF = "tests.hits.serving.urls"
+def hit(db) -> Hit:
     stage = make.stage(settings={"min_seconds": 0})
     document = make.document(stage.project, data=story.DOCUMENT)
     return make.hit(make.item(stage, document=document, data=story.ITEM))
