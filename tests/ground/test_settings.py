@@ -1,0 +1,94 @@
+"""A wrong configuration ends the start, and the message names what to set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.ground.commands import python
+
+REFUSED_BY_THE_REQUESTER_SIDE = [
+    ({"SECRET_KEY": None}, "SECRET_KEY"),
+    ({"SECRET_KEY": ""}, "SECRET_KEY"),
+    ({"SECRET_KEY": "short"}, "32 characters"),
+    ({"DEBUG": "yes"}, "DEBUG must be True or False"),
+    ({"DEBUG": "true"}, "DEBUG must be True or False"),
+    ({"BEHIND_PROXY": "1"}, "BEHIND_PROXY must be True or False"),
+    ({"PUBLIC_URL": "localhost:8000"}, "PUBLIC_URL must be a URL"),
+    ({"PUBLIC_URL": ""}, "PUBLIC_URL must be a URL"),
+    ({"MTURK_ENDPOINT_URL": "ftp://crowd.example.org"}, "MTURK_ENDPOINT_URL must be a URL"),
+    ({"DATABASE_URL": "mysql://root@127.0.0.1/annotate"}, "DATABASE_URL must be a URL"),
+    ({"REDIS_URL": "amqp://127.0.0.1"}, "REDIS_URL must be a URL"),
+    ({"HARVEST_SECONDS": "0"}, "HARVEST_SECONDS must be a whole number"),
+    ({"HARVEST_SECONDS": "5.5"}, "HARVEST_SECONDS must be a whole number"),
+    ({"MAX_IMPORT_MB": "-1"}, "MAX_IMPORT_MB must be a whole number"),
+    ({"MTURK_ENDPOINT_URL": "https://crowd.example.org"}, "annotate.E001"),
+    ({"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "annotate.E002"),
+    ({"PUBLIC_URL": "http://127.0.0.1:8001"}, "annotate.E003"),
+]
+
+
+def _name(change: object) -> str | None:
+    if isinstance(change, dict):
+        return " ".join(f"{name}={value}" for name, value in change.items())
+    return ""
+
+
+@pytest.mark.parametrize(("change", "said"), REFUSED_BY_THE_REQUESTER_SIDE, ids=_name)
+def test_the_requester_side_refuses(change: dict[str, str | None], said: str, tmp_path: Path) -> None:
+    done = python("manage.py", "check", data_dir=tmp_path, **change)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> None:
+    done = python(
+        "manage.py",
+        "check",
+        data_dir=tmp_path,
+        PUBLIC_URL="https://annotate.example.org",
+        MTURK_ENDPOINT_URL="https://crowd.example.org",
+        REDIS_URL="rediss://broker.example.org/0",
+        BEHIND_PROXY="True",
+    )
+    assert (done.returncode, done.stdout) == (0, "System check identified no issues (0 silenced).\n")
+
+
+def test_missing_credentials_are_a_warning_with_a_hint(tmp_path: Path) -> None:
+    done = python("manage.py", "check", data_dir=tmp_path, AWS_ACCESS_KEY_ID=None)
+    assert done.returncode == 0
+    assert "annotate.W001" in done.stderr
+
+
+REFUSED_BY_THE_MARKETPLACE = [
+    ({"MARKETPLACE_SECRET_KEY": None}, "MARKETPLACE_SECRET_KEY"),
+    ({"MARKETPLACE_SECRET_KEY": ""}, "MARKETPLACE_SECRET_KEY"),
+    ({"MARKETPLACE_DEBUG": "yes"}, "MARKETPLACE_DEBUG"),
+    ({"MARKETPLACE_SANDBOX": "on"}, "MARKETPLACE_SANDBOX"),
+    ({"MARKETPLACE_ACCEPT_ANY_KEY": "1"}, "MARKETPLACE_ACCEPT_ANY_KEY"),
+    ({"MARKETPLACE_PUBLIC_URL": "crowd.example.org"}, "MARKETPLACE_PUBLIC_URL"),
+    ({"MARKETPLACE_STARTING_BALANCE": "much"}, "MARKETPLACE_STARTING_BALANCE"),
+    (
+        {"MARKETPLACE_ACCEPT_ANY_KEY": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+        "MARKETPLACE_ACCEPT_ANY_KEY",
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), REFUSED_BY_THE_MARKETPLACE, ids=_name)
+def test_the_marketplace_refuses(change: dict[str, str | None], said: str, tmp_path: Path) -> None:
+    done = python("-m", "marketplace", "check", data_dir=tmp_path, **change)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_the_marketplace_accepts_a_server_configuration(tmp_path: Path) -> None:
+    done = python("-m", "marketplace", "check", data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="https://crowd.example.org")
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_side_starts_without_the_other_ones_secrets(tmp_path: Path) -> None:
+    requester = python("manage.py", "check", data_dir=tmp_path, MARKETPLACE_SECRET_KEY=None)
+    marketplace = python("-m", "marketplace", "check", data_dir=tmp_path, SECRET_KEY=None, AWS_ACCESS_KEY_ID=None)
+    assert (requester.returncode, marketplace.returncode) == (0, 0)
