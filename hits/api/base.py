@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import get_object_or_404
+from django.utils.cache import add_never_cache_headers
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import JSONParser
@@ -54,6 +55,11 @@ class LeadView(APIView):
         # First of all, for signing in by session may read the body already. The parsers here know no limit.
         self.refuse_large_body(int(request.META.get("CONTENT_LENGTH") or 0))
         super().initial(request, *args, **kwargs)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        add_never_cache_headers(final)
+        return final
 
     def refuse_large_body(self, length: int) -> None:
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:

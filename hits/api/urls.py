@@ -1,9 +1,8 @@
 """The API's addresses. Whoever includes this chooses the prefix, such as `api/`."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularAPIView
 
-from hits.api.docs import Docs
+from hits.api.docs import Docs, Schema
 from hits.api.views import account, answers, money, projects, publishing, quality, releases, stages, uploads
 
 app_name = "api"
@@ -13,7 +12,7 @@ STAGE = PROJECT + "stages/<slug:key>/"
 
 urlpatterns = [
     path("token/", account.TokenView.as_view(), name="token"),
-    path("schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(), name="docs"),
     path("recipes/", projects.Recipes.as_view(), name="recipes"),
     path("projects/", projects.Projects.as_view(), name="projects"),

@@ -7,6 +7,7 @@ needs a broker, and the same command may run beside web and worker: leases keep 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ REFUSALS = (
 )
 
 
-class RoomCommand(BaseCommand):
+class RoomCommand(BaseCommand, ABC):
     """Subclasses write `run`; what a room refuses becomes one line on stderr and exit code 1."""
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -49,8 +50,9 @@ class RoomCommand(BaseCommand):
         except REFUSALS as error:
             raise CommandError(str(error)) from error
 
+    @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
-        raise TypeError(f"{type(self).__module__} has no `run`.")
+        """The command's work, with the parsed arguments."""
 
     def say(self, text: str = "") -> None:
         self.stdout.write(text)

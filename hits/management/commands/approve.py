@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from abc import abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
@@ -28,8 +29,9 @@ class ReviewCommand(StageCommand):
             tasks.conclude_stage(stage.pk)
         self.say(f"{decided:,} answers decided.")
 
+    @abstractmethod
     def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
-        raise TypeError(f"{type(self).__module__} has no `decide`.")
+        """Write the decisions down; returns how many are new."""
 
     def _chosen(self, stage: Stage, options: dict[str, Any]) -> list[int]:
         if options["all"] == bool(options["assignments"]):

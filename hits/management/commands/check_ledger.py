@@ -32,8 +32,8 @@ class Command(ProjectCommand):
         self.table(["what", "books", "found"], [(what, dollars(a), dollars(b)) for what, a, b in [*rows, *held]])
         if held and held[0][1] != held[0][2]:
             self.say(
-                "The marketplace's figure differs while answers are approved there and not harvested here, and when "
-                "other projects or programs use the same account."
+                "The marketplace's figure differs while answers are approved there and not harvested here, when it has "
+                "deleted old HITs, and when other programs use the same account."
             )
         wrong = [what for what, a, b in [*rows, *(held if options["strict"] else [])] if a != b]
         if wrong:

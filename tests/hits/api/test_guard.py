@@ -79,7 +79,9 @@ def test_an_outsider_finds_nothing(route: URLPattern, method: str, world: dict[s
 
 @pytest.mark.parametrize(("route", "method"), **named([pair for pair in OWNED if pair[1] == "get"]))
 def test_the_owner_finds_it(route: URLPattern, method: str, world: dict[str, Any], api: APIClient, market) -> None:
-    assert api.get(address(route, world)).status_code == 200
+    answer = api.get(address(route, world))
+    assert answer.status_code == 200
+    assert "no-store" in answer["Cache-Control"]
 
 
 @pytest.mark.parametrize("name", ["upload", "batch", "item", "undo-block"])
