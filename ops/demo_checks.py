@@ -244,24 +244,30 @@ def _spammers_blocked(evidence: _Evidence) -> str:
 
 
 def _answered_by_others(evidence: _Evidence) -> str:
-    """Every verdict of the first stage follows from the answers of workers who are not blocked."""
-    found = evidence.found
+    """Every verdict follows from the answers of workers who are not blocked."""
+    rules = {"validate": (evidence.found.answers, evidence.found.need), "revalidate": (1, 1), "human": (1, 0)}
     wrong = []
-    for item, answers in evidence.of_stage("validate").items():
-        right = sum(evidence.is_right(item, answer) for answer in answers[: found.answers])
-        counted = min(len(answers), found.answers)
-        state = "open"
-        if right >= found.need:
-            state = "kept"
-        elif found.answers - (counted - right) < found.need:
-            state = "dropped"
-        if state != evidence.items[item]["state"]:
-            wrong.append(f"{evidence.items[item]['key']}: {state}, not {evidence.items[item]['state']}")
+    for stage, (wanted, need) in rules.items():
+        for item, answers in evidence.of_stage(stage).items():
+            state = _concluded([evidence.is_right(item, answer) for answer in answers[:wanted]], wanted, need)
+            if state != evidence.items[item]["state"]:
+                wrong.append(f"{evidence.items[item]['key']}: {state}, not {evidence.items[item]['state']}")
     _refuse(wrong, "verdicts that the answers do not give")
     hits = {hit["id"]: hit["item"] for hit in evidence.hits}
     theirs = {hits[row["hit"]] for row in evidence.answers if row["worker"] in evidence.blocked()}
     states = Counter(item["state"] for item in evidence.items.values() if item["stage"] == "validate")
-    return f"{len(theirs)} items concluded without them; {states['kept']} kept, {states['dropped']} dropped"
+    return (
+        f"{len(theirs)} items concluded without them; first stage: {states['kept']} kept, {states['dropped']} dropped"
+    )
+
+
+def _concluded(right: Sequence[bool], wanted: int, need: int) -> str:
+    """Kept with `need` right answers, dropped once they cannot be had any more; with a need of 0 all must be there."""
+    if need == 0:
+        return "kept" if len(right) == wanted else "open"
+    if sum(right) >= need:
+        return "kept"
+    return "dropped" if wanted - right.count(False) < need else "open"
 
 
 def _money_agrees(evidence: _Evidence) -> str:

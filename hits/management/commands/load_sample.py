@@ -55,7 +55,7 @@ def _lead() -> AbstractBaseUser:
 
 
 def _project(user: AbstractBaseUser) -> Project:
-    found = Project.objects.filter(name=NAME, owners=user).first()
+    found = Project.objects.filter(name=NAME, owners=user.pk).first()
     return found or projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
 
 
