@@ -33,6 +33,7 @@ ACCURACY = 0.9
 TIME_SCALE = 0.05
 # The crowd waits until it is told to go.
 PATIENCE = 3600
+FAILED, STOPPED = 1, 130
 RELEASES = ("release-1", "release-2")
 DATABASES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
 
@@ -49,7 +50,8 @@ def main() -> int:
         return 2
     folder = Path(tempfile.mkdtemp(prefix="annotate-demo-"))
     settings = {name: os.environ[name] for name in DATABASES if os.environ.get(name)}
-    status = 1
+    status = FAILED
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     try:
         with Stack(folder, settings=settings) as stack:
@@ -59,6 +61,7 @@ def main() -> int:
     except (StackError, demo_checks.CheckFailedError) as error:
         print(f"FAILED: {error}", file=sys.stderr)
     except KeyboardInterrupt:
+        status = STOPPED
         print("\nStopped.", file=sys.stderr)
     finally:
         _put_away(folder, options.keep, status)
@@ -167,10 +170,10 @@ def _release(stack: Stack, project: int, name: str) -> demo_checks.Release:
 
 
 def _put_away(folder: Path, keep: Path | None, status: int) -> None:
-    if status:
+    if status == FAILED:
         print(f"Logs and databases are kept in {folder}", file=sys.stderr)
         return
-    if keep:
+    if keep and not status:
         shutil.copytree(folder / RELEASES[0], keep / "release")
         shutil.copytree(folder / "logs", keep / "logs")
         print(f"Release and logs: {keep}")
