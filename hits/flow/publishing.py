@@ -311,7 +311,8 @@ def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: Abstra
 
 
 def change_pay(stage: Stage, reward: Decimal) -> None:
-    """Raises PayFrozenError once the HIT type is made."""
-    if not Stage.objects.filter(pk=stage.pk, hit_type_id="").update(reward=reward):
-        raise PayFrozenError("Workers already see this stage's pay. It can no longer change for these HITs.")
+    """Raises PayFrozenError once anything of the stage is published: its money is reserved at the old pay."""
+    unpublished = Stage.objects.filter(pk=stage.pk, hit_type_id="", hits=None)
+    if not unpublished.update(reward=reward):
+        raise PayFrozenError("This stage is published with its pay. It can no longer change for these HITs.")
     stage.refresh_from_db()

@@ -171,6 +171,13 @@ def test_expiring_early_closes_every_hit_and_extending_keeps_them_open(market, b
     assert {market.hit(hit.hit_id)["status"] for hit in stage.hits.all()} == {"Reviewable"}
 
 
+def test_pay_is_frozen_once_money_is_reserved_for_it(market, bring, stage):
+    bring(1)
+    publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
+    with pytest.raises(publishing.PayFrozenError):
+        publishing.change_pay(stage, Decimal("0.50"))
+
+
 def test_pay_is_frozen_once_workers_see_it(market, bring, stage, publish):
     bring(1)
     publishing.change_pay(stage, Decimal("0.08"))

@@ -1,0 +1,61 @@
+"""Chromium as a cautious person runs it: third-party cookies blocked, one profile a person."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Frame, Page, Playwright, expect, sync_playwright
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+BLOCKING = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": True}}
+
+
+@contextmanager
+def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
+    """A page in a profile of its own."""
+    preferences = folder / "Default" / "Preferences"
+    preferences.parent.mkdir(parents=True)
+    preferences.write_text(json.dumps(BLOCKING))
+    context: BrowserContext = playwright.chromium.launch_persistent_context(
+        str(folder), executable_path=CHROMIUM, headless=True, args=ARGUMENTS, viewport={"width": 1280, "height": 800}
+    )
+    context.set_default_timeout(20_000)
+    page = context.pages[0]
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Iterator[Callable[[str], Page]]:
+    """`people("ann")` is a new browser."""
+    expect.set_options(timeout=20_000)
+    with sync_playwright() as playwright, ExitStack() as open_browsers:
+        yield lambda name: open_browsers.enter_context(person(playwright, tmp_path / name))
+
+
+def third_party_cookie(frame: Frame) -> str:
+    """What is left of a cookie that the frame tries to set for itself."""
+    return str(frame.evaluate("document.cookie = 'seen=1; SameSite=None; Secure; path=/'; document.cookie"))
+
+
+def accessible(page: Page) -> None:
+    """Fails with the report when axe finds a violation on the page."""
+    found = Axe().run(page)
+    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
