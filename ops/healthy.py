@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 
-def http_answers(port: str, name: str) -> bool:
-    public = urlsplit(os.environ[name])
-    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=5)
+def answers(port: int, public_url: str) -> bool:
+    """Asks on loopback, under the name that the site is known by: it answers to no other."""
+    public = urlsplit(public_url)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/health/", headers={"Host": public.netloc, "X-Forwarded-Proto": public.scheme})
         return connection.getresponse().status == 200
@@ -33,6 +34,12 @@ def is_fresh(file: str, seconds: str) -> bool:
     return time.time() - newest < float(seconds)
 
 
+def main(question: str, *arguments: str) -> int:
+    if question == "http":
+        port, name = arguments
+        return 0 if answers(int(port), os.environ[name]) else 1
+    return 0 if is_fresh(*arguments) else 1
+
+
 if __name__ == "__main__":
-    question = {"http": http_answers, "fresh": is_fresh}[sys.argv[1]]
-    sys.exit(0 if question(*sys.argv[2:]) else 1)
+    sys.exit(main(*sys.argv[1:]))

@@ -71,15 +71,16 @@ def redis_config(data_dir: Path, ports: Ports, password: str) -> str:
 
 
 def supervisor_config(data_dir: Path, wanted: Sequence[Program]) -> str:
+    """For a supervisord whose working directory is `data_dir`: it misreads a % in the name of a log file."""
     parts = [
         "[supervisord]",
         "nodaemon = true",
         "silent = true",
-        f"logfile = {_plain(data_dir / 'logs' / 'supervisord.log')}",
+        "logfile = logs/supervisord.log",
         "logfile_maxbytes = 5MB",
         "logfile_backups = 1",
-        f"pidfile = {_plain(data_dir / 'run' / 'supervisord.pid')}",
-        f"childlogdir = {_plain(data_dir / 'logs')}",
+        "pidfile = run/supervisord.pid",
+        "childlogdir = logs",
     ]
     for program in wanted:
         parts += ["", *_section(data_dir, program)]
@@ -103,7 +104,7 @@ def _section(data_dir: Path, program: Program) -> list[str]:
         f"stopwaitsecs = {program.stop_seconds}",
         "killasgroup = true",
         "redirect_stderr = true",
-        f"stdout_logfile = {_plain(data_dir / 'logs' / program.name)}.log",
+        f"stdout_logfile = logs/{program.name}.log",
         "stdout_logfile_maxbytes = 5MB",
         "stdout_logfile_backups = 1",
     ]

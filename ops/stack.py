@@ -12,8 +12,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -23,10 +21,8 @@ import psutil
 
 from ops import programs
 from ops.ensure_database import ensure
+from ops.healthy import answers
 from ops.surroundings import ROOT, Ports, StackError, as_shell, surroundings, whole_environment, write_private
-
-# The shell's HTTP proxy has no business between two programs of one machine.
-_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Stack:
@@ -93,7 +89,7 @@ class Stack:
                 self.data_dir, "supervisord", [sys.executable, "-m", "supervisor.supervisord", "-n", "-c", str(config)]
             ),
             env=self.env,
-            cwd=ROOT,
+            cwd=self.data_dir,
             stdin=subprocess.DEVNULL,
             # A session of its own: Ctrl-C reaches the launcher alone, which then stops the rest in order.
             start_new_session=True,
@@ -102,8 +98,8 @@ class Stack:
     def wait_ready(self, seconds: float = 90) -> None:
         """Return when web, marketplace and worker answer. Raises StackError with the last lines of the silent ones."""
         probes: dict[str, Callable[[], bool]] = {
-            "marketplace": lambda: _answers(f"http://127.0.0.1:{self.ports.marketplace}/health/"),
-            "web": lambda: _answers(f"http://127.0.0.1:{self.ports.web}/health/"),
+            "marketplace": lambda: answers(self.ports.marketplace, self.marketplace_url),
+            "web": lambda: answers(self.ports.web, self.web_url),
             "worker": self._worker_answers,
         }
         end = time.monotonic() + seconds
@@ -217,14 +213,6 @@ def _end_session(session: int, patience: float = 3) -> None:
                 os.kill(pid, signal.SIGKILL)
             end += patience
         time.sleep(0.05)
-
-
-def _answers(url: str) -> bool:
-    try:
-        with _opener.open(url, timeout=5) as response:
-            return bool(response.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 def _is_free(port: int) -> bool:

@@ -121,7 +121,8 @@ def whole_environment(own: Mapping[str, str]) -> dict[str, str]:
     """What a child process gets: the shell's variables without settings of ours, and then `own`."""
     rest = {name: value for name, value in os.environ.items() if name not in ours(os.environ)}
     # A proxy of the shell would be asked for loopback addresses too.
-    bypass = ",".join(filter(None, [rest.get("NO_PROXY", rest.get("no_proxy", "")), "localhost", "127.0.0.1"]))
+    direct = [*rest.get("NO_PROXY", rest.get("no_proxy", "")).split(","), "localhost", "127.0.0.1"]
+    bypass = ",".join(dict.fromkeys(filter(None, direct)))
     return rest | {"NO_PROXY": bypass, "no_proxy": bypass, "PYTHONUNBUFFERED": "1", **own}
 
 

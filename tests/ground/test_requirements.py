@@ -1,0 +1,77 @@
+"""The same versions everywhere, and nothing imported that is not installed."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from ops.surroundings import ROOT
+
+OURS = {"annotate", "hits", "marketplace", "ops", "tests", "samples"}
+RUNTIME = ("annotate", "hits", "marketplace", "ops")
+# Only a browser test's machine has a browser to photograph with.
+TOOLS = {"ops/screenshots.py"}
+
+
+def _lines(name: str) -> list[str]:
+    text = (ROOT / name).read_text().splitlines()
+    return [line.split("#")[0].strip() for line in text if line.split("#")[0].strip()]
+
+
+def _required(name: str) -> set[str]:
+    pinned = [line for line in _lines(name) if not line.startswith("-")]
+    return {_normal(re.split(r"[\[=]", line)[0]) for line in pinned}
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+def test_every_version_is_pinned(name: str) -> None:
+    loose = [line for line in _lines(name) if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line)]
+    assert set(loose) <= {"-c constraints.txt", "-r requirements.txt"}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+def test_no_address_of_a_registry_is_written_down(name: str) -> None:
+    assert not re.search(r"https?://|--(extra-)?index-url", (ROOT / name).read_text())
+
+
+def _imported(files: list[Path]) -> dict[str, str]:
+    """Top-level packages of others, each with a file that imports it."""
+    found = {}
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            found |= {name.split(".")[0]: str(file.relative_to(ROOT)) for name in names}
+    return {name: file for name, file in found.items() if name not in OURS | sys.stdlib_module_names}
+
+
+def _missing(imported: dict[str, str], required: set[str]) -> dict[str, str]:
+    brought = packages_distributions()
+    return {
+        name: file
+        for name, file in imported.items()
+        if not {_normal(each) for each in brought.get(name, [])} & required
+    }
+
+
+def test_what_the_service_imports_is_in_requirements_txt() -> None:
+    files = [file for folder in RUNTIME for file in sorted((ROOT / folder).rglob("*.py"))]
+    files = [file for file in files if str(file.relative_to(ROOT)) not in TOOLS]
+    # These come with boto3 and celery[redis], and have to be of the versions that those want.
+    assert _missing(_imported(files), _required("requirements.txt") | {"botocore", "kombu"}) == {}
+
+
+def test_what_the_tests_import_is_in_requirements_dev_txt() -> None:
+    required = _required("requirements.txt") | _required("requirements-dev.txt")
+    files = [file for file in sorted((ROOT / "tests").rglob("*.py")) if "__pycache__" not in file.parts]
+    assert _missing(_imported(files), required | {"botocore", "kombu"}) == {}
