@@ -22,7 +22,7 @@ check: $(TOOLS) ## lint, formatting and types
 	@$(BIN)/python -m ops.check
 
 demo: $(RUNTIME) ## the main job end to end with a simulated crowd; INPUT=file for your own examples
-	@$(BIN)/python -m ops.demo $(INPUT)
+	@$(BIN)/python -m ops.demo
 
 bench: $(TOOLS) ## measure against the stated limits
 	@$(BIN)/python -m tests.benchmarks

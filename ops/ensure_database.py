@@ -28,7 +28,9 @@ def ensure(url: str) -> bool:
 def drop(url: str) -> None:
     """Drop the database, its users thrown out."""
     parts = urlsplit(url)
-    _execute(parts._replace(path="/postgres").geturl(), "DROP DATABASE IF EXISTS {} WITH (FORCE)", parts.path.strip("/"))
+    _execute(
+        parts._replace(path="/postgres").geturl(), "DROP DATABASE IF EXISTS {} WITH (FORCE)", parts.path.strip("/")
+    )
 
 
 def _create(server: str, name: str) -> bool:

@@ -33,7 +33,8 @@ def _listen_for_stop() -> None:
 def _report(stack: Stack, with_sample: bool) -> str:
     lines = ["", f"  Leads:    {stack.web_url}"]
     if with_sample:
-        lines.append("            log in as lead with the password lead-sample-password")
+        own = "that you set" if os.environ.get("SAMPLE_LEAD_PASSWORD") else "lead-sample-password"
+        lines.append(f"            log in as lead with the password {own}")
     lines.append(f"  Workers:  {stack.marketplace_url}")
     if stack.settings["MARKETPLACE_SANDBOX"] == "True":
         lines.append("            log in as worker1, worker2 or worker3 with the password worker")
@@ -45,7 +46,7 @@ def _report(stack: Stack, with_sample: bool) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ops.run", description=__doc__)
     parser.add_argument("--no-sample", action="store_true", help="do not load the sample project")
-    with_sample = not parser.parse_args().no_sample
+    options = parser.parse_args()
     settings = ours(os.environ)
     # A name that another program set for its own Django project.
     settings.pop("DJANGO_SETTINGS_MODULE", None)
@@ -59,6 +60,8 @@ def main() -> int:
         print("Starting ...", flush=True)
         stack.start()
         stack.wait_ready()
+        # The sample's passwords are known to everybody: without DEBUG, the database may be a real one.
+        with_sample = not options.no_sample and stack.settings["DEBUG"] == "True"
         if with_sample:
             print(stack.manage("load_sample"), end="")
         print(_report(stack, with_sample), flush=True)
