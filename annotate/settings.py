@@ -146,6 +146,15 @@ CELERY_BEAT_SCHEDULE = {
     "resume": {"task": "hits.tasks.resume_all", "schedule": timedelta(seconds=15), "options": {"expires": 15}},
 }
 
+# Counters of failed log-ins and of API calls hold for all web processes together.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "annotate",
+    }
+}
+
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

@@ -17,11 +17,11 @@ from django.db.models import Q
 
 from hits.flow.common import protocol_of
 from hits.models import Assignment, Block, Draft, Hit, Item
+from hits.models.links import hit_pk
 from hits.protocols.base import Json
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
-_HIT_SALT = "hits.task"
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
@@ -80,15 +80,10 @@ class Page:
         return not self.token
 
 
-def task_url(hit_pk: int) -> str:
-    """The ExternalURL of a HIT, a function of its row alone."""
-    return f"{settings.PUBLIC_URL}/task/{signing.Signer(salt=_HIT_SALT).sign(str(hit_pk))}/"
-
-
 def resolve(token: str) -> Hit:
     """The HIT of an address. Raises TokenRefusedError."""
     try:
-        return _hit(int(signing.Signer(salt=_HIT_SALT).unsign(token)))
+        return _hit(hit_pk(token))
     except (signing.BadSignature, ValueError) as error:
         raise TokenRefusedError("This address is incomplete or was changed, so the task cannot be found.") from error
 

@@ -102,6 +102,7 @@ class Draft(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment_id", "worker_id", name="one_draft_an_assignment")]
+        indexes = [models.Index(fields=["worker_id"], name="draft_by_worker")]
 
     def __str__(self) -> str:
         return f"draft of {self.assignment_id}"

@@ -15,5 +15,4 @@ def task_url(hit_pk: int) -> str:
 
 def hit_pk(token: str) -> int:
     """The row that an address names. Raises django.core.signing.BadSignature."""
-    signed = signing.Signer(salt=_SALT).unsign(token)
-    return int(signed)
+    return int(signing.Signer(salt=_SALT).unsign(token))

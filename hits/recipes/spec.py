@@ -38,7 +38,7 @@ class RecipeError(Exception):
 
 
 class OptionError(ValueError):
-    """An option that the recipe does not know, or a value of another type than the recipe's own."""
+    """An option that the recipe does not know, a value of another type than its own, or a share outside 0..1."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class Recipe:
                 known = ", ".join(sorted(self.options)) or "none"
                 raise OptionError(f"the recipe {self.name} has no option {name!r}; it has {known}")
             _refuse_other_type(name, value, self.options[name])
+            _refuse_no_share(name, value)
         return {**self.options, **given}
 
 
@@ -108,6 +109,12 @@ def _refuse_other_type(name: str, value: object, own: object) -> None:
     if type(value) is type(own) or (type(own) is float and type(value) is int):
         return
     raise OptionError(f"the option {name} must be like {own!r}, not {value!r}")
+
+
+def _refuse_no_share(name: str, value: object) -> None:
+    """An option whose name ends in `_share` is a share of one."""
+    if name.endswith("_share") and isinstance(value, int | float) and not 0 <= value <= 1:
+        raise OptionError(f"the option {name} must lie between 0 and 1, not {value!r}")
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""The requester's settings under test: fast password hashing, nothing else is different."""
+"""The requester's settings under test: fast password hashing and a cache that needs no server."""
 
 import os
 
@@ -9,3 +9,4 @@ os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test-secret")
 from annotate.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}

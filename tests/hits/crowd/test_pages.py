@@ -10,8 +10,8 @@ from django.test import Client
 from hits.crowd.html import parse, read_form
 from hits.crowd.key import AnswerKey
 from hits.crowd.task_page import NotATaskError, Task, read_task
-from hits.flow.serving import task_url
 from hits.models import Hit
+from hits.models.links import task_url
 from tests.hits import factories
 
 FORM = """

@@ -57,7 +57,7 @@ def _client_error(code: str, message: str, turk: str = "", status: int = 400) ->
         (_client_error("ServiceFault", "oops", status=500), errors.UnreachableError),
         (_client_error("505", "", status=505), errors.UnreachableError),
         (EndpointConnectionError(endpoint_url="http://x"), errors.UnreachableError),
-        (_client_error("RequestError", "Hit X does not exist.", "AWS.MechanicalTurk.HITDoesNotExist"), errors.GoneError),
+        (_client_error("RequestError", "Hit X does not exist.", "AWS.X.HITDoesNotExist"), errors.GoneError),
         (_client_error("ParameterValidationError", "bad XML"), errors.RefusedError),
         (
             _client_error("RequestError", 'The idempotency token "t" has already been processed.', "X.Y"),

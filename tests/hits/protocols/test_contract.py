@@ -116,6 +116,7 @@ def test_it_brings_a_template_for_the_task_page(folder, name):
 
 def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, settings, client, db):
     from hits.flow import serving
+from hits.models.links import task_url
     from tests.hits import factories as make
 
     settings.PLUGIN_ROOTS = roots
@@ -125,7 +126,7 @@ def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, set
     hit = make.hit(make.item(stage, document=document, data=sample["item"]))
     origin = settings.MTURK_SUBMIT_ORIGINS[0]
     query = {"assignmentId": "3A", "workerId": "AW", "hitId": hit.hit_id, "turkSubmitTo": origin}
-    response = client.get("/task/" + serving.task_url(hit.pk).split("/task/")[1], query)
+    response = client.get("/task/" + task_url(hit.pk).split("/task/")[1], query)
     assert response.status_code == 200
     assert f'action="{origin}/mturk/externalSubmit"' in response.content.decode()
     token = serving.page_token(serving.Visit(hit, "3A", "AW"))

@@ -215,6 +215,8 @@ def test_options_are_replaced_only_by_their_like():
     assert recipe.options_with({}) == {"eval_share": 0.18}
     with pytest.raises(OptionError, match="no option 'share'; it has eval_share"):
         recipe.options_with({"share": 0.2})
+    with pytest.raises(OptionError, match="between 0 and 1, not 5"):
+        load("record").options_with({"eval_share": 5})
     with pytest.raises(OptionError, match="must be like 0.18, not '20 %'"):
         recipe.options_with({"eval_share": "20 %"})
 

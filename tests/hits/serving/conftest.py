@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, BrowserType, Page
 
-from hits.flow import serving
 from hits.models import Hit
+from hits.models.links import task_url
 from tests.hits import factories as make
 from tests.hits.serving import story
 
@@ -85,7 +85,7 @@ def frame_query(hit: Hit, origin: str, **changes: str) -> dict[str, str]:
 
 
 def address(hit: Hit) -> str:
-    return "/task/" + serving.task_url(hit.pk).split("/task/")[1]
+    return "/task/" + task_url(hit.pk).split("/task/")[1]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from django.test import Client
 
 from hits.flow import serving
 from hits.models import Draft
+from hits.models.links import task_url
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
@@ -73,7 +74,7 @@ def test_a_changed_page_token_is_refused(hit, post, token):
 
 
 def test_an_address_token_is_no_page_token(hit, post):
-    assert post("check", serving.task_url(hit.pk).split("/")[-2], answer=ANSWER).status_code == 400
+    assert post("check", task_url(hit.pk).split("/")[-2], answer=ANSWER).status_code == 400
 
 
 def test_a_draft_is_kept_for_the_worker_and_assignment_of_the_page(hit, post, token):

@@ -8,6 +8,7 @@ from django.test import Client
 
 from hits.flow import serving
 from hits.models import Assignment, Block, Draft
+from hits.models.links import task_url
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address
@@ -100,9 +101,9 @@ def test_the_address_of_a_hit_that_is_gone_finds_nothing(hit, client):
 
 
 def test_the_address_is_short_and_a_function_of_the_row(hit):
-    assert serving.task_url(hit.pk) == serving.task_url(hit.pk)
-    assert len(serving.task_url(hit.pk)) < 120
-    assert serving.resolve(serving.task_url(hit.pk).rstrip("/").rsplit("/", 1)[1]) == hit
+    assert task_url(hit.pk) == task_url(hit.pk)
+    assert len(task_url(hit.pk)) < 120
+    assert serving.resolve(task_url(hit.pk).rstrip("/").rsplit("/", 1)[1]) == hit
 
 
 STRANGERS = ["https://evil.example", "", "javascript:alert(1)", "{known}.evil.example", "{known}/x"]
