@@ -1,0 +1,115 @@
+"""`make screenshots`: every page of both sites, in both widths and both themes, into test-results/screenshots.
+
+Starts a stack of its own with the sample project and some simulated answers. CHROMIUM names another browser.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+from playwright.sync_api import Page, sync_playwright
+
+from ops.stack import Stack
+from ops.surroundings import ROOT, StackError
+
+FOLDER = ROOT / "test-results" / "screenshots"
+WIDTHS = (1280, 360)
+THEMES = ("light", "dark")
+# Fewer than the sample has, so that the worker finds something to do.
+ANSWERS = 25
+MOST_PAGES = 40
+NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/admin/|^/static/")
+
+
+def main() -> int:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not chromium:
+        print("No Chromium: install it, or say where it is in CHROMIUM.", file=sys.stderr)
+        return 1
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as data_dir, Stack(Path(data_dir)) as stack, sync_playwright() as playwright:
+        stack.manage("load_sample")
+        stack.manage("crowd", "--key", "samples/record.jsonl", "--max-answers", str(ANSWERS), "--time-scale", "0.2")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        count = 0
+        for side, url, name, password in (
+            ("lead", stack.web_url, "lead", "lead-sample-password"),
+            ("worker", stack.marketplace_url, "worker1", "worker"),
+        ):
+            page = browser.new_context().new_page()
+            count += _photograph(page, url, f"{side}-signing-in")
+            _sign_in(page, url, name, password)
+            if side == "worker":
+                _accept_one(page)
+                count += _photograph(page, page.url, "worker-working")
+            for address in _addresses(page, url):
+                count += _photograph(page, address, f"{side}{_words(address)}")
+        browser.close()
+    print(f"{count} pictures in {FOLDER}")
+    return 0
+
+
+def _sign_in(page: Page, url: str, name: str, password: str) -> None:
+    page.goto(url)
+    if not page.locator("input[type=password]").count():
+        page.get_by_role("link", name=re.compile("(log|sign) in", re.IGNORECASE)).first.click()
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name=re.compile("(log|sign) in", re.IGNORECASE)).click()
+    page.wait_for_load_state()
+
+
+def _accept_one(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Start")).first.click()
+    page.wait_for_url(re.compile("/mturk/work/"))
+
+
+def _addresses(page: Page, start: str) -> Iterator[str]:
+    """Pages that links lead to, one of each kind: two items differ by their number only."""
+    waiting, seen = [start], {_kind(start)}
+    while waiting and len(seen) <= MOST_PAGES:
+        address = waiting.pop(0)
+        page.goto(address)
+        yield address
+        for href in page.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))"):
+            found = urljoin(page.url, href).split("#")[0]
+            same_site = urlsplit(found).netloc == urlsplit(start).netloc
+            if same_site and _kind(found) not in seen and not NO_PAGE.search(urlsplit(found).path):
+                seen.add(_kind(found))
+                waiting.append(found)
+
+
+def _kind(address: str) -> str:
+    """An address without numbers, identifiers and filters."""
+    return re.sub(r"\d+|\b[A-Z0-9]{8,}\b", "*", urlsplit(address).path)
+
+
+def _words(address: str) -> str:
+    return re.sub(r"[^\w*]+", "-", f"/{urlsplit(address).path.strip('/')}").rstrip("-")
+
+
+def _photograph(page: Page, address: str, name: str) -> int:
+    """A picture for each width and theme; how many."""
+    page.goto(address)
+    for width in WIDTHS:
+        for theme in THEMES:
+            page.set_viewport_size({"width": width, "height": 800})
+            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.screenshot(path=FOLDER / f"{name}-{width}-{theme}.png", full_page=True)
+    return len(WIDTHS) * len(THEMES)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except StackError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
