@@ -18,8 +18,8 @@ class Assignment(models.Model):
         REJECTED = "Rejected", "Rejected"
 
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="assignments")
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="assignments")
-    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="assignments", db_index=False)
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments", db_index=False)
     assignment_id = models.CharField(max_length=64)
     state = models.CharField(max_length=10, choices=State.choices)
     accepted_at = models.DateTimeField()
@@ -43,7 +43,11 @@ class Assignment(models.Model):
             models.Index(
                 "stage", "auto_approval_at", condition=models.Q(state="Submitted"), name="assignment_to_review"
             ),
-            models.Index(fields=["stage", "worker"], name="assignment_by_worker"),
+            models.Index(fields=["stage", "id"], name="assignment_by_stage"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(remark=""), name="assignment_reported"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(problem=""), name="assignment_invalid"),
+            models.Index(fields=["stage", "worker"], name="assignment_by_stage_worker"),
+            models.Index(fields=["worker", "id"], name="assignment_by_worker"),
         ]
 
     def __str__(self) -> str:
@@ -53,9 +57,9 @@ class Assignment(models.Model):
 class Label(models.Model):
     """What an answer says about one unit of the item. A void label counts for nothing."""
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="labels")
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="labels")
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="labels")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="labels", db_index=False)
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="labels")
     unit = models.CharField(max_length=60)
     value = models.JSONField()

@@ -40,7 +40,7 @@ class Project(models.Model):
 class Document(models.Model):
     """A text that items ask about: stored once, however many items or stages use it."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="documents", db_index=False)
     key = models.CharField(max_length=200)
     origin = models.CharField(max_length=20)
     purpose = models.CharField(max_length=10, help_text="train or eval: where its items may end up.")
@@ -150,7 +150,7 @@ class Item(models.Model):
         KEPT = "kept", "Kept"
         DROPPED = "dropped", "Dropped"
 
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="items")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="items", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="items")
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="children")
     key = models.CharField(max_length=300)
@@ -161,6 +161,8 @@ class Item(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]
         indexes = [
+            # Lists are paged by id; the ones below hold the stage's own index too.
+            models.Index(fields=["stage", "id"], name="item_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="item_by_state"),
             models.Index(fields=["stage", "id"], condition=models.Q(stale=True), name="item_to_decide"),
         ]

@@ -56,9 +56,9 @@ class Hit(models.Model):
         CLOSED = "closed", "Closed"
         REFUSED = "refused", "Refused by the marketplace"
 
-    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="hits")
-    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="hits")
-    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="hits")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="hits", db_index=False)
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="hits", db_index=False)
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="hits", db_index=False)
     slot = models.PositiveSmallIntegerField(default=1)
     token = models.CharField(max_length=64, unique=True, help_text="Unique request token and RequesterAnnotation.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
@@ -77,6 +77,7 @@ class Hit(models.Model):
         constraints = [models.UniqueConstraint("item", "slot", name="hit_slot_once_an_item")]
         indexes = [
             models.Index(fields=["batch", "state", "id"], name="hit_by_batch_state"),
+            models.Index(fields=["stage", "id"], name="hit_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="hit_by_stage_state"),
         ]
 

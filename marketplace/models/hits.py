@@ -53,9 +53,7 @@ class HitQuerySet(models.QuerySet["Hit"]):
         """HITs that this worker may still take: neither in hand nor handed in before."""
         from marketplace.models.assignments import Assignment
 
-        taken = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker).exclude(
-            status__in=Assignment.GIVEN_BACK
-        )
+        taken = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker).exclude(status__in=Assignment.GIVEN_BACK)
         return self.filter(~Exists(taken))
 
 
@@ -89,9 +87,7 @@ class Hit(models.Model):
         indexes = [
             models.Index(fields=["requester", "state", "id"], name="hit_requester_state"),
             models.Index(fields=["hit_type", "state", "id"], name="hit_type_state"),
-            models.Index(
-                fields=["requester", "id"], name="hit_not_disposed", condition=Q(disposed_at__isnull=True)
-            ),
+            models.Index(fields=["requester", "id"], name="hit_not_disposed", condition=Q(disposed_at__isnull=True)),
             models.Index(fields=["state", "expires_at"], name="hit_state_expiry"),
         ]
         constraints = [
@@ -131,9 +127,7 @@ class RequestToken(models.Model):
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["requester", "purpose", "token"], name="one_request_per_token")
-        ]
+        constraints = [models.UniqueConstraint(fields=["requester", "purpose", "token"], name="one_request_per_token")]
 
     def __str__(self) -> str:
         return self.token

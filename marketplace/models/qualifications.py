@@ -46,9 +46,7 @@ class Qualification(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["type", "worker"], name="one_qualification_per_worker")]
         indexes = [
-            models.Index(
-                fields=["worker"], name="qualification_held", condition=Q(status="Granted")
-            ),
+            models.Index(fields=["worker"], name="qualification_held", condition=Q(status="Granted")),
             models.Index(fields=["type", "status", "id"], name="qualification_of_type"),
         ]
 

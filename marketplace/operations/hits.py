@@ -21,9 +21,7 @@ def _type_of(call: Call, parameters: Parameters) -> HitType:
         keywords=parameters.get("Keywords", ""),
         reward=limits.check_reward(parameters["Reward"]),
         assignment_duration_seconds=parameters["AssignmentDurationInSeconds"],
-        auto_approval_delay_seconds=parameters.get(
-            "AutoApprovalDelayInSeconds", limits.DEFAULT_AUTO_APPROVAL_SECONDS
-        ),
+        auto_approval_delay_seconds=parameters.get("AutoApprovalDelayInSeconds", limits.DEFAULT_AUTO_APPROVAL_SECONDS),
         requirements=requirements,
     )
 

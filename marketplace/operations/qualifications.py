@@ -57,9 +57,7 @@ def list_qualification_types(call: Call, parameters: Parameters) -> Parameters:
     if parameters["MustBeRequestable"]:
         rows = rows.filter(is_requestable=True)
     for word in parameters.get("Query", "").split():
-        rows = rows.filter(
-            Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
-        )
+        rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word))
     return page(call, parameters, rows, "QualificationTypes", shapes.qualification_type)
 
 

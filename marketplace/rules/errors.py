@@ -127,8 +127,7 @@ class InvalidHitState(RequestError):
 
     def __init__(self, state: str, allowed: str) -> None:
         super().__init__(
-            f"This HIT is currently in the state '{state}'.  "
-            f"This operation can be called with a status of: {allowed}"
+            f"This HIT is currently in the state '{state}'.  This operation can be called with a status of: {allowed}"
         )
 
 

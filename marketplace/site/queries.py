@@ -10,7 +10,20 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
-from django.db.models import Count, DurationField, Exists, ExpressionWrapper, F, Max, Min, OuterRef, Q, Subquery, Sum
+from django.db.models import (
+    Count,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+)
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -23,6 +36,8 @@ _Status = Assignment.Status
 # Times and reputations are read from the newest answers of the whole marketplace, at most once a minute.
 FACTS_SAMPLE = 5000
 FACTS_SECONDS = 60
+# Counting goes so far and no further: a page costs the same however large a group is.
+MOST_COUNTED = 1000
 _FACTS_KEY = "site:facts"
 _NO_MONEY = Decimal("0.00")
 _WORK_TIME = ExpressionWrapper(F("submitted_at") - F("accepted_at"), output_field=DurationField())
@@ -46,7 +61,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of HITs as one worker sees it. `available` counts HITs that this worker can still take."""
+    """A group of HITs as one worker sees it. `available` counts HITs that this worker can take, to MOST_COUNTED."""
 
     hit_type: HitType
     available: int
@@ -82,6 +97,12 @@ class Group:
         return [need.sentence for need in self.needs if not need.met]
 
     @property
+    def amount(self) -> str:
+        """The number of HITs in words, such as "1 HIT" or "1,000+ HITs"."""
+        more = "+" if self.available == MOST_COUNTED else ""
+        return f"{self.available:,}{more} HIT{'s' if self.available != 1 else ''}"
+
+    @property
     def hourly(self) -> Decimal | None:
         """Dollars an hour at the median time; None before the first answer."""
         if self.seconds is None:
@@ -112,20 +133,24 @@ def open_groups(worker: Worker) -> list[Group]:
     Reads the stored state of HITs, which is exact after verbs.assignments.sweep.
     """
     open_hits = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE)
-    per_type = open_hits.order_by().values("hit_type")
     types = (
         HitType.objects.filter(Exists(open_hits))
         .annotate(
-            open_hits=Subquery(per_type.annotate(n=Count("pk")).values("n")),
-            newest=Subquery(per_type.annotate(n=Max("pk")).values("n")),
+            free=_RowCount(open_hits.for_worker(worker).order_by("-pk").values("pk")[:MOST_COUNTED]),
+            newest=Subquery(open_hits.order_by("-pk").values("pk")[:1]),
         )
         .select_related("requester")
         .order_by("-pk")
     )
-    taken = taken_counts(worker)
-    left = {kind: kind.open_hits - taken.get(kind.pk, 0) for kind in types}
-    groups = _as_groups(worker, {kind: count for kind, count in left.items() if count > 0})
+    groups = _as_groups(worker, {kind: kind.free for kind in types if kind.free})
     return [group for group in groups if not group.hidden]
+
+
+class _RowCount(Subquery):
+    """How many rows a query gives, its limit included."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
 
 
 def visible_group(worker: Worker, hit_type: HitType) -> Group | None:
@@ -136,19 +161,8 @@ def visible_group(worker: Worker, hit_type: HitType) -> Group | None:
 
 def group_for(worker: Worker, hit_type: HitType) -> Group:
     """The group for somebody who knows it already, such as one who has just submitted."""
-    free = Hit.objects.filter(hit_type=hit_type).assignable(timezone.now()).count()
-    taken = taken_counts(worker, hit_type).get(hit_type.pk, 0) if free else 0
-    return _as_groups(worker, {hit_type: free - taken})[0]
-
-
-def taken_counts(worker: Worker, hit_type: HitType | None = None) -> dict[int, int]:
-    """HIT type to number of its open HITs that the worker holds or has handed in."""
-    rows = Assignment.objects.filter(worker=worker, hit__state=lifecycle.ASSIGNABLE).exclude(
-        status__in=Assignment.GIVEN_BACK
-    )
-    if hit_type is not None:
-        rows = rows.filter(hit__hit_type=hit_type)
-    return dict(rows.order_by().values_list("hit__hit_type").annotate(Count("pk")))
+    free = Hit.objects.filter(hit_type=hit_type).assignable(timezone.now()).for_worker(worker)
+    return _as_groups(worker, {hit_type: free.order_by("-pk")[:MOST_COUNTED].count()})[0]
 
 
 def _as_groups(worker: Worker, left: Mapping[HitType, int]) -> list[Group]:

@@ -21,9 +21,7 @@ def deposit(requester: Requester, amount: Decimal, now: datetime) -> None:
     Requester.objects.filter(pk=requester.pk).update(funds=F("funds") + money(amount))
 
 
-def hold(
-    requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignment: Assignment | None = None
-) -> None:
+def hold(requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignment: Assignment | None = None) -> None:
     """Reserve money; raises InsufficientFunds and changes nothing when less is available."""
     _record(_Kind.HOLD, requester_id, amount, now, hit, assignment)
     funded = Requester.objects.filter(pk=requester_id, funds__gte=F("held") + F("charged") + money(amount))
@@ -40,9 +38,7 @@ def charge(requester_id: int, amount: Decimal, now: datetime, assignment: Assign
     )
 
 
-def release(
-    requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignment: Assignment | None = None
-) -> None:
+def release(requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignment: Assignment | None = None) -> None:
     """Give held money back."""
     _record(_Kind.RELEASE, requester_id, amount, now, hit, assignment)
     Requester.objects.filter(pk=requester_id).update(held=F("held") - money(amount))

@@ -113,9 +113,7 @@ def _structure_reader(shape: Any) -> Reader:
             if given is not None:
                 found[name] = reader(given, where, problems)
             elif required:
-                problems.append(
-                    f"Value null at '{where}' failed to satisfy constraint: Member must not be null"
-                )
+                problems.append(f"Value null at '{where}' failed to satisfy constraint: Member must not be null")
         return found
 
     return read

@@ -19,6 +19,7 @@ import django  # noqa: E402
 django.setup()
 
 from django.contrib.auth import get_user_model  # noqa: E402
+from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from hits.flow import deciding, importing, projects, publishing, sending  # noqa: E402
@@ -107,7 +108,8 @@ def _answer(stage: Stage) -> None:
                 worker=row.worker,
                 unit="entity",
                 value={"start": 0, "end": 1, "text": "x"},
-                correct=n % 2 == 0,
+                # A crowd that is right six times of ten, each worker too.
+                correct=n // WORKERS % 10 < 6,
             )
             for n, row in enumerate(rows)
         ),
@@ -118,6 +120,9 @@ def _answer(stage: Stage) -> None:
     refresh_worker_stats(stage, [worker.pk for worker in workers])
     deciding.decide(stage)
     refresh_summary(stage)
+    with connection.cursor() as cursor:
+        # What the database does by itself within a minute of so many new rows.
+        cursor.execute("ANALYZE")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from django.test import Client
 
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.rules.qualifications import NUMBER_APPROVED
+from marketplace.site import queries
 from marketplace.site.queries import Group
 from marketplace.verbs import assignments, qualifications
 from tests.marketplace.site.conftest import requirement
@@ -201,3 +202,12 @@ def test_the_bar_sums_up_the_day_of_the_viewer(
 def test_a_wrong_time_zone_counts_as_utc(client: Client, cookie: str) -> None:
     client.cookies["tz"] = cookie
     assert client.get("/").status_code == 200
+
+
+def test_counting_stops_at_a_limit_and_says_so(
+    client: Client, hit_type: HitType, make_hit: Callable[..., Hit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_COUNTED", 3)
+    for _ in range(5):
+        make_hit(hit_type)
+    assert "3+ HITs" in client.get("/").text

@@ -14,11 +14,11 @@ from tests.marketplace.site.conftest import requirement
 
 # Session, user and worker are three of each; the bar is one; the sweep is three.
 PAGES = {
-    "/?filtered=1": 11,
-    "/mturk/preview?groupId={group}": 10,
+    "/?filtered=1": 10,
+    "/mturk/preview?groupId={group}": 9,
     "/mturk/work/{held}/": 4,
-    "/mturk/work/{done}/after/": 9,
-    "/mturk/finished?groupId={group}": 9,
+    "/mturk/work/{done}/after/": 8,
+    "/mturk/finished?groupId={group}": 8,
     "/worker/": 10,
     "/worker/earnings/": 10,
     "/worker/qualifications/": 6,

@@ -123,7 +123,7 @@ def test_the_page_after_a_submit_offers_the_next_hit(
     (done,) = answer_hits(hit_type, worker, 1)
     page = client.get(f"/mturk/work/{done.pk}/", follow=True).text
     assert "$0.50 waits for the requester" in page
-    assert "1 more HIT for you" in page
+    assert "1 HIT left for you" in page
     assert "data-next" in page
 
 
