@@ -26,7 +26,7 @@ def harvest(stage: Stage) -> int:
     Raises MarketplaceError when the marketplace does not answer; what came before is kept, and the next run
     goes on. Two runs at once are one run.
     """
-    with lease(f"harvest:{stage.pk}", seconds=120) as held:
+    with lease(f"harvest:{stage.pk}", seconds=60) as held:
         if held is None or not stage.hit_type_id:
             return 0
         market = gateway()

@@ -15,12 +15,14 @@ from hits.flow.common import recipe_of
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import LISTED, Fault, FormatErrors
 from hits.models import Blob, Document, Item, Project, Stage, Upload
-from hits.models.leases import lease
+from hits.models.leases import Held, lease
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.recipes import SourceDocument
 
 PROGRESS_EVERY = 1000
+# Renewed while reading; long enough for storing, which is one transaction.
+LEASE_SECONDS = 120
 
 
 class UploadRefusedError(Exception):
@@ -49,25 +51,25 @@ def check_size(size: int) -> None:
 
 def import_upload(upload_pk: int) -> int:
     """Import a stored file; returns the number of new items. A second run of the same upload changes nothing."""
-    with lease(f"upload:{upload_pk}", seconds=600) as held:
+    with lease(f"upload:{upload_pk}", seconds=LEASE_SECONDS) as held:
         upload = Upload.objects.select_related("project", "blob").get(pk=upload_pk)
         if held is None or upload.state in (Upload.State.DONE, Upload.State.REFUSED):
             return 0
         try:
             with without_cycle_collection():
-                return _import(upload)
+                return _import(upload, held)
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0
 
 
-def _import(upload: Upload) -> int:
+def _import(upload: Upload, held: Held) -> int:
     _note(upload, state=Upload.State.READING)
     documents = recipe_of(upload.project).steps.read_documents(
         io.BytesIO(upload.blob.read()),
         max_bytes=settings.MAX_IMPORT_BYTES,
         default_origin=upload.origin,
-        progress=_progress(upload),
+        progress=_progress(upload, held),
     )
     _refuse_known(upload.project, documents)
     _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents))
@@ -83,9 +85,10 @@ def _note(upload: Upload, **values: object) -> None:
     Upload.objects.filter(pk=upload.pk).update(**values)
 
 
-def _progress(upload: Upload) -> Callable[[int], None]:
+def _progress(upload: Upload, held: Held) -> Callable[[int], None]:
     def note(done: int) -> None:
         if done % PROGRESS_EVERY == 0:
+            held.renew()
             _note(upload, done=done)
 
     return note

@@ -40,6 +40,9 @@ R = TypeVar("R")
 Outcome = RemoteHit | MarketplaceError
 
 CHUNK = 200
+# Renewed with every chunk; after a crash another process waits so long at most.
+LEASE_SECONDS = 30
+WAITING = [Hit.State.PLANNED, Hit.State.SENT]
 # A token lives 24 hours at the marketplace; from an hour before its end the HIT is looked for first.
 TOKEN_LIFE = timedelta(hours=23)
 QUALIFICATIONS = {
@@ -53,7 +56,7 @@ def send(batch_pk: int) -> int:
     Stops early when the batch is paused, and waits (state "waiting") when the marketplace does not answer;
     calling it again goes on. Another process at the same batch makes it return 0.
     """
-    with lease(f"batch:{batch_pk}", seconds=120) as held:
+    with lease(f"batch:{batch_pk}", seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
         batch = Batch.objects.select_related("stage__project").get(pk=batch_pk)
@@ -108,7 +111,7 @@ def _refusals(batch: Batch) -> str:
 
 
 def _send_hits(batch: Batch, market: Gateway) -> int:
-    hits = list(batch.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT]).order_by("id")[:CHUNK])
+    hits = list(batch.hits.filter(state__in=WAITING).order_by("id")[:CHUNK])
     _adopt_old(hits, market)
     unknown = [hit for hit in hits if hit.hit_id is None]
     # Committed before the call: a crash leaves rows that say "asked, answer unknown".
@@ -150,20 +153,31 @@ def _adopt_old(hits: Sequence[Hit], market: Gateway) -> None:
 
 
 def _record_hits(batch: Batch, outcomes: Sequence[tuple[Hit, Outcome]]) -> None:
-    made = [(hit, outcome) for hit, outcome in outcomes if isinstance(outcome, RemoteHit)]
-    refused = [(hit, outcome) for hit, outcome in outcomes if isinstance(outcome, RefusedError)]
-    for hit, remote in made:
-        hit.hit_id, hit.expires_at, hit.state = remote.hit_id, remote.expires_at, Hit.State.LIVE
-    for hit, error in refused:
-        hit.error, hit.state = str(error), Hit.State.REFUSED
-    changed = [hit for hit, _ in [*made, *refused]]
+    known = [(hit, outcome) for hit, outcome in outcomes if not isinstance(outcome, UnreachableError)]
     with transaction.atomic():
+        # A process whose lease ran out may record the same outcomes: each row is recorded once.
+        rows = Hit.objects.select_for_update().filter(id__in=[hit.pk for hit, _ in known])
+        waiting = set(rows.filter(state__in=WAITING).values_list("pk", flat=True))
+        changed = [_outcome(hit, outcome) for hit, outcome in known if hit.pk in waiting]
         Hit.objects.bulk_update(changed, ["hit_id", "expires_at", "state", "error"], batch_size=500)
-        if refused:
-            hits = [hit for hit, _ in refused]
-            Item.objects.filter(id__in=[hit.item_id for hit in hits]).update(state=Item.State.NEW)
-            batch.stage.project.account.post(release(hit, hit.max_assignments, "refused") for hit in hits)
-        Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(changed), refused=F("refused") + len(refused))
+        _give_back(batch, [hit for hit in changed if hit.state == Hit.State.REFUSED])
+        Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(changed))
+
+
+def _outcome(hit: Hit, outcome: Outcome) -> Hit:
+    if isinstance(outcome, RemoteHit):
+        hit.hit_id, hit.expires_at, hit.state = outcome.hit_id, outcome.expires_at, Hit.State.LIVE
+    else:
+        hit.error, hit.state = str(outcome), Hit.State.REFUSED
+    return hit
+
+
+def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
+    if not refused:
+        return
+    Item.objects.filter(id__in=[hit.item_id for hit in refused]).update(state=Item.State.NEW)
+    batch.stage.project.account.post(release(hit, hit.max_assignments, "refused") for hit in refused)
+    Batch.objects.filter(pk=batch.pk).update(refused=F("refused") + len(refused))
 
 
 def _send_extensions(batch: Batch, market: Gateway) -> int:
@@ -193,19 +207,19 @@ def _extend(extension: Extension, until: datetime, market: Gateway) -> datetime:
 def _record_extension(batch: Batch, extension: Extension, outcome: datetime | MarketplaceError) -> None:
     if isinstance(outcome, UnreachableError):
         return
+    done = isinstance(outcome, datetime)
+    planned = Extension.objects.filter(pk=extension.pk, state=Extension.State.PLANNED)
     with transaction.atomic():
-        if isinstance(outcome, datetime):
+        if done and planned.update(state=Extension.State.DONE):
             Hit.objects.filter(pk=extension.hit_id).update(
                 max_assignments=F("max_assignments") + extension.assignments,
                 expires_at=outcome,
                 state=Hit.State.LIVE,
             )
-            Extension.objects.filter(pk=extension.pk).update(state=Extension.State.DONE)
-        else:
-            Extension.objects.filter(pk=extension.pk).update(state=Extension.State.REFUSED, error=str(outcome))
+            Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
+        elif not done and planned.update(state=Extension.State.REFUSED, error=str(outcome)):
             # The HIT cannot grow, for instance because it is gone: the item gets a new one instead.
             _replace(extension)
-        Batch.objects.filter(pk=batch.pk).update(done=F("done") + (1 if isinstance(outcome, datetime) else 0))
 
 
 def _replace(extension: Extension) -> None:
