@@ -27,11 +27,11 @@ demo: $(RUNTIME) ## the main job end to end with a simulated crowd; INPUT=file f
 bench: $(TOOLS) ## measure against the stated limits
 	@$(BIN)/python -m tests.benchmarks
 
-screenshots: $(TOOLS) ## photograph every page in both widths and themes into test-results/screenshots
+screenshots: $(TOOLS) ## photograph every page in both widths and themes into build/screenshots
 	@$(BIN)/python -m ops.screenshots
 
 clean: ## remove the virtual environment, caches and test results; data/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .collected test-results
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .collected build test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:

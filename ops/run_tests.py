@@ -24,7 +24,7 @@ import psycopg2
 from ops.ensure_database import drop
 from ops.surroundings import ROOT, StackError, whole_environment
 
-RESULTS = ROOT / "test-results"
+RESULTS = ROOT / "build" / "tests"
 LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
 REQUESTER = ("--ds=tests.settings.annotate",)
 MARKETPLACE = ("--ds=tests.settings.marketplace",)
@@ -81,6 +81,8 @@ def run(group: Group) -> Outcome:
     report, log = RESULTS / f"{group.slug}.xml", RESULTS / f"{group.slug}.log"
     command = [sys.executable, str(ROOT / "ops" / "tied.py"), str(RESULTS / f"{group.slug}.pid"), sys.executable]
     command += ["-m", "pytest", *group.paths, *group.options, f"--junitxml={report}", "--durations=10"]
+    # The browser plugin empties its output folder, which must be nobody else's.
+    command += [f"--output={RESULTS / group.slug}"]
     with tempfile.TemporaryDirectory(prefix="annotate-test-") as data_dir, log.open("w") as output:
         environment = whole_environment({"DATA_DIR": data_dir, **group.settings})
         try:
@@ -168,7 +170,7 @@ def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
 
 def main() -> int:
     shutil.rmtree(RESULTS, ignore_errors=True)
-    RESULTS.mkdir()
+    RESULTS.mkdir(parents=True)
     checks = subprocess.run([sys.executable, "-m", "ops.check"], cwd=ROOT).returncode
     try:
         server = postgresql()

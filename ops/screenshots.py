@@ -1,4 +1,4 @@
-"""`make screenshots`: every page of both sites, in both widths and both themes, into test-results/screenshots.
+"""`make screenshots`: every page of both sites, in both widths and both themes, into build/screenshots.
 
 Starts a stack of its own with the sample project and some simulated answers. CHROMIUM names another browser.
 """
@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
-FOLDER = ROOT / "test-results" / "screenshots"
+FOLDER = ROOT / "build" / "screenshots"
 WIDTHS = (1280, 360)
 THEMES = ("light", "dark")
 # Fewer than the sample has, so that the worker finds something to do.
