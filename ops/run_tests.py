@@ -31,6 +31,14 @@ MARKETPLACE = ("--ds=tests.settings.marketplace",)
 NO_DJANGO = ("-p", "no:django")
 # What knows no database would say the same on another one.
 PURE = ("tests/hits/quality", "tests/hits/text", "tests/hits/formats", "tests/hits/mturk", "tests/marketplace/rules")
+# A browser sees the same pages on any database.
+TASK_PAGE = "tests/hits/serving/test_browser.py"
+IN_A_BROWSER = (
+    TASK_PAGE,
+    "tests/hits/views/test_browser.py",
+    "tests/marketplace/site/test_browser.py",
+    "tests/marketplace/site/test_pages_axe.py",
+)
 GROUP_SECONDS = 1500
 
 
@@ -42,10 +50,19 @@ class Group:
     paths: Sequence[str]
     options: Sequence[str]
     settings: dict[str, str] = field(default_factory=dict)
+    ignored: Sequence[str] = ()
 
     @property
     def slug(self) -> str:
         return self.title.lower().replace(" ", "-")
+
+    def has(self, file: str) -> bool:
+        """Whether a test file belongs here; `file` is relative to the repository's root."""
+
+        def under(places: Sequence[str]) -> bool:
+            return any(file == place or file.startswith(f"{place}/") for place in places)
+
+        return under(self.paths) and not under(self.ignored)
 
 
 @dataclass
@@ -63,15 +80,17 @@ class Outcome:
 
 def groups(server: str | None) -> list[Group]:
     """The longest first, so that two at a time end together. `server` is a PostgreSQL server's URL."""
-    found = [Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER)]
+    # Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
+    found = [Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,))]
     if server:
-        ignored = tuple(f"--ignore={path}" for path in PURE)
+        ignored = (*PURE, *IN_A_BROWSER)
         requester = {"DATABASE_URL": f"{server}{_database_name()}"}
         marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
         found += [
-            Group("Requester on PostgreSQL", ("tests/hits",), (*REQUESTER, *ignored), requester),
-            Group("Marketplace on PostgreSQL", ("tests/marketplace",), (*MARKETPLACE, *ignored), marketplace),
+            Group("Requester on PostgreSQL", ("tests/hits",), REQUESTER, requester, ignored),
+            Group("Marketplace on PostgreSQL", ("tests/marketplace",), MARKETPLACE, marketplace, ignored),
         ]
+    found.append(Group("Task page in a browser", (TASK_PAGE,), REQUESTER))
     found.append(Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE))
     stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     return [*found, Group("Whole stack", stacks, NO_DJANGO)]
@@ -80,7 +99,8 @@ def groups(server: str | None) -> list[Group]:
 def run(group: Group) -> Outcome:
     report, log = RESULTS / f"{group.slug}.xml", RESULTS / f"{group.slug}.log"
     command = [sys.executable, str(ROOT / "ops" / "tied.py"), str(RESULTS / f"{group.slug}.pid"), sys.executable]
-    command += ["-m", "pytest", *group.paths, *group.options, f"--junitxml={report}", "--durations=10"]
+    command += ["-m", "pytest", *group.paths, *(f"--ignore={path}" for path in group.ignored)]
+    command += [*group.options, f"--junitxml={report}", "--durations=10"]
     # The browser plugin empties its output folder, which must be nobody else's.
     command += [f"--output={RESULTS / group.slug}"]
     with tempfile.TemporaryDirectory(prefix="annotate-test-") as data_dir, log.open("w") as output:

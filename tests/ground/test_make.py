@@ -39,9 +39,15 @@ def test_what_make_starts_is_there(target: str) -> None:
 
 def test_every_test_belongs_to_a_group_on_sqlite() -> None:
     """A folder that nobody names would never run, and nobody would notice."""
-    named = [path for group in run_tests.groups(None) for path in group.paths]
+    groups = run_tests.groups(None)
     files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / "tests").rglob("test_*.py"))]
-    assert [file for file in files if not any(file.startswith(f"{path}/") for path in named)] == []
+    assert [file for file in files if not any(group.has(file) for group in groups)] == []
+
+
+@pytest.mark.parametrize("path", [*run_tests.PURE, *run_tests.IN_A_BROWSER])
+def test_what_is_left_out_on_postgresql_is_there(path: str) -> None:
+    """A file that was renamed would run twice and nobody would notice."""
+    assert (ROOT / path).exists()
 
 
 def test_a_server_adds_both_projects_on_postgresql() -> None:
