@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from hits.models import Project
@@ -66,7 +66,7 @@ class ImportForm(forms.Form):
 class OwnerForm(forms.Form):
     username = forms.CharField(max_length=150, label="User name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
 
-    def clean_username(self) -> AbstractBaseUser:
+    def clean_username(self) -> User:
         """The account of that name."""
         found = get_user_model().objects.filter(username=self.cleaned_data["username"], is_active=True).first()
         if found is None:

@@ -6,6 +6,7 @@ A task may run twice at the same time or again after a crash; every room allows 
 from __future__ import annotations
 
 from celery import shared_task
+from django.contrib.auth.models import User
 
 from hits.flow import (
     advancing,
@@ -23,6 +24,10 @@ from hits.models import Block, Project, Stage
 from hits.mturk.errors import MarketplaceError
 
 RETRY = {"autoretry_for": (MarketplaceError,), "retry_backoff": 2, "retry_backoff_max": 60, "max_retries": 10}
+
+
+def _user(pk: int | None) -> User | None:
+    return None if pk is None else User.objects.filter(pk=pk).first()
 
 
 @shared_task
@@ -84,10 +89,8 @@ def check_quality(stage_pk: int) -> int:
 
 @shared_task(**RETRY)
 def apply_blocks(stage_pk: int, worker_ids: list[str], user_pk: int | None) -> int:
-    from django.contrib.auth import get_user_model
-
     stage = Stage.objects.select_related("project").get(pk=stage_pk)
-    done = blocking.block(stage, worker_ids, get_user_model().objects.filter(pk=user_pk).first())
+    done = blocking.block(stage, worker_ids, _user(user_pk))
     conclude_project.delay(stage.project_id)
     return done
 
@@ -123,10 +126,8 @@ def finish_reviews(stage_pk: int) -> int:
 
 @shared_task
 def make_release(project_pk: int, user_pk: int | None) -> int:
-    from django.contrib.auth import get_user_model
-
     project = Project.objects.get(pk=project_pk)
-    made, _ = releasing.release(project, get_user_model().objects.filter(pk=user_pk).first())
+    made, _ = releasing.release(project, _user(user_pk))
     return made.number
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -52,7 +52,7 @@ def proposals(stage: Stage) -> list[Evidence]:
     return workers_to_block(tallies, Policy.from_dict(stage.quality))
 
 
-def block(stage: Stage, worker_ids: Iterable[str], user: AbstractBaseUser | None) -> int:
+def block(stage: Stage, worker_ids: Iterable[str], user: User | None) -> int:
     """Block these workers of the stage's proposals; returns how many blocks are new.
 
     Raises NotBlockableError, or MarketplaceError when the grant has to wait: the intent stays and
@@ -75,7 +75,7 @@ def block(stage: Stage, worker_ids: Iterable[str], user: AbstractBaseUser | None
     return sum(new)
 
 
-def _intend(stage: Stage, evidence: Evidence, user: AbstractBaseUser | None) -> bool:
+def _intend(stage: Stage, evidence: Evidence, user: User | None) -> bool:
     """The intent row and the void labels together: from here on the worker's labels do not count."""
     worker = Worker.objects.get(worker_id=evidence.worker)
     try:
@@ -122,7 +122,7 @@ def _qualification_type_id(stage: Stage) -> str:
     return Qualification.objects.get(project=stage.project_id, key=QUALIFICATION).qualification_type_id
 
 
-def undo(row: Block, user: AbstractBaseUser | None) -> None:
+def undo(row: Block, user: User | None) -> None:
     """Revoke the qualification and let the worker's labels count again. Answers bought meanwhile stay paid."""
     with transaction.atomic():
         standing = Block.objects.filter(pk=row.pk, state__in=[Block.State.GRANTED, Block.State.INTENDED])

@@ -53,7 +53,7 @@ def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
     votes: dict[int, list[Vote]] = defaultdict(list)
     rows = Label.objects.filter(item__in=pks, void=False).order_by("assignment__submitted_at", "id")
     seen: set[tuple[int, int]] = set()
-    for item, worker, value, correct in rows.values_list("item", "worker", "value", "correct"):
+    for item, worker, value, correct in rows.values_list("item", "worker__pk", "value", "correct"):
         if (item, worker) not in seen and len(votes[item]) < wanted:
             seen.add((item, worker))
             votes[item].append(Vote(str(worker), value, correct))

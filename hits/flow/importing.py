@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable, Sequence
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -29,7 +29,7 @@ class UploadRefusedError(Exception):
     """The file is not even looked at: empty or too large."""
 
 
-def create_upload(project: Project, name: str, content: bytes, origin: str, user: AbstractBaseUser | None) -> Upload:
+def create_upload(project: Project, name: str, content: bytes, origin: str, user: User | None) -> Upload:
     """Keep the bytes for the import to come. Raises UploadRefusedError."""
     check_size(len(content))
     return Upload.objects.create(

@@ -6,7 +6,7 @@ import secrets
 from decimal import Decimal
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
@@ -25,7 +25,7 @@ def create_project(
     recipe: str,
     budget: Decimal,
     contact_email: str,
-    owner: AbstractBaseUser,
+    owner: User,
     options: dict[str, Any] | None = None,
     seed: int | None = None,
 ) -> Project:
@@ -105,11 +105,11 @@ def change_budget(project: Project, budget: Decimal) -> None:
         raise BudgetExceededError(account.reserved + account.paid, budget) from error
 
 
-def add_owner(project: Project, user: AbstractBaseUser) -> None:
+def add_owner(project: Project, user: User) -> None:
     project.owners.add(user)
 
 
-def remove_owner(project: Project, user: AbstractBaseUser) -> None:
+def remove_owner(project: Project, user: User) -> None:
     """Raises LastOwnerError."""
     with transaction.atomic():
         if not project.owners.exclude(pk=user.pk).exists():

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -104,7 +104,7 @@ def _balance() -> Decimal | None:
 # Confirm
 
 
-def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: AbstractBaseUser | None) -> Batch:
+def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None) -> Batch:
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
@@ -123,7 +123,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: A
         return winner
 
 
-def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: AbstractBaseUser | None) -> Batch:
+def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None) -> Batch:
     pks = waiting(stage, items)
     if not pks:
         raise NothingToPublishError("Nothing waits to be published.")
@@ -290,19 +290,19 @@ def unfinished() -> list[int]:
     return list(Batch.objects.filter(state__in=states).order_by("pk").values_list("pk", flat=True))
 
 
-def expire(stage: Stage, user: AbstractBaseUser | None) -> Batch:
+def expire(stage: Stage, user: User | None) -> Batch:
     """Close every HIT of the stage now. Workers who have one open may still submit it."""
     pause(stage)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
     return _change_expiry(stage, Batch.Kind.EXPIRE, timezone.now(), user)
 
 
-def extend(stage: Stage, seconds: int, user: AbstractBaseUser | None) -> Batch:
+def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
     """Keep every HIT of the stage open until `seconds` from now."""
     return _change_expiry(stage, Batch.Kind.EXTEND, timezone.now() + timedelta(seconds=seconds), user)
 
 
-def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: AbstractBaseUser | None) -> Batch:
+def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User | None) -> Batch:
     # The wire carries whole seconds, and what is compared later must equal what was sent.
     total = stage.hits.filter(state=Hit.State.LIVE).count()
     return Batch.objects.create(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
@@ -35,7 +35,7 @@ def preview(project: Project) -> dict[str, Any]:
     }
 
 
-def release(project: Project, user: AbstractBaseUser | None) -> tuple[Release, bool]:
+def release(project: Project, user: User | None) -> tuple[Release, bool]:
     """The release of the verdicts as they stand, and whether it is new.
 
     When nothing changed since the last release, that one is returned. Raises NothingToReleaseError.
@@ -109,7 +109,7 @@ def _manifest(project: Project, content: ReleaseContent) -> dict[str, Any]:
 
 @transaction.atomic
 def _store(
-    project: Project, manifest: dict[str, Any], digest: str, files: dict[str, bytes], user: AbstractBaseUser | None
+    project: Project, manifest: dict[str, Any], digest: str, files: dict[str, bytes], user: User | None
 ) -> Release:
     last = project.releases.aggregate(last=Max("number"))["last"] or 0
     made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.flow.common import gateway
@@ -19,12 +19,12 @@ class FeedbackMissingError(Exception):
     """A rejection needs a reason: the worker reads it."""
 
 
-def approve(stage: Stage, assignment_pks: Iterable[int], user: AbstractBaseUser | None) -> int:
+def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
     """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many."""
     return _decide(stage, assignment_pks, Assignment.State.APPROVED, "")
 
 
-def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: AbstractBaseUser | None) -> int:
+def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
     """Decide to reject; the item is asked again. Raises FeedbackMissingError."""
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")

@@ -50,7 +50,7 @@ def _score_chunk(stage: Stage, protocol: TaskProtocol, rows: Sequence[Assignment
 def standing_blocks(stage: Stage) -> set[int]:
     """Workers whose labels count for nothing in this project."""
     blocks = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)
-    return set(blocks.values_list("worker", flat=True))
+    return set(blocks.values_list("worker__pk", flat=True))
 
 
 def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment, *, void: bool) -> list[Label]:

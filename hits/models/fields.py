@@ -48,7 +48,8 @@ class DollarField(_Integer):
     def get_prep_value(self, value: Any) -> Any:
         if value is None or hasattr(value, "resolve_expression"):
             return value
-        return int(self.to_python(value).scaleb(2))
+        amount = self.to_python(value)
+        return None if amount is None else int(amount.scaleb(2))
 
     def value_to_string(self, obj: models.Model) -> str:
         return str(self.value_from_object(obj))

@@ -102,7 +102,7 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
     seconds: dict[int, list[float]] = {}
     earned: dict[int, Decimal] = {}
     mine = Assignment.objects.filter(stage=stage, worker__in=pks)
-    for worker, taken, state in mine.values_list("worker", "seconds", "state"):
+    for worker, taken, state in mine.values_list("worker__pk", "seconds", "state"):
         seconds.setdefault(worker, []).append(taken)
         earned[worker] = earned.get(worker, Decimal(0)) + (stage.reward if state == Assignment.State.APPROVED else 0)
     scores = {

@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
@@ -23,7 +23,7 @@ from hits.models import Project, Stage
 class LeadRequest(HttpRequest):
     """A request past the guard: its user is signed in."""
 
-    user: AbstractBaseUser  # type: ignore[assignment]
+    user: User  # type: ignore[assignment]
 
 
 View = Callable[..., HttpResponse]

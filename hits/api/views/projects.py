@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -127,7 +127,7 @@ class Owner(ProjectView):
 
 
 def _user(username: str) -> Any:
-    found: AbstractBaseUser | None = get_user_model().objects.filter(username=username, is_active=True).first()
+    found: User | None = get_user_model().objects.filter(username=username, is_active=True).first()
     if found is None:
         raise exceptions.ValidationError({"username": ["Nobody here has this user name. Ask for the exact spelling."]})
     return found

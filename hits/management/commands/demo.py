@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.crowd.scaling import numbers_for
@@ -121,7 +121,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(report))
 
 
-def _lead() -> AbstractBaseUser:
+def _lead() -> User:
     """Nobody signs in as this lead: there is no password."""
     user, is_new = get_user_model().objects.get_or_create(username="demonstration")
     if is_new:

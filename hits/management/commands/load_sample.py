@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.flow import importing, projects, publishing, sending
@@ -46,7 +46,7 @@ def _refuse_in_earnest() -> None:
         )
 
 
-def _lead() -> AbstractBaseUser:
+def _lead() -> User:
     user, is_new = get_user_model().objects.get_or_create(username=LEAD)
     if is_new:
         user.set_password(os.environ.get("SAMPLE_LEAD_PASSWORD") or PASSWORD)
@@ -54,12 +54,12 @@ def _lead() -> AbstractBaseUser:
     return user
 
 
-def _project(user: AbstractBaseUser) -> Project:
+def _project(user: User) -> Project:
     found = Project.objects.filter(name=NAME, owners=user.pk).first()
     return found or projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
 
 
-def _import(project: Project, user: AbstractBaseUser) -> None:
+def _import(project: Project, user: User) -> None:
     """What an earlier run began it goes on with."""
     if project.documents.exists():
         return
@@ -69,7 +69,7 @@ def _import(project: Project, user: AbstractBaseUser) -> None:
     importing.import_upload(upload.pk)
 
 
-def _publish(project: Project, user: AbstractBaseUser) -> Batch:
+def _publish(project: Project, user: User) -> Batch:
     """Publish everything once and send it here and now: no worker has to run."""
     stage = project.stages.get(position=1)
     confirmation = f"sample:{project.pk}"

@@ -22,9 +22,7 @@ cases = st.integers(0, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
 crowds = st.lists(cases, min_size=1, max_size=30).map(
     lambda found: [Tally(f"W{i}", n, correct) for i, (correct, n) in enumerate(found)]
 )
-policies = st.builds(
-    Policy, min_answers=st.integers(1, 60), floor=st.floats(0.05, 0.9), alpha=st.floats(0.001, 0.3)
-)
+policies = st.builds(Policy, min_answers=st.integers(1, 60), floor=st.floats(0.05, 0.9), alpha=st.floats(0.001, 0.3))
 
 
 def names(evidence):

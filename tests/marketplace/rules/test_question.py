@@ -26,7 +26,10 @@ def test_a_declaration_and_comments_are_taken() -> None:
     ("address", "joined"),
     [
         ("https://a.b/", "https://a.b/?assignmentId=3A&hitId=3H&workerId=AW&turkSubmitTo=http%3A%2F%2Fc%3A8001"),
-        ("https://a.b/?x=1#top", "https://a.b/?x=1&assignmentId=3A&hitId=3H&workerId=AW&turkSubmitTo=http%3A%2F%2Fc%3A8001#top"),
+        (
+            "https://a.b/?x=1#top",
+            "https://a.b/?x=1&assignmentId=3A&hitId=3H&workerId=AW&turkSubmitTo=http%3A%2F%2Fc%3A8001#top",
+        ),
     ],
 )
 def test_the_frame_gets_who_and_where_to(address: str, joined: str) -> None:

@@ -46,9 +46,7 @@ def test_a_key_that_was_switched_off_is_refused(connect: Any, requester: Request
     assert code_of(connect()) == "UnrecognizedClientException"
 
 
-def test_a_clock_that_is_wrong_is_refused(
-    connect: Any, requester: Requester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_is_wrong_is_refused(connect: Any, requester: Requester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signature, "CLOCK_SKEW", timedelta(seconds=-1))
     assert code_of(connect()) == "InvalidSignatureException"
 
