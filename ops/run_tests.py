@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -79,9 +78,13 @@ class Outcome:
 
 
 def groups(server: str | None) -> list[Group]:
-    """The longest first, so that two at a time end together. `server` is a PostgreSQL server's URL."""
+    """The longest first, so that they end together. `server` is a PostgreSQL server's URL."""
+    stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     # Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
-    found = [Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,))]
+    found = [
+        Group("Whole stack", stacks, NO_DJANGO),
+        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,)),
+    ]
     if server:
         ignored = (*PURE, *IN_A_BROWSER)
         requester = {"DATABASE_URL": f"{server}{_database_name()}"}
@@ -90,10 +93,11 @@ def groups(server: str | None) -> list[Group]:
             Group("Requester on PostgreSQL", ("tests/hits",), REQUESTER, requester, ignored),
             Group("Marketplace on PostgreSQL", ("tests/marketplace",), MARKETPLACE, marketplace, ignored),
         ]
-    found.append(Group("Task page in a browser", (TASK_PAGE,), REQUESTER))
-    found.append(Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE))
-    stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
-    return [*found, Group("Whole stack", stacks, NO_DJANGO)]
+    return [
+        *found,
+        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE),
+        Group("Task page in a browser", (TASK_PAGE,), REQUESTER),
+    ]
 
 
 def run(group: Group) -> Outcome:
@@ -175,10 +179,11 @@ def _database_name() -> str:
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     outcomes = {}
-    with ThreadPoolExecutor(2) as pool:
-        began = {pool.submit(run, group): (group, time.monotonic()) for group in wanted}
-        for done in as_completed(began):
-            group, _ = began[done]
+    # Three on two cores: half of their time they wait for servers and browsers.
+    with ThreadPoolExecutor(3) as pool:
+        begun = {pool.submit(run, group): group for group in wanted}
+        for done in as_completed(begun):
+            group = begun[done]
             outcome = outcomes[group.title] = done.result()
             fine = not outcome.failed and not outcome.trouble
             print(f"{'fine' if fine else 'FAILED'}: {group.title}: {outcome} {outcome.trouble}".rstrip(), flush=True)
