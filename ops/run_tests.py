@@ -1,6 +1,8 @@
 """`make test`: everything that this machine can run, on SQLite and on PostgreSQL, and what it could not run and why.
 
-TEST_DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names a browser.
+TEST_DATABASE_URL or DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names
+a browser. With DATABASE_URL and REDIS_URL set, the browser tests' whole stack runs on those servers, in databases of
+its own that are dropped again.
 Under CI=true a gap is a failure. Exit status 0 only when nothing failed.
 """
 
@@ -82,7 +84,7 @@ def groups(server: str | None) -> list[Group]:
     stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     # Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
     found = [
-        Group("Whole stack", stacks, NO_DJANGO),
+        Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
         Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,)),
     ]
     if server:
@@ -98,6 +100,15 @@ def groups(server: str | None) -> list[Group]:
         Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE),
         Group("Task page in a browser", (TASK_PAGE,), REQUESTER),
     ]
+
+
+def _given_servers() -> dict[str, str]:
+    """For the whole stack: the servers of the shell's own DATABASE_URL and REDIS_URL."""
+    names = {"E2E_DATABASE_URL": "DATABASE_URL", "E2E_REDIS_URL": "REDIS_URL"}
+    given = {name: os.environ[source] for name, source in names.items() if os.environ.get(source)}
+    if not given.get("E2E_DATABASE_URL", "postgres").startswith("postgres"):
+        del given["E2E_DATABASE_URL"]
+    return given
 
 
 def run(group: Group) -> Outcome:
@@ -147,7 +158,7 @@ def read_report(report: Path, status: int) -> Outcome:
 
 def postgresql() -> str | None:
     """The URL of a PostgreSQL server up to its last slash, or None. Raises StackError when the one named is silent."""
-    named = os.environ.get("TEST_DATABASE_URL")
+    named = os.environ.get("TEST_DATABASE_URL") or _given_servers().get("E2E_DATABASE_URL")
     server = urlsplit(named or LOCAL_SERVER)._replace(path="/", query="").geturl()
     try:
         psycopg2.connect(f"{server}postgres", connect_timeout=5).close()

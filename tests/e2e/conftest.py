@@ -9,17 +9,33 @@ from typing import Any
 
 import pytest
 
+from ops.ensure_database import drop
 from ops.stack import Stack
+from ops.surroundings import second_database
 
 
 @pytest.fixture(scope="session")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def servers() -> Iterator[dict[str, str]]:
+    """Settings for a stack on the servers of E2E_DATABASE_URL and E2E_REDIS_URL; its databases are dropped again."""
+    database, broker = os.environ.get("E2E_DATABASE_URL"), os.environ.get("E2E_REDIS_URL")
+    found = {"REDIS_URL": broker} if broker else {}
+    if not database:
+        yield found
+        return
+    own = f"{database.rstrip('/')}_e2e_{os.getpid()}"
+    yield found | {"DATABASE_URL": own}
+    for url in (own, *second_database(own).values()):
+        drop(url)
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> Iterator[Stack]:
     """Both sites, worker, beat and broker on free ports, with empty databases and the sandbox's three workers.
 
     `stack.web_url` and `stack.marketplace_url` answer; `stack.manage(...)` and `stack.market(...)` run the two command
     lines; `stack.env` is the environment of the processes; `stack.kill("worker")` ends one, which is started anew.
     """
-    with Stack(tmp_path_factory.mktemp("stack")) as stack:
+    with Stack(tmp_path_factory.mktemp("stack"), settings=servers) as stack:
         yield stack
 
 

@@ -199,7 +199,7 @@ def _find_the_worker(page: Page, worker_id: str) -> None:
     row = page.get_by_role("row").filter(has=page.locator(f"a[href*='{worker_id}']"))
     for _ in range(30):
         page.reload()
-        if row.count() and "100" in row.inner_text():
+        if row.count() and "$0.08" in row.inner_text():
             break
         page.wait_for_timeout(1000)
     expect(row).to_contain_text("$0.08")
