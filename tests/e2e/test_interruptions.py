@@ -84,7 +84,8 @@ def test_a_program_that_is_killed_while_publishing_costs_no_item_and_doubles_non
     stack: Stack, begin: Callable[[str], int], program: str
 ) -> None:
     batch = begin(f"killed {program}")
-    stack.kill(program)
+    # A broker that serves others too is not ours to kill.
+    stack.kill("beat" if program == "broker" and not stack.own_broker else program)
     assert _look(stack, batch)["done"] < ITEMS, "killed too late: nothing was under way"
     found = _until_published(stack, batch)
     stack.wait_ready()
