@@ -3,7 +3,8 @@
 `type_name` is what clients see as the error code; `turk_code` becomes `AWS.MechanicalTurk.<turk_code>`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 
@@ -34,11 +35,11 @@ class UnknownOperationException(MarketplaceError):
     type_name = "UnknownOperationException"
 
 
-class OperationNotOffered(MarketplaceError):
-    type_name = "UnknownOperationException"
+class ThrottlingException(MarketplaceError):
+    type_name = "ThrottlingException"
 
-    def __init__(self, operation: str) -> None:
-        super().__init__(f"{operation} is part of the API, but this marketplace does not offer it.")
+    def __init__(self) -> None:
+        super().__init__("Rate exceeded")
 
 
 class MissingAuthenticationToken(MarketplaceError):
@@ -158,6 +159,47 @@ class AssignmentRefused(RequestError):
     turk_code = "InvalidAssignmentState"
 
 
+class HolderUnclear(AssignmentRefused):
+    """An assignment id that several workers have known was answered without a word about who answers."""
+
+
+class ConcernRefused(RequestError):
+    """A report or a dispute cannot be taken; the message tells the worker."""
+
+
+class QueueFull(RequestError):
+    """The worker holds as many HITs as one may hold at once."""
+
+    turk_code = "ExceedsMaxAssignmentsPerWorker"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"You have {most} HITs in hand, and that is as many as one may hold at a time.")
+        self.most = most
+
+
+class WorkerSuspended(RequestError):
+    turk_code = "PermissionDenied"
+
+    def __init__(self) -> None:
+        super().__init__("Your account is suspended: you cannot take new HITs.")
+
+
+class FormFaults(AssignmentRefused):
+    """A filled-in form is not as its questions ask: `faults` has a sentence for each, by question identifier."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        super().__init__("The answers are not complete yet.")
+        self.faults = dict(faults)
+
+
+class NoFileUploaded(InvalidParameterValue):
+    def __init__(self, assignment_id: str, question: str) -> None:
+        super().__init__(
+            f"Assignment {assignment_id} has no uploaded file for the question '{question}': "
+            "questions have not been able to ask for files since 2017-12-12."
+        )
+
+
 class NoHitsAvailable(RequestError):
     turk_code = "NoHITsAvailableInGroupException"
 
@@ -173,6 +215,12 @@ class DoesNotMeetRequirements(RequestError):
     def __init__(self, failing: Sequence[dict[str, Any]]) -> None:
         super().__init__("You do not meet the qualification requirements of this HIT.")
         self.failing = list(failing)
+
+
+class InvalidTransportEndpoint(ParameterValidationError):
+    """Where notifications should go is no place for them."""
+
+    turk_code = "InvalidTransportEndpoint"
 
 
 class InsufficientFunds(RequestError):
@@ -216,6 +264,120 @@ class InvalidQualificationState(RequestError):
         )
 
 
+class InvalidQualificationTypeState(RequestError):
+    turk_code = "InvalidQualificationTypeState"
+
+    def __init__(self, state: str) -> None:
+        super().__init__(
+            f"This QualificationType is currently in the state '{state}'.  "
+            "This operation can be called with a status of: Active"
+        )
+
+
+class QualificationRequestDoesNotExist(RequestError):
+    turk_code = "QualificationRequestDoesNotExist"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"QualificationRequest {request_id} does not exist.")
+
+
+class InvalidQualificationRequestState(RequestError):
+    turk_code = "InvalidQualificationRequestState"
+
+    def __init__(self, state: str) -> None:
+        super().__init__(
+            f"This QualificationRequest is currently in the state '{state}'.  "
+            "This operation can be called with a status of: Submitted"
+        )
+
+
+class QualificationAlreadyHeld(RequestError):
+    turk_code = "QualificationAlreadyExists"
+
+    def __init__(self) -> None:
+        super().__init__("You hold this qualification already; there is nothing to ask for.")
+
+
+class RetryDelayNotElapsed(RequestError):
+    """The worker may ask again at `again_at`, and not before."""
+
+    turk_code = "QualificationTypeRetryDelayNotElapsed"
+
+    def __init__(self, again_at: datetime) -> None:
+        super().__init__(f"You can ask for this qualification again from {again_at:%Y-%m-%d %H:%M:%S} UTC on.")
+        self.again_at = again_at
+
+
+class RetakeNotAllowed(RequestError):
+    turk_code = "QualificationTypeDoesNotAllowRetake"
+
+    def __init__(self) -> None:
+        super().__init__("This qualification can be asked for once only, and you have asked for it before.")
+
+
+class AttemptRefused(RequestError):
+    """A worker's answers to a test came too late or twice; the message tells the worker."""
+
+    turk_code = "InvalidQualificationRequestState"
+
+
 class WorkerDoesNotExist(InvalidParameterValue):
     def __init__(self, worker_id: str) -> None:
         super().__init__(f"Worker {worker_id} does not exist.")
+
+
+class InvalidWorkerId(InvalidParameterValue):
+    """Blocks say it in the documented words."""
+
+    def __init__(self) -> None:
+        super().__init__("WorkerId is invalid.")
+
+
+class TooManyBlocks(InvalidParameterValue):
+    def __init__(self, most: int) -> None:
+        super().__init__(f"{most:,} workers are blocked already; more are not allowed.")
+
+
+class WorkerNotRecent(InvalidParameterValue):
+    def __init__(self, worker_id: str) -> None:
+        super().__init__(f"Worker {worker_id} has not completed an assignment for you in the last six months.")
+
+
+class AlreadyDone(RequestError):
+    """An operator's form came twice, or two operators did the same at once; the first one counted."""
+
+
+class PayoutRefused(RequestError):
+    """A payout run cannot do what its page said; nothing was changed."""
+
+
+class AccountRefused(RequestError):
+    """What an operator wants of an account is not possible; nothing was changed."""
+
+
+class JoinRefused(RequestError):
+    """An invitation or a panel's link does not let this person in; the message tells the person."""
+
+
+class TooManyAttempts(RequestError):
+    """Something was tried too often; `until` says when it may be tried again."""
+
+    turk_code = "PermissionDenied"
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__("That was tried too often. Wait a little, then try again.")
+        self.until = until
+
+
+class EmailNotConfirmed(RequestError):
+    turk_code = "PermissionDenied"
+
+    def __init__(self) -> None:
+        super().__init__("Your e-mail address is not confirmed yet: you cannot take HITs.")
+
+
+class EmailTaken(RequestError):
+    """Another account has this e-mail address."""
+
+    def __init__(self) -> None:
+        super().__init__("Another account has this e-mail address.")

@@ -20,4 +20,13 @@ def fee_per_assignment(reward: Decimal, max_assignments: int, requirements: Sequ
         rate += MANY_ASSIGNMENTS_RATE
     if any(requirement["QualificationTypeId"] in MASTERS_IDS for requirement in requirements):
         rate += MASTERS_RATE
-    return max(CENT, (reward * rate).quantize(CENT, ROUND_HALF_UP))
+    return _fee(reward, rate)
+
+
+def bonus_fee(amount: Decimal) -> Decimal:
+    """The fee for one bonus."""
+    return _fee(amount, BASE_RATE)
+
+
+def _fee(amount: Decimal, rate: Decimal) -> Decimal:
+    return max(CENT, (amount * rate).quantize(CENT, ROUND_HALF_UP))

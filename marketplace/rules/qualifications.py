@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pycountry
+
 from marketplace.rules import limits
+from marketplace.rules.countries import COUNTRIES
 from marketplace.rules.errors import ParameterValidationError
 
 Requirement = dict[str, Any]
@@ -106,6 +109,7 @@ def _check_values(type_id: str, comparator: str, numbers: Sequence[int], places:
         if comparator in _ORDER:
             raise ParameterValidationError(f"A location has no order: {comparator} cannot be used in {where}.")
         _check_count("LocaleValues", "IntegerValues", places, numbers, comparator, limits.LOCALE_VALUES, where)
+        _check_places(places, where)
     else:
         _check_count("IntegerValues", "LocaleValues", numbers, places, comparator, limits.INTEGER_VALUES, where)
 
@@ -120,6 +124,26 @@ def _check_count(
     if not 1 <= len(values) <= most:
         counted = "exactly one value" if most == 1 else f"1 to {most} values"
         raise ParameterValidationError(f"{comparator} needs {counted} in {name} of {where}; {len(values)} were given.")
+
+
+def _check_places(places: Sequence[Mapping[str, str]], where: str) -> None:
+    """A place that does not exist would shut everybody out, or nobody, without a word."""
+    for place in places:
+        country, part = place["Country"], place.get("Subdivision")
+        if country not in COUNTRIES:
+            raise ParameterValidationError(f"Country '{country}' in {where} is not a code of ISO 3166, such as US.")
+        if part is not None and part_name(country, part) is None:
+            raise ParameterValidationError(
+                f"Subdivision '{part}' in {where} is not a code of ISO 3166-2 for {country}, such as CA for US."
+            )
+
+
+def part_name(country: str, part: str) -> str | None:
+    """The name of a state or another part of a country; None for a code that ISO 3166-2 does not have."""
+    parts: Any = pycountry.subdivisions
+    # The library does not look at case, the comparison with where a worker lives does.
+    found = parts.get(code=f"{country}-{part}") if part == part.upper() else None
+    return None if found is None else str(found.name)
 
 
 def is_met(requirement: Requirement, standing: Standing) -> bool:
@@ -155,7 +179,7 @@ def explain(requirement: Requirement, type_name: str | None = None) -> str:
     type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
     if type_id == LOCALE and comparator not in _EXISTENCE:
         places = _either([_place(place) for place in requirement["LocaleValues"]])
-        return f"You live in {places}" if comparator in ("EqualTo", "In") else f"You do not live in {places}"
+        return f"Living in: {places}" if comparator in ("EqualTo", "In") else f"Not living in: {places}"
     name = SYSTEM_TYPES[type_id].name if type_id in SYSTEM_TYPES else type_name or type_id
     if comparator in _EXISTENCE:
         return f"Holding: {name}" if comparator == "Exists" else f"Not holding: {name}"
@@ -171,7 +195,10 @@ def explain(requirement: Requirement, type_name: str | None = None) -> str:
 
 
 def _place(place: Mapping[str, str]) -> str:
-    return f"{place['Subdivision']} ({place['Country']})" if place.get("Subdivision") else place["Country"]
+    country, part = place["Country"], place.get("Subdivision")
+    name = COUNTRIES.get(country, country)
+    # By name: CA alone may be Canada or California.
+    return f"{part_name(country, part) or part} ({name})" if part else name
 
 
 def _either(words: Sequence[str]) -> str:

@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marketplace.rules import qualifications as rules
 from marketplace.rules.qualifications import explain, guards, is_met, normalise
@@ -75,8 +77,8 @@ def test_a_guard_includes_the_weaker_ones(given: Any, accept: bool, preview: boo
     [
         (asked("GreaterThanOrEqualTo", 95, type_id=rules.PERCENT_APPROVED), "At least 95 % of your answers approved"),
         (asked("GreaterThan", 5000, type_id=rules.NUMBER_APPROVED), "More than 5,000 of your answers approved"),
-        (place("In", "US", "CA", "GB"), "You live in US, CA or GB"),
-        (place("NotEqualTo", "US-CA"), "You do not live in CA (US)"),
+        (place("In", "US", "CA", "GB"), "Living in: United States, Canada or United Kingdom"),
+        (place("NotEqualTo", "US-CA"), "Not living in: California (United States)"),
         (asked("EqualTo", 1, type_id=rules.ADULT), "You agreed to see content for adults"),
         (asked("Exists", type_id=rules.MASTERS), "Holding: Masters"),
         (asked("DoesNotExist"), "Not holding: Poor quality"),
@@ -85,3 +87,59 @@ def test_a_guard_includes_the_weaker_ones(given: Any, accept: bool, preview: boo
 )
 def test_a_requirement_is_told_as_a_sentence(requirement: dict[str, Any], sentence: str) -> None:
     assert explain(requirement, "Poor quality") == sentence
+
+
+COUNTRIES = ("US", "CA", "GB")
+STATES = ("", "CA", "NY", "ON")
+# The signs that the difference between what is held and what is asked may have.
+ORDERED = {"LessThan": {-1}, "LessThanOrEqualTo": {-1, 0}, "GreaterThan": {1}, "GreaterThanOrEqualTo": {0, 1}}
+NUMBER = st.integers(-3, 3)
+NUMBERS = st.lists(NUMBER, min_size=1, max_size=15)
+PLACES = st.lists(
+    st.sampled_from(["US", "CA", "GB", "US-CA", "US-NY", "CA-ON"]).map(
+        lambda place: dict(zip(("Country", "Subdivision"), place.split("-"), strict=False))
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def passes_by_the_book(comparator: str, standing: Any, numbers: list[int], places: list[dict[str, str]]) -> bool:
+    """The documented meaning, spelled out once more and differently."""
+    if standing is None:
+        return comparator == "DoesNotExist"
+    if comparator in ("Exists", "DoesNotExist"):
+        return comparator == "Exists"
+    if isinstance(standing, tuple):
+        lives = {standing[0], f"{standing[0]}-{standing[1]}"}
+        asked_for = {"-".join(place.values()) for place in places}
+        inside = bool(lives & asked_for)
+    elif comparator in ORDERED:
+        difference = standing - numbers[0]
+        return max(-1, min(1, difference)) in ORDERED[comparator]
+    else:
+        inside = numbers.count(standing) > 0
+    return inside if comparator in ("EqualTo", "In") else not inside
+
+
+@given(st.data())
+def test_any_number_compares_as_documented(data: st.DataObject) -> None:
+    comparator = data.draw(
+        st.sampled_from([*ORDERED, "EqualTo", "NotEqualTo", "In", "NotIn", "Exists", "DoesNotExist"])
+    )
+    numbers = data.draw(NUMBERS if comparator in ("In", "NotIn") else st.lists(NUMBER, min_size=1, max_size=1))
+    values = [] if comparator.endswith(("Exists", "Exist")) else numbers
+    standing = data.draw(st.none() | NUMBER)
+    assert is_met(asked(comparator, *values), standing) is passes_by_the_book(comparator, standing, values, [])
+
+
+@given(st.data())
+def test_any_place_compares_as_documented(data: st.DataObject) -> None:
+    comparator = data.draw(st.sampled_from(["EqualTo", "NotEqualTo", "In", "NotIn", "Exists", "DoesNotExist"]))
+    places = data.draw(PLACES)[: 1 if comparator.endswith("EqualTo") else 30]
+    requirement = {"QualificationTypeId": rules.LOCALE, "Comparator": comparator, "LocaleValues": places}
+    if comparator.endswith(("Exists", "Exist")):
+        del requirement["LocaleValues"]
+    standing = data.draw(st.none() | st.tuples(st.sampled_from(COUNTRIES), st.sampled_from(STATES)))
+    expected = passes_by_the_book(comparator, standing, [], places)
+    assert is_met(normalise([requirement])[0], standing) is expected

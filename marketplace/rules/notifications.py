@@ -1,0 +1,166 @@
+"""Notifications of events: who may be told, where, and in what words (the API's version 2014-08-15)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from marketplace.rules.errors import InvalidTransportEndpoint, ParameterValidationError
+
+VERSION = "2014-08-15"
+PING = "Ping"
+EMAIL, SQS, SNS = "Email", "SQS", "SNS"
+# Not of the API: each requester may have one, and it is told everything.
+WEBHOOK = "Webhook"
+LONGEST_DESTINATION = 500
+EVENTS_PER_MESSAGE = 10
+# Seconds between two attempts; after the last one a notification is given up, about eleven hours old.
+RETRY_SECONDS = (2, 5, 15, 60, 300, 900, 3600, 10_800, 21_600)
+
+_TOPIC = re.compile(r"arn:aws[\w-]*:sns:[\w-]+:\d+:[\w-]{1,256}(\.fifo)?", re.ASCII)
+_MAILBOX = re.compile(r"[^@\s,;<>\"]{1,64}@[\w-]+(\.[\w-]+)*", re.ASCII)
+_QUEUE_PATH = re.compile(r"/(\d+|queue)/[\w-]{1,80}(\.fifo)?", re.ASCII)
+# Addresses behind which another, possibly internal, IPv4 address hides: NAT64, 6to4, Teredo.
+_TUNNELS = tuple(IPv6Network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+# IPv4 addresses in the form that came before the mapped ones.
+_COMPATIBLE = IPv6Network("::/96")
+
+Specification = dict[str, Any]
+
+
+def check_specification(given: Mapping[str, Any], *, test: bool, loopback: bool) -> Specification:
+    """A notification specification in normal form.
+
+    Only a `test` may name Ping; `loopback` lets queues be plain http on this machine. Raises
+    ParameterValidationError, or InvalidTransportEndpoint for a destination that does not fit its transport.
+    """
+    if given["Version"] != VERSION:
+        raise ParameterValidationError(f"Version is '{given['Version'][:40]}'; the only version is {VERSION}.")
+    types = list(dict.fromkeys(given["EventTypes"]))
+    if not types:
+        raise ParameterValidationError("EventTypes must name at least one event.")
+    if PING in types and not test:
+        raise ParameterValidationError("The Ping event is for SendTestEventNotification only.")
+    return {
+        "Transport": given["Transport"],
+        "Destination": _check_destination(given["Transport"], given["Destination"], loopback),
+        "EventTypes": types,
+    }
+
+
+def _check_destination(transport: str, destination: str, loopback: bool) -> str:
+    fits = (
+        len(destination) <= LONGEST_DESTINATION
+        and {
+            SQS: lambda: _is_queue(destination, loopback),
+            SNS: lambda: _TOPIC.fullmatch(destination) is not None,
+            EMAIL: lambda: _MAILBOX.fullmatch(destination) is not None,
+        }[transport]()
+    )
+    if not fits:
+        wanted = {SQS: "the https address of a queue", SNS: "the ARN of a topic", EMAIL: "an e-mail address"}[transport]
+        raise InvalidTransportEndpoint(f"Destination must be {wanted} for the transport {transport}.")
+    return destination
+
+
+def _is_queue(url: str, loopback: bool) -> bool:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    safe = parts.scheme == "https" or (parts.scheme == "http" and loopback and is_loopback(host))
+    return bool(safe and host and _QUEUE_PATH.fullmatch(parts.path) and not parts.query and not parts.fragment)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the internet at large: neither of this machine nor of its network."""
+    ip: IPv4Address | IPv6Address = ip_address(address.split("%")[0])
+    if isinstance(ip, IPv6Address):
+        if any(ip in tunnel for tunnel in _TUNNELS):
+            return False
+        if ip.is_site_local or ip in _COMPATIBLE:
+            return False
+        ip = ip.ipv4_mapped or ip
+    return ip.is_global and not ip.is_multicast
+
+
+def check_webhook_url(url: str, *, loopback: bool) -> str:
+    """The address as it is when it may be called; raises InvalidTransportEndpoint with the reason when not."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise InvalidTransportEndpoint("The webhook's address is not an address.") from None
+    if len(url) > LONGEST_DESTINATION or not url.isascii() or not url.isprintable() or " " in url:
+        raise InvalidTransportEndpoint(f"The webhook's address must be plain ASCII, {LONGEST_DESTINATION} at most.")
+    if not host or parts.username is not None or parts.password is not None or port == 0:
+        raise InvalidTransportEndpoint("The webhook's address needs a host, and holds no name and password.")
+    if loopback and is_loopback(host) and parts.scheme in ("http", "https"):
+        return url
+    if parts.scheme != "https":
+        raise InvalidTransportEndpoint("The webhook's address must begin with https://.")
+    if is_loopback(host) or (_is_ip(host) and not is_public(host)):
+        raise InvalidTransportEndpoint("The webhook's address must be on the internet, not on an internal network.")
+    return url
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def event(
+    event_type: str, happened_at: datetime, hit_type_id: str, hit_id: str, assignment_id: str | None = None
+) -> dict[str, str]:
+    """One entry of a notification's "Events"."""
+    entry = {"EventType": event_type, "EventTimestamp": f"{happened_at:%Y-%m-%dT%H:%M:%SZ}", "HITId": hit_id}
+    if assignment_id is not None:
+        entry["AssignmentId"] = assignment_id
+    return entry | {"HITTypeId": hit_type_id}
+
+
+def test_event(event_type: str, happened_at: datetime) -> dict[str, str]:
+    """An event of no HIT: its ids are plainly made up."""
+    about = "1234567890" * 3 if event_type.startswith("Assignment") else None
+    return event(event_type, happened_at, "0987654321" * 3, "1234509876" * 3, about)
+
+
+def document(events: Sequence[Mapping[str, str]], document_id: str, customer_id: str) -> str:
+    """The JSON text of a notification. A receiver knows an event again by document id and place in the list."""
+    return json.dumps(
+        {
+            "Events": list(events),
+            "EventDocId": document_id,
+            "SourceAccount": account_number(customer_id),
+            "CustomerId": customer_id,
+            "EventDocVersion": VERSION,
+        },
+        separators=(",", ":"),
+    )
+
+
+def account_number(customer_id: str) -> str:
+    """Twelve digits that stand for the requester, always the same."""
+    return f"{int.from_bytes(hashlib.sha256(customer_id.encode()).digest()[:8]) % 10**12:012d}"
+
+
+def retry_after(attempts: int) -> int | None:
+    """Seconds to wait after so many failed attempts; None when it is time to give up."""
+    return RETRY_SECONDS[attempts - 1] if attempts <= len(RETRY_SECONDS) else None

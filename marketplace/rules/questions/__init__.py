@@ -1,0 +1,1 @@
+"""Questions of every kind: read from XML, checked at creation, their answers checked again when they come."""

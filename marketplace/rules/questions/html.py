@@ -1,0 +1,206 @@
+"""HTMLQuestions: the page of a requester, checked at creation and put to work in a frame of ours."""
+
+from dataclasses import dataclass
+from re import compile as pattern
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element
+
+import html5lib
+from html5lib.constants import E as _MESSAGES
+
+from marketplace.rules.errors import ParameterValidationError
+from marketplace.rules.questions.tags import Changes, Page, Tag
+from marketplace.rules.questions.xml import SCHEMAS, Reader, fault, split
+
+NAMESPACE = SCHEMAS + "2011-11-11/HTMLQuestion.xsd"
+_PARSING = (
+    "There was an error parsing the HTML5 data in your request. "
+    "Please make sure that it is well-formed and valid HTML5. Details: Errors: "
+)
+# What a browser would mend by moving or dropping something. Small slips that change nothing, such as a bare
+# ampersand or a missing document type, are let pass: many pages have them.
+_FATAL = pattern(
+    r"^(eof-in-.*|.*-but-got-eof|unexpected-EOF-.*|.*end-tag.*|adoption-agency-.*|missing-end-tags?"
+    r"|non-void-element-with-trailing-solidus|unexpected-start-tag|unexpected-start-tag-ignored"
+    r"|unexpected-start-tag-implies-(end-tag|table-voodoo)|unexpected-char-implies-table-voodoo"
+    r"|unexpected-cell-in-table-body|unexpected-form-in-table|unexpected-start-tag-in-select)$"
+)
+_HARMLESS = frozenset({"expected-doctype-but-got-eof", "expected-doctype-but-got-end-tag"})
+_SHOWN = 10
+# The checker needs time with the square of these.
+_DEEPEST = 300
+_MOST_ATTRIBUTES = 300
+_CLOSED_BY_OTHERS = frozenset(
+    ["p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "option", "optgroup", "rp", "rt"]
+)
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+CROWD_ELEMENTS = frozenset(
+    f"crowd-{name}"
+    for name in (
+        "button",
+        "checkbox",
+        "classifier",
+        "form",
+        "input",
+        "instructions",
+        "radio-button",
+        "radio-group",
+        "text-area",
+    )
+)
+_OUR_SCRIPTS = ("externalHIT_v1.js", "crowd-html-elements.js")
+_SUBMIT_PATH = "/mturk/externalsubmit"
+
+
+@dataclass(frozen=True)
+class HtmlQuestion:
+    """A page that this marketplace shows. `frame_height` is in pixels; 0 asks the site to fit the window."""
+
+    html: str
+    frame_height: int
+
+
+def read_html_question(root: Element) -> HtmlQuestion:
+    """Read without checking the page: it was checked when the HIT was made."""
+    namespace, name = split(root.tag)
+    if namespace != NAMESPACE:
+        raise fault(f"<{name}> is in the namespace '{namespace}'; expected '{NAMESPACE}'.")
+    reader = Reader(NAMESPACE)
+    parts = reader.record(root, ("HTMLContent", "FrameHeight"))
+    height = reader.whole(parts["FrameHeight"], "a whole number of pixels")
+    return HtmlQuestion(reader.text(parts["HTMLContent"]), height)
+
+
+def html_question_xml(question: HtmlQuestion) -> str:
+    """The same question as XML."""
+    content = question.html.replace("]]>", "]]]]><![CDATA[>")
+    return (
+        f'<HTMLQuestion xmlns="{NAMESPACE}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
+        f"<FrameHeight>{question.frame_height}</FrameHeight></HTMLQuestion>"
+    )
+
+
+class _Checker(html5lib.HTMLParser):  # type: ignore[misc]  # html5lib has no types
+    """Says nothing of end tags that move nothing, `</input>` or a `</p>` too many: tools make such pages."""
+
+    def parseError(self, errorcode: str = "XXX-undefined-error", datavars: Any = None) -> None:
+        if errorcode != "unexpected-end-tag" or not self._is_spare(datavars["name"]):
+            super().parseError(errorcode, datavars)
+
+    def _is_spare(self, name: str) -> bool:
+        # Where no paragraph is open, the parser has just opened an empty one for the tag to close.
+        return name in _VOID or (name == "p" and self.tree.openElements[-1].name == "p")
+
+
+def check_html(html: str) -> None:
+    """Refuse a page that browsers would have to mend, or that uses crowd elements which are not offered."""
+    if not html.strip():
+        raise fault("HTMLContent is empty.")
+    _refuse_the_unusual(Page(html))
+    parser = _Checker(namespaceHTMLElements=False)
+    document = parser.parse(html)
+    found = [
+        f"[{line},{column}] {_MESSAGES.get(code, code) % values}"
+        for (line, column), code, values in parser.errors
+        if _FATAL.match(code) and code not in _HARMLESS
+    ]
+    if found:
+        more = f" And {len(found) - _SHOWN} more." if len(found) > _SHOWN else ""
+        raise ParameterValidationError(_PARSING + " ".join(found[:_SHOWN]) + more)
+    _refuse_unknown_elements(document)
+
+
+def _refuse_the_unusual(page: Page) -> None:
+    """What the checker would take minutes for. Nobody writes such pages by hand."""
+    if page.unfinished:
+        raise ParameterValidationError(f"{_PARSING}Unexpected end of file in a tag.")
+    if any(len(tag.attributes) > _MOST_ATTRIBUTES for tag in page.tags):
+        raise ParameterValidationError(f"{_PARSING}An element has more than {_MOST_ATTRIBUTES} attributes.")
+    if page.depth(_CLOSED_BY_OTHERS | _VOID) > _DEEPEST:
+        raise ParameterValidationError(f"{_PARSING}The elements are nested more than {_DEEPEST} deep.")
+
+
+def _refuse_unknown_elements(document: Element) -> None:
+    used = {tag for node in document.iter() if isinstance(tag := node.tag, str) and tag.startswith("crowd-")}
+    unknown = sorted(used - CROWD_ELEMENTS)
+    if unknown:
+        raise ParameterValidationError(
+            f"HTMLContent uses {', '.join(f'<{name}>' for name in unknown)}, which this marketplace does not offer. "
+            f"Offered are {', '.join(f'<{name}>' for name in sorted(CROWD_ELEMENTS))}."
+        )
+
+
+def _our_name(file: str) -> str:
+    """The script of ours that takes the place of a file; empty when none does."""
+    return next((name for name in _OUR_SCRIPTS if name.lower() == file.lower()), "")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a page needs in its frame: where answers go, whose they are, where our scripts are (with a / at the end).
+
+    A preview has no `worker_id`.
+    """
+
+    submit_url: str
+    assignment_id: str
+    scripts: str
+    worker_id: str = ""
+
+
+def fit_into_frame(html: str, around: Surroundings) -> str:
+    """The page with its submit addresses, its assignmentId and workerId, and Amazon's scripts exchanged for ours.
+
+    Everything else stays as it was written. A script of ours comes first: it does the same for forms that
+    scripts make, and switches submitting off in a preview.
+    """
+    page = Page(html)
+    changes = Changes(html)
+    ours = {"assignmentId": around.assignment_id} | ({"workerId": around.worker_id} if around.worker_id else {})
+    named = {tag.value("name") for tag in page.tags if tag.name == "input"}
+    missing = "".join(_hidden(name, value) for name, value in ours.items() if name not in named)
+    for tag in page.tags:
+        if tag.name == "form" and _is_submit(tag.value("action")):
+            changes.set(tag, "action", around.submit_url)
+            changes.set(tag, "method", "post")
+            changes.replace(tag.end, tag.end, missing)
+        elif tag.name in ("button", "input") and tag.attribute("formaction") and _is_submit(tag.value("formaction")):
+            changes.set(tag, "formaction", around.submit_url)
+        elif tag.name == "script":
+            _exchange_script(changes, tag, around)
+        if tag.name == "input" and tag.value("name") in ours:
+            changes.set(tag, "value", ours[tag.value("name")])
+    changes.replace(page.top, page.top, _first_script(around))
+    return changes.made()
+
+
+def _is_submit(address: str) -> bool:
+    """Amazon's submit address on whatever host, ours, or none at all."""
+    try:
+        path = urlsplit(address.strip()).path
+    except ValueError:
+        return False
+    return not address.strip() or path.rstrip("/").lower() == _SUBMIT_PATH
+
+
+def _hidden(name: str, value: str) -> str:
+    return f'<input type="hidden" name="{name}" value="{value}">'
+
+
+def _exchange_script(changes: Changes, tag: Tag, around: Surroundings) -> None:
+    ours = _our_name(tag.value("src").partition("?")[0].rpartition("/")[2])
+    if ours:
+        changes.set(tag, "src", around.scripts + ours)
+        # They belong to the file that was meant.
+        changes.drop(tag, "integrity")
+        changes.drop(tag, "crossorigin")
+
+
+def _first_script(around: Surroundings) -> str:
+    return (
+        f'<script src="{around.scripts}task.js" data-submit-url="{around.submit_url}" '
+        f'data-assignment-id="{around.assignment_id}" data-worker-id="{around.worker_id}"></script>'
+    )

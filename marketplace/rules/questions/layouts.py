@@ -1,0 +1,154 @@
+"""HIT layouts: a page with ${placeholders}, filled in with data that never becomes markup or script."""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from re import compile as pattern
+from typing import TypeVar
+
+from marketplace.rules import limits
+from marketplace.rules.errors import ParameterValidationError
+from marketplace.rules.questions.html import check_html
+from marketplace.rules.questions.tags import SCRIPT, Page, Region, Tag
+
+_PLACEHOLDER = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+_PLAIN = pattern(r"[A-Za-z0-9\u0080-\U0010ffff]")
+# Two line ends of JavaScript's own are no plain characters there.
+_PLAIN_IN_SCRIPT = pattern(r"[A-Za-z0-9 _.,\u0080-\u2027\u202a-\U0010ffff]")
+_ADDRESSES = frozenset({"action", "formaction", "href", "src", "poster", "data", "xlink:href"})
+_NOT_IN = frozenset({"style", "srcdoc", "srcset"})
+# The reader of HTML drops a line feed that follows them.
+_DROP_LINE_FEED = ("pre", "textarea", "listing")
+_SCHEME = pattern(r"\s*([A-Za-z][A-Za-z0-9+.-]*)\s*:")
+_CANNOT_BE_SHOWN = pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+_Part = TypeVar("_Part", Region, Tag)
+
+TEXT, AFTER_TAG, QUOTED, BARE, IN_SCRIPT = "text", "after tag", "quoted", "bare", "script"
+
+
+@dataclass(frozen=True)
+class Placeholder:
+    name: str
+    start: int
+    end: int
+    place: str
+    # At the beginning of a link or another address.
+    leads: bool = False
+
+
+def check_layout(html: str) -> list[str]:
+    """The names of the placeholders. Raises ParameterValidationError for a page that cannot be a layout."""
+    size = len(html.encode("utf-8", "surrogatepass"))
+    if size > limits.QUESTION_BYTES:
+        raise ParameterValidationError(f"The layout has {size} bytes; at most {limits.QUESTION_BYTES} are allowed.")
+    if _CANNOT_BE_SHOWN.search(html):
+        raise ParameterValidationError("The layout has a character that cannot be shown.")
+    check_html(html)
+    return list(dict.fromkeys(found.name for found in _placeholders(html)))
+
+
+def fill_layout(html: str, values: Mapping[str, str]) -> str:
+    """The page with every placeholder replaced by its value, so that a browser shows exactly the value.
+
+    In text and attributes it is escaped as HTML, in scripts as inside a JavaScript string. Raises
+    ParameterValidationError when a value is missing, is not asked for, or is an address that would run a script.
+    """
+    found = list(_placeholders(html))
+    _compare([placeholder.name for placeholder in found], values)
+    written: list[str] = []
+    place = size = 0
+    for placeholder in found:
+        # Counted on the way: thousands of places for one long value would not fit into the memory.
+        if size + len(values[placeholder.name]) > limits.FILLED_LAYOUT_BYTES:
+            raise _too_big()
+        value = _value(placeholder, values[placeholder.name])
+        size += len(value)
+        written += [html[place : placeholder.start], value]
+        place = placeholder.end
+    filled = "".join(written) + html[place:]
+    if len(filled.encode()) > limits.FILLED_LAYOUT_BYTES:
+        raise _too_big()
+    return filled
+
+
+def _too_big() -> ParameterValidationError:
+    most = f"{limits.FILLED_LAYOUT_BYTES:,}"
+    return ParameterValidationError(f"The layout filled in has more than {most} bytes; no more are allowed.")
+
+
+def _compare(wanted: list[str], values: Mapping[str, str]) -> None:
+    missing = [name for name in dict.fromkeys(wanted) if name not in values]
+    if missing:
+        raise ParameterValidationError(f"The layout needs HITLayoutParameters that are missing: {', '.join(missing)}.")
+    unknown = [name for name in values if name not in wanted]
+    if unknown:
+        raise ParameterValidationError(f"The layout has no placeholder for: {', '.join(unknown)}.")
+    for name, value in values.items():
+        if _CANNOT_BE_SHOWN.search(value):
+            raise ParameterValidationError(f"The value of {name} has a character that cannot be shown.")
+
+
+def _placeholders(html: str) -> Iterator[Placeholder]:
+    page = Page(html)
+    for found in _PLACEHOLDER.finditer(html):
+        yield Placeholder(found[1], found.start(), found.end(), *_place(page, found[1], found.start()))
+
+
+def _place(page: Page, name: str, start: int) -> tuple[str, bool]:
+    """What is around a placeholder, and whether an address begins with it."""
+    region = _last_before(page.regions, start)
+    if region is not None and start < region.end:
+        if region.name != SCRIPT:
+            raise _refusal(name, "a style sheet")
+        return IN_SCRIPT, False
+    tag = _last_before(page.tags, start)
+    if tag is not None and start < tag.end:
+        return _place_in_tag(page, tag, name, start)
+    if tag is not None and tag.end == start and tag.name in _DROP_LINE_FEED:
+        return AFTER_TAG, False
+    if page.html[start - 1 : start] == "<" or page.html[start - 2 : start] == "</":
+        raise _refusal(name, "the name of an element")
+    return TEXT, False
+
+
+def _last_before(parts: Sequence[_Part], start: int) -> _Part | None:
+    """The last of the parts that begins at `start` or before; they stand in order."""
+    at = bisect_right(parts, start, key=lambda part: part.start)
+    return parts[at - 1] if at else None
+
+
+def _place_in_tag(page: Page, tag: Tag, name: str, start: int) -> tuple[str, bool]:
+    for attribute in tag.attributes:
+        if attribute.start is None or attribute.end is None or not attribute.start <= start < attribute.end:
+            continue
+        if attribute.name in _NOT_IN or attribute.name.startswith("on"):
+            raise _refusal(name, f"the attribute {attribute.name}")
+        begins = attribute.value.lstrip().startswith(f"${{{name}}}")
+        place = QUOTED if page.html[attribute.start] in "\"'" else BARE
+        return place, begins and attribute.name in _ADDRESSES
+    raise _refusal(name, f"the tag <{tag.name}> outside a value")
+
+
+def _refusal(name: str, where: str) -> ParameterValidationError:
+    return ParameterValidationError(f"The placeholder {name} stands in {where}, where data could do harm; move it.")
+
+
+def _value(placeholder: Placeholder, value: str) -> str:
+    if placeholder.leads:
+        _refuse_scheme(placeholder.name, value)
+    if placeholder.place == IN_SCRIPT:
+        return "".join(char if _PLAIN_IN_SCRIPT.match(char) else f"\\u{ord(char):04x}" for char in value)
+    if placeholder.place == BARE:
+        # White space and signs would end the value.
+        return "".join(char if _PLAIN.match(char) else f"&#{ord(char)};" for char in value)
+    text = escape(value, quote=placeholder.place == QUOTED).replace("\r", "&#13;")
+    return f"\n{text}" if placeholder.place == AFTER_TAG else text
+
+
+def _refuse_scheme(name: str, value: str) -> None:
+    # Browsers pass over white space and control characters in front of and inside a scheme.
+    scheme = _SCHEME.match("".join(char for char in value if char > " "))
+    if scheme and scheme[1].lower() not in ("http", "https", "mailto"):
+        raise ParameterValidationError(f"The value of {name} is an address that starts with {scheme[1][:20]}:.")

@@ -1,0 +1,30 @@
+"""Empties PostgreSQL's tables between tests by DELETE: for a few rows that is many times quicker than TRUNCATE.
+
+TRUNCATE gives every table and every index a new file. Foreign keys are not looked at meanwhile, which only a
+superuser may ask for; for anybody else Django's own way stays.
+"""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_flush(django_db_setup: None, django_db_blocker: Any) -> None:
+    if connection.vendor != "postgresql":
+        return
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
+        (superuser,) = cursor.fetchone()
+    if superuser:
+        type(connection.ops).sql_flush = _sql_flush  # type: ignore[method-assign]
+
+
+def _sql_flush(
+    self: Any, style: Any, tables: list[str], *, reset_sequences: bool = False, allow_cascade: bool = False
+) -> list[str]:
+    if reset_sequences:
+        raise NotImplementedError("a test that asks for reset sequences needs TRUNCATE")
+    deletes = [f"DELETE FROM {self.quote_name(table)}" for table in tables]
+    return ["SET LOCAL session_replication_role = replica", *deletes]
