@@ -1,4 +1,8 @@
+from typing import Any
+
 from django.apps import AppConfig
+from django.apps import apps as current_apps
+from django.apps.registry import Apps
 from django.core.checks import register
 from django.db.models.signals import post_migrate
 
@@ -9,8 +13,28 @@ class MarketplaceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from marketplace.checks import accept_any_key_stays_at_home
-        from marketplace.verbs.qualifications import install_system_types
+        from marketplace.checks import (
+            accept_any_key_stays_at_home,
+            debugging_stays_at_home,
+            frames_have_their_own_host,
+            queues_have_a_key,
+            test_controls_stay_at_home,
+        )
 
         register(accept_any_key_stays_at_home)
-        post_migrate.connect(install_system_types, sender=self)
+        register(debugging_stays_at_home)
+        register(test_controls_stay_at_home)
+        register(queues_have_a_key)
+        register(frames_have_their_own_host)
+        post_migrate.connect(_fill_tables, sender=self)
+
+
+def _fill_tables(sender: AppConfig, apps: Apps = current_apps, **kwargs: Any) -> None:
+    """What every database holds from the start, and what newer tables say about older rows."""
+    from marketplace.verbs.qualifications import install_system_types, note_all_requirements
+
+    if not hasattr(apps.get_model("marketplace", "QualificationType"), "required_by"):
+        # Somebody went back to an earlier migration by hand; the code expects what comes after it.
+        return
+    install_system_types()
+    note_all_requirements()

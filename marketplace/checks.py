@@ -4,7 +4,75 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error
+from django.core.checks import CheckMessage, Error, Warning
+
+
+def test_controls_stay_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
+    if not settings.MARKETPLACE_TEST_CONTROLS or host in settings.LOOPBACK_HOSTS:
+        return []
+    return [
+        Error(
+            f"MARKETPLACE_TEST_CONTROLS is True, but MARKETPLACE_PUBLIC_URL ({host}) is not this machine.",
+            hint="Anybody could move the clock and break calls. Set it to False.",
+            id="marketplace.E010",
+        )
+    ]
+
+
+def queues_have_a_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    endpoints = settings.MARKETPLACE_SQS_ENDPOINT_URL or settings.MARKETPLACE_SNS_ENDPOINT_URL
+    if not endpoints or (settings.MARKETPLACE_AWS_ACCESS_KEY_ID and settings.MARKETPLACE_AWS_SECRET_ACCESS_KEY):
+        return []
+    return [
+        Error(
+            "MARKETPLACE_SQS_ENDPOINT_URL or MARKETPLACE_SNS_ENDPOINT_URL is set without a key to sign with.",
+            hint="Set MARKETPLACE_AWS_ACCESS_KEY_ID and MARKETPLACE_AWS_SECRET_ACCESS_KEY.",
+            id="marketplace.E011",
+        )
+    ]
+
+
+def frames_have_their_own_host(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    public, own = urlsplit(settings.MARKETPLACE_PUBLIC_URL), urlsplit(settings.MARKETPLACE_FRAMES_URL)
+    if own.hostname and own.hostname == public.hostname:
+        return [
+            Error(
+                f"MARKETPLACE_FRAMES_URL has the host of MARKETPLACE_PUBLIC_URL ({own.hostname}).",
+                hint="Pages of requesters run scripts: give them a host name of their own, best of another domain.",
+                id="marketplace.E020",
+            )
+        ]
+    if not own.hostname and public.hostname not in settings.LOOPBACK_HOSTS:
+        return [
+            Warning(
+                "MARKETPLACE_FRAMES_URL is not set: HTMLQuestion, QuestionForm and layouts are refused.",
+                hint="Set it to an address of this marketplace under another host name.",
+                id="marketplace.W020",
+            )
+        ]
+    if own.scheme == "http" and public.scheme == "https":
+        return [
+            Error(
+                "MARKETPLACE_FRAMES_URL is http, and browsers show no such page inside one of https.",
+                hint="Write https:// there too.",
+                id="marketplace.E021",
+            )
+        ]
+    return []
+
+
+def debugging_stays_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
+    if not settings.DEBUG or host in settings.LOOPBACK_HOSTS:
+        return []
+    return [
+        Error(
+            f"MARKETPLACE_DEBUG is True, but MARKETPLACE_PUBLIC_URL ({host}) is not this machine.",
+            hint="Errors show the source to anybody, and the secret key may be the well-known one.",
+            id="marketplace.E002",
+        )
+    ]
 
 
 def accept_any_key_stays_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:

@@ -4,10 +4,13 @@ import os
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+
+from marketplace.rules.throttling import Rate
+from marketplace.rules.throttling import parse as parse_rate
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -24,6 +27,13 @@ def env_list(name: str, default: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
+def env_int(name: str, default: int, least: int, most: int) -> int:
+    raw = os.environ.get(name, str(default))
+    if not raw.isdecimal() or not least <= int(raw) <= most:
+        raise ImproperlyConfigured(f"{name} is {raw!r}: write a whole number from {least} to {most}.")
+    return int(raw)
+
+
 def env_money(name: str, default: str) -> Decimal:
     raw = os.environ.get(name, default)
     try:
@@ -36,12 +46,52 @@ def env_money(name: str, default: str) -> Decimal:
 
 
 def env_origin(name: str, default: str) -> str:
-    """Read an origin (scheme, host, port; no path), without its trailing slash."""
+    """Read an origin (scheme, host, port; no path), without its trailing slash; empty when `default` is."""
     raw = os.environ.get(name, default).rstrip("/")
+    if not raw and not default:
+        return raw
     parts = urlsplit(raw)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path or parts.query:
         raise ImproperlyConfigured(f"{name} is {raw!r}: write an origin such as https://crowd.example.org.")
     return raw
+
+
+def env_rate(name: str) -> Rate | None:
+    try:
+        return parse_rate(os.environ.get(name, ""))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}.") from error
+
+
+def env_choice(name: str, default: str, *words: str) -> str:
+    raw = os.environ.get(name, default)
+    if raw not in words:
+        raise ImproperlyConfigured(f"{name} is {raw!r}: write {' or '.join(words)}.")
+    return raw
+
+
+def env_mail(name: str) -> dict[str, Any]:
+    """Django's mail settings from smtp://, smtp+tls:// (STARTTLS) or smtps://user:password@host:port; empty: none."""
+    raw = os.environ.get(name, "")
+    if not raw:
+        return {}
+    ports = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
+    try:
+        parts = urlsplit(raw)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ports or not parts.hostname or parts.path.strip("/") or parts.query:
+        # The value holds a password: it is not repeated.
+        raise ImproperlyConfigured(f"{name}: write an address such as smtp+tls://user:password@mail.example.org:587.")
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": port or ports[parts.scheme],
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+    }
 
 
 def database(url: str) -> dict[str, Any]:
@@ -69,15 +119,44 @@ if not SECRET_KEY:
     SECRET_KEY = "for-debugging-on-one-machine-only-not-secret"
 
 MARKETPLACE_PUBLIC_URL = env_origin("MARKETPLACE_PUBLIC_URL", "http://127.0.0.1:8001")
+# Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
+MARKETPLACE_FRAMES_URL = env_origin("MARKETPLACE_FRAMES_URL", "")
 MARKETPLACE_ACCEPT_ANY_KEY = env_bool("MARKETPLACE_ACCEPT_ANY_KEY", False)
 MARKETPLACE_SANDBOX = env_bool("MARKETPLACE_SANDBOX", False)
+# Faults on demand and a clock that tests can move: a door for anybody, so for a sandbox on this machine only.
+MARKETPLACE_TEST_CONTROLS = env_bool("MARKETPLACE_TEST_CONTROLS", False)
+# Calls that one requester may make, such as 20,5/s: 20 at once, 5 a second in the long run. Empty: no limit.
+MARKETPLACE_THROTTLE = env_rate("MARKETPLACE_THROTTLE")
+# Where notifications to queues and topics go, and with which key. Without an address they are kept as undeliverable.
+MARKETPLACE_SQS_ENDPOINT_URL = env_origin("MARKETPLACE_SQS_ENDPOINT_URL", "")
+MARKETPLACE_SNS_ENDPOINT_URL = env_origin("MARKETPLACE_SNS_ENDPOINT_URL", "")
+MARKETPLACE_AWS_ACCESS_KEY_ID = os.environ.get("MARKETPLACE_AWS_ACCESS_KEY_ID", "")
+MARKETPLACE_AWS_SECRET_ACCESS_KEY = os.environ.get("MARKETPLACE_AWS_SECRET_ACCESS_KEY", "")
+MARKETPLACE_AWS_REGION = os.environ.get("MARKETPLACE_AWS_REGION", "us-east-1")
 MARKETPLACE_STARTING_BALANCE = env_money("MARKETPLACE_STARTING_BALANCE", "10000.00")
+# How many HITs one worker may have in hand at a time.
+MARKETPLACE_QUEUE_LIMIT = env_int("MARKETPLACE_QUEUE_LIMIT", 25, 1, 1000)
 # Plain http is refused for task pages, except on these hosts: a laptop has no certificate.
 MARKETPLACE_HTTP_QUESTION_HOSTS = env_list("MARKETPLACE_HTTP_QUESTION_HOSTS", "127.0.0.1,localhost,[::1]")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
+# Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
+_laptop = _public.hostname in LOOPBACK_HOSTS
+MARKETPLACE_SIGN_UP = env_choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", "open", "invitation")
+# How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
+MARKETPLACE_PROXIES = env_int("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, 0, 10)
+# With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.
+_mail = env_mail("MARKETPLACE_EMAIL_URL")
+MARKETPLACE_MAIL = bool(_mail)
+globals().update(_mail)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("MARKETPLACE_EMAIL_FROM") or f"commons@{_public.hostname}"
+# Whom to ask when the site cannot help; shown as it is. Empty: "the people who run this marketplace".
+MARKETPLACE_CONTACT = os.environ.get("MARKETPLACE_CONTACT", "")
 ALLOWED_HOSTS = env_list("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},127.0.0.1,localhost,[::1]")
+if MARKETPLACE_FRAMES_URL:
+    ALLOWED_HOSTS.append(str(urlsplit(MARKETPLACE_FRAMES_URL).hostname))
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
 
 _data_dir = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
@@ -101,6 +180,8 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    # A request to the frames' host meets nothing of the site.
+    "marketplace.site.frame_host.FrameHostMiddleware",
     # Programs, not browsers: the wire needs no session, no CSRF token and no policy header.
     "marketplace.wire.middleware.WireMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -112,6 +193,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "marketplace.site.middleware.UnreadableTextMiddleware",
 ]
 ROOT_URLCONF = "marketplace.urls"
 WSGI_APPLICATION = "marketplace.wsgi.application"
@@ -134,6 +216,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+PASSWORD_RESET_TIMEOUT = 24 * 3600
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
@@ -168,7 +251,11 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": ["'none'"],
         # A task page lives on its requester's own origin, any of them.
         # A content security policy has no form for IPv6 addresses.
-        "frame-src": ["https:", *(f"http://{host}:*" for host in MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host)],
+        "frame-src": [
+            "https:",
+            *(f"http://{host}:*" for host in (*MARKETPLACE_HTTP_QUESTION_HOSTS, *LOOPBACK_HOSTS) if ":" not in host),
+            *([MARKETPLACE_FRAMES_URL] if MARKETPLACE_FRAMES_URL else []),
+        ],
     }
 }
 

@@ -17,6 +17,8 @@ class Requester(models.Model):
     funds = MoneyField(default=Decimal("0.00"))
     held = MoneyField(default=Decimal("0.00"))
     charged = MoneyField(default=Decimal("0.00"))
+    # Kept by marketplace.verbs.events: whether there is an active webhook, without a query.
+    webhook_active = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -39,15 +41,22 @@ class AccessKey(models.Model):
     requester = models.ForeignKey(Requester, models.CASCADE, related_name="access_keys")
     access_key_id = models.CharField(max_length=128, unique=True)
     secret = models.CharField(max_length=128)
+    label = models.CharField(max_length=100, blank=True, default="")
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    # To the hour: a key that is used all day is not written down with every call.
+    last_used_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.access_key_id
 
 
 class Worker(models.Model):
-    """Who answers. The counters are kept by marketplace.verbs.assignments."""
+    """Who answers. The counters are kept by marketplace.verbs.
+
+    `earned` is the sum of approved rewards and of bonuses, `paid` what the operator has paid out of it.
+    """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="worker")
     worker_id = models.CharField(max_length=64, unique=True, default=customer_id)
@@ -60,18 +69,42 @@ class Worker(models.Model):
     submitted_count = models.PositiveIntegerField(default=0)
     approved_count = models.PositiveIntegerField(default=0)
     rejected_count = models.PositiveIntegerField(default=0)
+    earned = MoneyField(default=Decimal("0.00"))
+    paid = MoneyField(default=Decimal("0.00"))
+    # A suspended worker finishes what is in hand and is paid, but takes nothing new.
+    suspended_at = models.DateTimeField(null=True, blank=True)
+    unread_messages = models.PositiveIntegerField(default=0)
+    # The e-mail address as it is compared, see marketplace.verbs.access: one address, one account.
+    email_key = models.CharField(max_length=254, unique=True, null=True, blank=True)
+    email_confirmed_at = models.DateTimeField(null=True, blank=True)
+    wants_email = models.BooleanField(default=True)
+    # Since then nothing here tells who the person was; the worker id goes on as a pseudonym.
+    erased_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
             models.CheckConstraint(
+                name="worker_paid_within_earned", condition=Q(paid__gte=0) & Q(earned__gte=F("paid"))
+            ),
+            models.CheckConstraint(
                 name="worker_percent_within_0_100",
                 condition=Q(percent_approved_override__isnull=True) | Q(percent_approved_override__lte=100),
-            )
+            ),
         ]
 
     def __str__(self) -> str:
         return self.worker_id
+
+    @property
+    def owed(self) -> Decimal:
+        """Dollars earned and not yet paid out."""
+        return self.earned - self.paid
+
+    @property
+    def waiting_count(self) -> int:
+        """Answers that nobody has judged yet."""
+        return self.submitted_count - self.approved_count - self.rejected_count
 
     @property
     def percent_approved(self) -> int:

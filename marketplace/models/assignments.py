@@ -1,8 +1,15 @@
+from decimal import Decimal
+
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from marketplace.models.accounts import Worker
+from marketplace.models.fields import MoneyField
 from marketplace.models.hits import Hit
+
+# What an assignment pays, inside a query: as Assignment.reward.
+REWARD = Coalesce("kept_reward", "hit__hit_type__reward")
 
 
 class Assignment(models.Model):
@@ -37,6 +44,9 @@ class Assignment(models.Model):
     rejected_at = models.DateTimeField(null=True, blank=True)
     answer = models.TextField(blank=True)
     requester_feedback = models.TextField(blank=True)
+    # Set when the HIT moved to another type: what was promised at accepting stays promised.
+    kept_reward = MoneyField(null=True)  # type: ignore[misc]
+    kept_fee = MoneyField(null=True)  # type: ignore[misc]
 
     class Meta:
         indexes = [
@@ -47,6 +57,16 @@ class Assignment(models.Model):
             models.Index(fields=["hit", "worker"], name="assignment_of_hit_and_worker"),
             models.Index(fields=["worker", "id"], name="assignment_of_worker"),
             models.Index(fields=["assignment_id"], name="assignment_by_id"),
+            # What a worker has in hand and has given back is little beside what the worker ever answered.
+            models.Index(fields=["worker", "deadline"], name="assignment_in_hand", condition=Q(status="Accepted")),
+            models.Index(
+                fields=["worker", "hit"],
+                name="assignment_given_back",
+                condition=Q(status__in=["Returned", "Abandoned"]),
+            ),
+            models.Index(fields=["worker", "submitted_at"], name="assignment_worker_submitted"),
+            # Who answered today and how many an hour, read from the index alone.
+            models.Index(fields=["submitted_at", "worker"], name="assignment_submitted"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -63,3 +83,13 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} {self.status}"
+
+    @property
+    def reward(self) -> Decimal:
+        """What this assignment pays. Reads the HIT's type."""
+        return self.hit.hit_type.reward if self.kept_reward is None else self.kept_reward
+
+    @property
+    def cost(self) -> Decimal:
+        """Reward and fee of this assignment. Reads the HIT's type."""
+        return self.reward + (self.hit.fee if self.kept_fee is None else self.kept_fee)

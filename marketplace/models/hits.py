@@ -26,6 +26,9 @@ class HitType(models.Model):
     auto_approval_delay_seconds = models.PositiveIntegerField()
     # A list of requirements in the API's form, as marketplace.rules.qualifications.normalise makes it.
     requirements = models.JSONField(default=list)
+    # Empty, or the specification as marketplace.rules.notifications has checked it.
+    notification = models.JSONField(default=dict)
+    notification_active = models.BooleanField(default=False)
     fingerprint = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -50,11 +53,13 @@ class HitQuerySet(models.QuerySet["Hit"]):
         return self.filter(state=status)
 
     def for_worker(self, worker: Worker) -> "HitQuerySet":
-        """HITs that this worker may still take: neither in hand nor handed in before."""
+        """HITs that this worker may still take: neither in hand nor handed in before, and not blocked."""
         from marketplace.models.assignments import Assignment
+        from marketplace.models.blocks import WorkerBlock
 
         taken = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker).exclude(status__in=Assignment.GIVEN_BACK)
-        return self.filter(~Exists(taken))
+        blocking = WorkerBlock.objects.filter(worker=worker).values("requester")
+        return self.filter(~Exists(taken)).exclude(requester__in=blocking)
 
 
 class Hit(models.Model):
@@ -64,15 +69,31 @@ class Hit(models.Model):
     `state` is the status as of the last write or sweep and serves the indexes; ask `status(now)`.
     """
 
+    class ReviewStatus(models.TextChoices):
+        """Whether the HIT itself is fit to be shown: marked when a worker reports it, judged by the operator."""
+
+        NOT_REVIEWED = "NotReviewed"
+        MARKED = "MarkedForReview"
+        APPROPRIATE = "ReviewedAppropriate"
+        INAPPROPRIATE = "ReviewedInappropriate"
+
     requester = models.ForeignKey(Requester, models.CASCADE, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.CASCADE, related_name="hits")
     hit_id = models.CharField(max_length=64, unique=True, default=entity_id)
     question = models.TextField()
+    # One of the kinds in marketplace.rules.questions.kinds.
     question_kind = models.CharField(max_length=20, default="external")
+    hit_layout_id = models.CharField(max_length=64, blank=True, default="")
     max_assignments = models.PositiveIntegerField()
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     requester_annotation = models.CharField(max_length=255, blank=True)
+    # In the API's form, as marketplace.rules.review_policies has checked them.
+    assignment_review_policy = models.JSONField(null=True)
+    hit_review_policy = models.JSONField(null=True)
+    # The HIT has become reviewable and its policy has not looked at it yet.
+    review_due = models.BooleanField(default=False)
+    review_status = models.CharField(max_length=21, choices=ReviewStatus.choices, default=ReviewStatus.NOT_REVIEWED)
     pending = models.PositiveIntegerField(default=0)
     submitted = models.PositiveIntegerField(default=0)
     completed = models.PositiveIntegerField(default=0)
@@ -89,6 +110,7 @@ class Hit(models.Model):
             models.Index(fields=["hit_type", "state", "id"], name="hit_type_state"),
             models.Index(fields=["requester", "id"], name="hit_not_disposed", condition=Q(disposed_at__isnull=True)),
             models.Index(fields=["state", "expires_at"], name="hit_state_expiry"),
+            models.Index(fields=["id"], name="hit_review_due", condition=Q(review_due=True)),
         ]
         constraints = [
             models.CheckConstraint(

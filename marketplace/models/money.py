@@ -10,7 +10,7 @@ from marketplace.models.hits import Hit
 class MoneyEntry(models.Model):
     """One movement of a requester's money; rows are only ever added.
 
-    funds = deposits; held = holds - charges - releases; charged = charges.
+    funds = deposits; held = holds - charges - releases; charged = charges + bonuses.
     """
 
     class Kind(models.TextChoices):
@@ -18,6 +18,8 @@ class MoneyEntry(models.Model):
         HOLD = "hold"
         CHARGE = "charge"
         RELEASE = "release"
+        # Amount and fee of a bonus, which nothing was held for.
+        BONUS = "bonus"
 
     requester = models.ForeignKey(Requester, models.CASCADE, related_name="money_entries")
     kind = models.CharField(max_length=7, choices=Kind.choices)
@@ -27,6 +29,7 @@ class MoneyEntry(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        indexes = [models.Index(fields=["requester", "id"], name="money_entry_of_requester")]
         constraints = [models.CheckConstraint(name="money_entry_not_negative", condition=Q(amount__gte=0))]
 
     def __str__(self) -> str:

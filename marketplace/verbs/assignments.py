@@ -1,34 +1,48 @@
 """What happens to one worker's hold on one HIT."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, Max, OuterRef, Q
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.models.fields import money as amount
 from marketplace.models.hits import HitQuerySet
 from marketplace.rules import limits
 from marketplace.rules.errors import (
     AssignmentDoesNotExist,
     AssignmentRefused,
     DoesNotMeetRequirements,
+    EmailNotConfirmed,
+    HolderUnclear,
     InvalidAssignmentState,
     NoHitsAvailable,
+    QueueFull,
+    WorkerSuspended,
 )
 from marketplace.rules.ids import entity_id
 from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
-from marketplace.verbs import hits, money, qualifications
+from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.questions.kinds import FORM
+from marketplace.verbs import events, hits, judging, money, qualifications, reviews
 
 _Status = Assignment.Status
 _LIVE = ~Q(status__in=Assignment.GIVEN_BACK)
+# How many of a worker's newest assignments are looked at for the last one in a group.
+_RECENT = 200
 
 
 def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = None) -> Assignment:
     """Give the worker one HIT of the group, or `hit` itself; one that the worker holds comes back as it is.
 
     HITs that the worker gave back come last, the longest ago first.
-    Raises NoHitsAvailable or DoesNotMeetRequirements.
+    Raises NoHitsAvailable, DoesNotMeetRequirements, QueueFull or WorkerSuspended.
     """
     failing = qualifications.failing(worker, hit_type.requirements, "accept")
     if failing:
@@ -40,7 +54,9 @@ def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = N
             return held
     try:
         with transaction.atomic():
-            return _take(_pick(hit_type, worker, now, hit), hit_type, worker, now)
+            found = _pick(hit_type, worker, now, hit)
+            _admit(worker, now)
+            return _take(found, hit_type, worker, now)
     except IntegrityError:
         # The worker's other click on the same HIT was faster.
         held = None if hit is None else _held(hit, worker)
@@ -53,6 +69,18 @@ def _held(hit: Hit, worker: Worker) -> Assignment | None:
     return Assignment.objects.filter(hit=hit, worker=worker, status=_Status.ACCEPTED).select_related("hit").first()
 
 
+def _admit(worker: Worker, now: datetime) -> None:
+    """Let through who may hold one more; under the worker's lock, so that two clicks cannot both be the last."""
+    locked = Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+    if locked.suspended_at is not None or locked.erased_at is not None:
+        raise WorkerSuspended
+    if settings.MARKETPLACE_MAIL and locked.email_key is not None and locked.email_confirmed_at is None:
+        raise EmailNotConfirmed
+    in_hand = Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now)
+    if in_hand.count() >= settings.MARKETPLACE_QUEUE_LIMIT:
+        raise QueueFull(settings.MARKETPLACE_QUEUE_LIMIT)
+
+
 def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None) -> Hit:
     """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
     free = Hit.objects.filter(hit_type=hit_type).assignable(now).for_worker(worker)
@@ -62,7 +90,11 @@ def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None) -> 
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:
         for query in queries:
-            found = query.select_for_update(of=("self",), skip_locked=skip_locked).first()
+            found = (
+                query.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)
+                .select_related("requester")
+                .first()
+            )
             if found is not None:
                 return found
     raise NoHitsAvailable
@@ -72,8 +104,8 @@ def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) ->
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
     untouched = free.filter(~Exists(mine)).order_by("pk")
     # Going on behind the last HIT spares the walk over all that this worker has already answered.
-    last = Assignment.objects.filter(worker=worker, hit__hit_type=hit_type).order_by("-pk").values("hit")[:1]
-    behind = untouched.filter(pk__gt=last)
+    last = last_hit(worker, hit_type)
+    behind = untouched.filter(pk__gt=Coalesce(Subquery(last), 0))
     longest_ago = (
         Assignment.objects.filter(worker=worker, hit__in=free.values("pk"), status__in=Assignment.GIVEN_BACK)
         .values("hit")
@@ -84,6 +116,24 @@ def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) ->
     return behind, untouched, Hit.objects.filter(pk__in=longest_ago)
 
 
+def last_hit(worker: Worker, hit_type: HitType) -> QuerySet[Assignment, Any]:
+    """The key of the HIT of this group that the worker took last, for use inside a query; none when long ago."""
+    # Bounded: in a group that is new to the worker the search would go through all that the worker ever did.
+    newest = Assignment.objects.filter(worker=worker).order_by("-pk").values("pk")[:_RECENT]
+    return Assignment.objects.filter(pk__in=newest, hit__hit_type=hit_type).order_by("-pk").values("hit")[:1]
+
+
+def give_back_all(worker: Worker, now: datetime) -> int:
+    """Return everything that the worker has in hand; how many were returned."""
+    returned = 0
+    for assignment in Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now):
+        # What ended meanwhile in another way needs no return.
+        with suppress(AssignmentRefused):
+            give_back(assignment, worker, now)
+            returned += 1
+    return returned
+
+
 def _take(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignment:
     assignment = Assignment.objects.create(
         assignment_id=_spare_id(hit) or entity_id(),
@@ -92,8 +142,10 @@ def _take(hit: Hit, hit_type: HitType, worker: Worker, now: datetime) -> Assignm
         accepted_at=now,
         deadline=now + timedelta(seconds=hit_type.assignment_duration_seconds),
     )
+    hit.hit_type = hit_type
     hit.pending += 1
     hits.save_counters(hit, now, ["pending"])
+    events.record("AssignmentAccepted", hit, now, assignment)
     return assignment
 
 
@@ -109,21 +161,51 @@ def submit(
 ) -> Assignment:
     """Take a worker's answer: every field that is not reserved, with all its values.
 
-    Raises AssignmentRefused (a preview, too late, twice, somebody else's, nothing answered) or
-    AssignmentDoesNotExist. After the HIT has expired, who accepted before may still submit.
+    Raises AssignmentRefused (a preview, too late, twice, somebody else's, nothing answered), FormFaults
+    (a QuestionForm whose answers are not as it asks) or AssignmentDoesNotExist. After the HIT has
+    expired, who accepted before may still submit. The id of a place that somebody gave back is known to
+    that worker, too: without a `worker_id` it raises HolderUnclear.
     """
+    # Before the lock: the expressions of a form may take their time.
+    of_form = _form_answers(assignment_id, fields, now, worker_id)
     with transaction.atomic():
         assignment = _lock_for_worker(assignment_id, worker_id)
+        if not worker_id:
+            _refuse_shared_id(assignment_id)
         if assignment.status != _Status.ACCEPTED:
             raise AssignmentRefused("This HIT has already been submitted.")
         if now > assignment.deadline:
             raise AssignmentRefused("The time for this HIT has run out, so the answer could not be taken.")
         try:
-            assignment.answer = answer_xml(fields)
+            assignment.answer = of_form or answer_xml(fields)
         except ValueError as error:
             raise AssignmentRefused("The task page sent no answer: at least one field must be filled in.") from error
         _record_submission(assignment, now)
+        reviews.score_submission(assignment, now)
+        if assignment.status == _Status.SUBMITTED and assignment.auto_approval_at == now:
+            judging.approve(assignment, now, now)
+    reviews.run_if_due(assignment.hit, now)
     return assignment
+
+
+def _refuse_shared_id(assignment_id: str) -> None:
+    # Under the HIT's lock, so that it is not passed on in this moment.
+    holders = Assignment.objects.filter(assignment_id=assignment_id).order_by().values("worker").distinct()
+    if len(holders[:2]) > 1:
+        raise HolderUnclear("This place was somebody else's before: the answer has to say whose it is.")
+
+
+def _form_answers(
+    assignment_id: str, fields: Mapping[str, Sequence[str]], now: datetime, worker_id: str | None
+) -> str | None:
+    """The answers to a QuestionForm as XML; None when the HIT has another kind of question, or is not in hand."""
+    held = Assignment.objects.filter(
+        assignment_id=assignment_id, status=_Status.ACCEPTED, deadline__gte=now, hit__question_kind=FORM
+    )
+    if worker_id:
+        held = held.filter(worker__worker_id=worker_id)
+    question = held.values_list("hit__question", flat=True).first()
+    return None if question is None else form_answers_xml(read_form(parse_form(question), fields))
 
 
 def _lock_for_worker(assignment_id: str, worker_id: str | None) -> Assignment:
@@ -137,15 +219,7 @@ def _lock_for_worker(assignment_id: str, worker_id: str | None) -> Assignment:
         if rows.exists():
             raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
         raise AssignmentDoesNotExist(assignment_id)
-    return _lock(*found)
-
-
-def _lock(pk: int, hit_pk: int) -> Assignment:
-    """The assignment under lock, its HIT first, so that the counters cannot move in between."""
-    hit = hits.locked_by_pk(hit_pk)
-    assignment = Assignment.objects.select_for_update(of=("self",)).get(pk=pk)
-    assignment.hit = hit
-    return assignment
+    return judging.lock(*found)
 
 
 def _record_submission(assignment: Assignment, now: datetime) -> None:
@@ -155,12 +229,20 @@ def _record_submission(assignment: Assignment, now: datetime) -> None:
     delay = hit.hit_type.auto_approval_delay_seconds
     assignment.auto_approval_at = now + timedelta(seconds=delay)
     assignment.save(update_fields=["status", "submitted_at", "ended_at", "auto_approval_at", "answer"])
+    events.record("AssignmentSubmitted", hit, now, assignment)
     hit.pending -= 1
     hit.submitted += 1
     hits.save_counters(hit, now, ["pending", "submitted"])
     Worker.objects.filter(pk=assignment.worker_id).update(submitted_count=F("submitted_count") + 1)
-    if delay == 0:
-        _approve(assignment, now, now)
+    _release_surplus(assignment, assignment.cost, now)
+
+
+def _release_surplus(assignment: Assignment, cost: Decimal, now: datetime) -> None:
+    """Give back what was held in hand beyond `cost`: only a HIT that moved to another type has any."""
+    if assignment.kept_reward is not None:
+        surplus = hits.held_in_hand(assignment.hit, assignment) - cost
+        if surplus:
+            money.release(assignment.hit.requester_id, surplus, now, assignment.hit, assignment)
 
 
 def give_back(assignment: Assignment, worker: Worker, now: datetime) -> Assignment:
@@ -168,10 +250,11 @@ def give_back(assignment: Assignment, worker: Worker, now: datetime) -> Assignme
     if assignment.worker_id != worker.pk:
         raise AssignmentDoesNotExist(assignment.assignment_id)
     with transaction.atomic():
-        locked = _lock(assignment.pk, assignment.hit_id)
+        locked = judging.lock(assignment.pk, assignment.hit_id)
         if locked.status != _Status.ACCEPTED:
             raise AssignmentRefused(f"This HIT cannot be returned: it is {locked.status.lower()}.")
         _free(locked, _Status.RETURNED, now, now)
+    reviews.run_if_due(locked.hit, now)
     return locked
 
 
@@ -179,8 +262,11 @@ def _free(assignment: Assignment, status: str, ended_at: datetime, now: datetime
     assignment.status = status
     assignment.ended_at = ended_at
     assignment.save(update_fields=["status", "ended_at"])
+    event = "AssignmentReturned" if status == _Status.RETURNED else "AssignmentAbandoned"
+    events.record(event, assignment.hit, ended_at, assignment)
     assignment.hit.pending -= 1
     hits.save_counters(assignment.hit, now, ["pending"])
+    _release_surplus(assignment, assignment.hit.cost, now)
 
 
 def approve(
@@ -191,24 +277,13 @@ def approve(
     with transaction.atomic():
         assignment = _lock_for_requester(requester, assignment_id)
         if assignment.status == _Status.SUBMITTED:
-            _approve(assignment, now, now, feedback)
+            judging.approve(assignment, now, now, feedback)
         elif assignment.status == _Status.REJECTED and override:
             _approve_rejected(assignment, now, feedback)
         else:
             raise InvalidAssignmentState(_Status.SUBMITTED)
+    reviews.run_if_due(assignment.hit, now)
     return assignment
-
-
-def _approve(assignment: Assignment, approved_at: datetime, now: datetime, feedback: str | None = None) -> None:
-    hit = assignment.hit
-    assignment.status = _Status.APPROVED
-    assignment.approved_at = approved_at
-    _save_judgement(assignment, "approved_at", feedback)
-    hit.submitted -= 1
-    hit.completed += 1
-    hits.save_counters(hit, now, ["submitted", "completed"])
-    Worker.objects.filter(pk=assignment.worker_id).update(approved_count=F("approved_count") + 1)
-    money.charge(hit.requester_id, hit.cost, now, assignment)
 
 
 def _approve_rejected(assignment: Assignment, now: datetime, feedback: str | None) -> None:
@@ -218,12 +293,15 @@ def _approve_rejected(assignment: Assignment, now: datetime, feedback: str | Non
     assignment.status = _Status.APPROVED
     assignment.approved_at = now
     assignment.rejected_at = None
-    _save_judgement(assignment, "approved_at", feedback, "rejected_at")
+    judging.save(assignment, "approved_at", feedback, "rejected_at")
+    events.record("AssignmentApproved", hit, now, assignment)
     Worker.objects.filter(pk=assignment.worker_id).update(
-        rejected_count=F("rejected_count") - 1, approved_count=F("approved_count") + 1
+        rejected_count=F("rejected_count") - 1,
+        approved_count=F("approved_count") + 1,
+        earned=F("earned") + amount(assignment.reward),
     )
-    money.hold(hit.requester_id, hit.cost, now, hit, assignment)
-    money.charge(hit.requester_id, hit.cost, now, assignment)
+    money.hold(hit.requester_id, assignment.cost, now, hit, assignment)
+    money.charge(hit.requester_id, assignment.cost, now, assignment)
 
 
 def reject(requester: Requester, assignment_id: str, now: datetime, feedback: str) -> Assignment:
@@ -233,28 +311,13 @@ def reject(requester: Requester, assignment_id: str, now: datetime, feedback: st
         assignment = _lock_for_requester(requester, assignment_id)
         if assignment.status != _Status.SUBMITTED:
             raise InvalidAssignmentState(_Status.SUBMITTED)
-        hit = assignment.hit
-        assignment.status = _Status.REJECTED
-        assignment.rejected_at = now
-        _save_judgement(assignment, "rejected_at", feedback)
-        hit.submitted -= 1
-        hit.completed += 1
-        hits.save_counters(hit, now, ["submitted", "completed"])
-        Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
-        money.release(hit.requester_id, hit.cost, now, hit, assignment)
+        judging.reject(assignment, now, feedback)
+    reviews.run_if_due(assignment.hit, now)
     return assignment
 
 
-def _save_judgement(assignment: Assignment, time_field: str, feedback: str | None, *more: str) -> None:
-    fields = ["status", time_field, *more]
-    if feedback is not None:
-        assignment.requester_feedback = feedback
-        fields.append("requester_feedback")
-    assignment.save(update_fields=fields)
-
-
 def _lock_for_requester(requester: Requester, assignment_id: str) -> Assignment:
-    return _lock(*find(requester, assignment_id, allowed=_Status.SUBMITTED))
+    return judging.lock(*find(requester, assignment_id, allowed=_Status.SUBMITTED))
 
 
 def find(requester: Requester, assignment_id: str, allowed: str) -> tuple[int, int]:
@@ -274,10 +337,13 @@ def sweep(now: datetime, limit: int = 50) -> int:
     Three index look-ups when nothing is due. At most `limit` assignments of each sort, each in a
     transaction of its own; returns how many rows changed.
     """
-    changed = hits.settle_expired(now)
+    changed = hits.settle_expired(now, limit)
     overdue = Assignment.objects.filter(status=_Status.ACCEPTED, deadline__lt=now)
     for pk, hit_pk in overdue.order_by("deadline").values_list("pk", "hit_id")[:limit]:
         changed += _abandon(pk, hit_pk, now)
+    if changed:
+        # A policy has its say before time approves.
+        changed += reviews.run_due(now)
     due = Assignment.objects.filter(status=_Status.SUBMITTED, auto_approval_at__lte=now)
     for pk, hit_pk in due.order_by("auto_approval_at").values_list("pk", "hit_id")[:limit]:
         changed += _approve_by_time(pk, hit_pk, now)
@@ -286,7 +352,7 @@ def sweep(now: datetime, limit: int = 50) -> int:
 
 def _abandon(pk: int, hit_pk: int, now: datetime) -> int:
     with transaction.atomic():
-        assignment = _lock(pk, hit_pk)
+        assignment = judging.lock(pk, hit_pk)
         if assignment.status != _Status.ACCEPTED or assignment.deadline >= now:
             return 0
         _free(assignment, _Status.ABANDONED, assignment.deadline, now)
@@ -295,9 +361,9 @@ def _abandon(pk: int, hit_pk: int, now: datetime) -> int:
 
 def _approve_by_time(pk: int, hit_pk: int, now: datetime) -> int:
     with transaction.atomic():
-        assignment = _lock(pk, hit_pk)
+        assignment = judging.lock(pk, hit_pk)
         due = assignment.auto_approval_at
         if assignment.status != _Status.SUBMITTED or due is None or due > now:
             return 0
-        _approve(assignment, due, now)
+        judging.approve(assignment, due, now)
     return 1

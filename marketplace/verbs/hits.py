@@ -2,31 +2,36 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import Case, Value, When
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Case, F, Value, When
 
-from marketplace.models import Hit, HitType, Requester, RequestToken
-from marketplace.rules import lifecycle, limits
+from marketplace.models import Assignment, Hit, HitType, Requester
+from marketplace.models.fields import MoneyField
+from marketplace.models.hits import HitQuerySet
+from marketplace.rules import lifecycle, limits, review_policies
 from marketplace.rules.errors import (
     HitAlreadyExists,
     HitDoesNotExist,
     HitTypeDoesNotExist,
     InvalidHitState,
     InvalidMaximumAssignmentsIncrease,
+    MarketplaceError,
     ParameterValidationError,
     TokenAlreadyProcessed,
 )
 from marketplace.rules.fees import MANY_ASSIGNMENTS, fee_per_assignment
 from marketplace.rules.qualifications import Requirement
-from marketplace.rules.question import parse_external
-from marketplace.verbs import money
+from marketplace.rules.questions.kinds import HTML, check_question
+from marketplace.rules.review_policies import Policy
+from marketplace.verbs import events, frames, money, qualifications, tokens
 
-_CREATE, _EXTEND = "create", "extend"
+_AT_WORK = (lifecycle.ASSIGNABLE, lifecycle.UNASSIGNABLE)
 
 
 def find_or_create_type(
@@ -57,7 +62,10 @@ def find_or_create_type(
     }
     canonical = json.dumps(values, sort_keys=True, default=lambda amount: f"{amount:.2f}")
     fingerprint = hashlib.sha256(canonical.encode()).hexdigest()
-    hit_type, _ = HitType.objects.get_or_create(requester=requester, fingerprint=fingerprint, defaults=values)
+    with transaction.atomic():
+        hit_type, made = HitType.objects.get_or_create(requester=requester, fingerprint=fingerprint, defaults=values)
+        if made:
+            qualifications.note_requirements(hit_type)
     return hit_type
 
 
@@ -75,6 +83,21 @@ def find(requester: Requester, hit_id: str) -> Hit:
     return hit
 
 
+@contextmanager
+def once(requester: Requester, token: str, now: datetime) -> Iterator[None]:
+    """Around all that goes into a creation: whatever refuses it, a token that was used says more.
+
+    What held at the first time may not hold at the repetition, and its caller must learn that the HIT is there.
+    """
+    try:
+        yield
+    except MarketplaceError:
+        used = tokens.first_use(requester.pk, tokens.CREATE, token, now) if token else None
+        if used is None or used.hit is None:
+            raise
+        raise HitAlreadyExists(used.hit.hit_id) from None
+
+
 def create(
     requester: Requester,
     hit_type: HitType,
@@ -85,29 +108,48 @@ def create(
     now: datetime,
     annotation: str = "",
     token: str = "",
+    layout_id: str = "",
+    assignment_review_policy: Policy | None = None,
+    hit_review_policy: Policy | None = None,
 ) -> Hit:
-    """Publish a HIT and hold its whole cost.
+    """Publish a HIT and hold its whole cost. With `layout_id` the question was made by verbs.layouts.
 
     A used `token` raises HitAlreadyExists with the id of the HIT that it made, whatever else is given.
     """
     limits.check_range("MaxAssignments", max_assignments, limits.MAX_ASSIGNMENTS)
     limits.check_range("LifetimeInSeconds", lifetime_seconds, limits.LIFETIME_SECONDS)
     limits.check_length("RequesterAnnotation", annotation, limits.ANNOTATION)
-    parse_external(question, settings.MARKETPLACE_HTTP_QUESTION_HOSTS)
+    _check_policies(assignment_review_policy, hit_review_policy)
+    kind = HTML if layout_id else check_question(question, settings.MARKETPLACE_HTTP_QUESTION_HOSTS, frames.origin())
     hit = Hit(
         requester=requester,
         hit_type=hit_type,
         question=question,
+        question_kind=kind,
+        hit_layout_id=layout_id,
         max_assignments=max_assignments,
         created_at=now,
         expires_at=now + timedelta(seconds=lifetime_seconds),
         requester_annotation=annotation,
         fee=fee_per_assignment(hit_type.reward, max_assignments, hit_type.requirements),
+        assignment_review_policy=assignment_review_policy,
+        hit_review_policy=hit_review_policy,
     )
+    return _insert_once(hit, token, now)
+
+
+def _check_policies(of_assignments: Policy | None, of_hit: Policy | None) -> None:
+    if of_assignments is not None:
+        review_policies.read_known_answers(of_assignments)
+    if of_hit is not None:
+        review_policies.read_plurality(of_hit)
+
+
+def _insert_once(hit: Hit, token: str, now: datetime) -> Hit:
     try:
         return _insert(hit, token, now)
     except IntegrityError:
-        used = _used_token(requester, _CREATE, token, now)
+        used = tokens.first_use(hit.requester_id, tokens.CREATE, token, now)
         if used is not None and used.hit is not None:
             raise HitAlreadyExists(used.hit.hit_id) from None
     return _insert(hit, token, now)
@@ -117,24 +159,10 @@ def _insert(hit: Hit, token: str, now: datetime) -> Hit:
     with transaction.atomic():
         hit.pk = None
         hit.save(force_insert=True)
-        _use_token(hit, _CREATE, token, now)
+        tokens.use(hit, tokens.CREATE, token, now)
+        events.record("HITCreated", hit, now)
         money.hold(hit.requester_id, hit.cost * hit.max_assignments, now, hit)
     return hit
-
-
-def _use_token(hit: Hit, purpose: str, token: str, now: datetime) -> None:
-    """Raises IntegrityError when the token was used; a concurrent twin waits here for the first."""
-    if token:
-        RequestToken.objects.create(
-            requester_id=hit.requester_id, purpose=purpose, token=token, hit=hit, created_at=now
-        )
-
-
-def _used_token(requester: Requester, purpose: str, token: str, now: datetime) -> RequestToken | None:
-    """The token's first use within its life; an outlived one is removed, so that it can be used again."""
-    tokens = RequestToken.objects.filter(requester=requester, purpose=purpose, token=token)
-    tokens.filter(created_at__lte=now - limits.REQUEST_TOKEN_LIFE).delete()
-    return tokens.select_related("hit").first()
 
 
 def add_assignments(requester: Requester, hit_id: str, count: int, now: datetime, token: str = "") -> Hit:
@@ -143,25 +171,78 @@ def add_assignments(requester: Requester, hit_id: str, count: int, now: datetime
     try:
         return _extend(requester, hit_id, count, now, token)
     except IntegrityError:
-        if _used_token(requester, _EXTEND, token, now) is not None:
+        if tokens.first_use(requester.pk, tokens.EXTEND, token, now) is not None:
             raise TokenAlreadyProcessed(token) from None
     return _extend(requester, hit_id, count, now, token)
 
 
 def _extend(requester: Requester, hit_id: str, count: int, now: datetime, token: str) -> Hit:
     with transaction.atomic():
-        hit = _lock(requester, hit_id)
+        hit = _lock(requester, hit_id, now)
         # Before the rules: the repetition of an extension that was made must not complain of its own effect.
-        _use_token(hit, _EXTEND, token, now)
+        tokens.use(hit, tokens.EXTEND, token, now)
         _refuse_disposed(hit, now)
-        total = limits.check_range("MaxAssignments", hit.max_assignments + count, limits.MAX_ASSIGNMENTS)
-        if hit.max_assignments < MANY_ASSIGNMENTS <= total:
-            raise InvalidMaximumAssignmentsIncrease
-        hit.max_assignments = total
-        hit.reviewing = False
-        _save(hit, now, "max_assignments", "reviewing")
-        money.hold(hit.requester_id, hit.cost * count, now, hit)
+        extend_locked(hit, count, now)
     return hit
+
+
+def extend_locked(hit: Hit, count: int, now: datetime, open_for: int = 0) -> None:
+    """Offer a locked HIT `count` more times, and keep it open for at least `open_for` seconds from now."""
+    total = limits.check_range("MaxAssignments", hit.max_assignments + count, limits.MAX_ASSIGNMENTS)
+    if hit.max_assignments < MANY_ASSIGNMENTS <= total:
+        raise InvalidMaximumAssignmentsIncrease
+    hit.max_assignments = total
+    hit.reviewing = False
+    if open_for:
+        hit.expires_at = max(hit.expires_at, now + timedelta(seconds=open_for))
+    _save(hit, now, "max_assignments", "reviewing", "expires_at")
+    events.record("HITExtended", hit, now)
+    money.hold(hit.requester_id, hit.cost * count, now, hit)
+
+
+def change_type(requester: Requester, hit_id: str, hit_type_id: str, now: datetime) -> Hit:
+    """Move a HIT to another type of the same requester. The price of its open places changes at once.
+
+    Who has accepted is paid what was promised then. Raises InsufficientFunds when a dearer type
+    cannot be held, and nothing has changed.
+    """
+    with transaction.atomic():
+        hit = _lock(requester, hit_id, now)
+        new_type = find_type(requester, hit_type_id)
+        _refuse_disposed(hit, now)
+        if new_type.pk == hit.hit_type_id:
+            return hit
+        qualifications.check_types_exist(new_type.requirements)
+        before = _held(hit)
+        taken = Assignment.objects.filter(hit=hit, kept_reward=None)
+        taken.update(kept_reward=Value(hit.hit_type.reward, MoneyField()), kept_fee=Value(hit.fee, MoneyField()))
+        hit.hit_type = new_type
+        hit.fee = fee_per_assignment(new_type.reward, hit.max_assignments, new_type.requirements)
+        _save(hit, now, "hit_type", "fee")
+        _hold_difference(hit, _held(hit) - before, now)
+    return hit
+
+
+def _held(hit: Hit) -> Decimal:
+    """What is held for the places of a HIT that are open or in hand.
+
+    A place in hand may come back open: until it is submitted, the dearer of both prices is held.
+    """
+    in_hand = Assignment.objects.filter(hit=hit, status=Assignment.Status.ACCEPTED)
+    return hit.cost * hit.available + sum((held_in_hand(hit, row) for row in in_hand), Decimal(0))
+
+
+def held_in_hand(hit: Hit, assignment: Assignment) -> Decimal:
+    """What is held for one accepted assignment of `hit`."""
+    assignment.hit = hit
+    return max(hit.cost, assignment.cost)
+
+
+def _hold_difference(hit: Hit, amount: Decimal, now: datetime) -> None:
+    if amount > 0:
+        money.hold(hit.requester_id, amount, now, hit)
+    elif amount < 0:
+        money.release(hit.requester_id, -amount, now, hit)
 
 
 def set_expiration(requester: Requester, hit_id: str, expire_at: datetime, now: datetime) -> Hit:
@@ -174,23 +255,26 @@ def set_expiration(requester: Requester, hit_id: str, expire_at: datetime, now: 
     if expire_at > latest:
         raise ParameterValidationError(f"ExpireAt is out of range: at most {latest:%Y-%m-%dT%H:%M:%SZ} is allowed.")
     with transaction.atomic():
-        hit = _lock(requester, hit_id)
+        hit = _lock(requester, hit_id, now)
         _refuse_disposed(hit, now)
         if expire_at > now and expire_at == hit.expires_at:
             raise TokenAlreadyProcessed(f"{hit_id}{expire_at:%a %b %d %H:%M:%S UTC %Y}")
+        longer = expire_at > max(now, hit.expires_at)
         if expire_at > now:
             hit.expires_at = expire_at
             hit.reviewing = False
         else:
             hit.expires_at = min(hit.expires_at, now)
         _save(hit, now, "expires_at", "reviewing")
+        if longer:
+            events.record("HITExtended", hit, now)
     return hit
 
 
 def set_reviewing(requester: Requester, hit_id: str, reviewing: bool, now: datetime) -> Hit:
     """Move a HIT between Reviewable and Reviewing; being there already is no error."""
     with transaction.atomic():
-        hit = _lock(requester, hit_id)
+        hit = _lock(requester, hit_id, now)
         status = hit.status(now)
         if status not in (lifecycle.REVIEWABLE, lifecycle.REVIEWING):
             raise InvalidHitState(status, lifecycle.REVIEWING if not reviewing else lifecycle.REVIEWABLE)
@@ -202,7 +286,7 @@ def set_reviewing(requester: Requester, hit_id: str, reviewing: bool, now: datet
 def dispose(requester: Requester, hit_id: str, now: datetime) -> Hit:
     """Delete a HIT whose answers are all judged, and release what was held for its empty slots."""
     with transaction.atomic():
-        hit = _lock(requester, hit_id)
+        hit = _lock(requester, hit_id, now)
         _dispose(hit, now)
     return hit
 
@@ -213,22 +297,43 @@ def _dispose(hit: Hit, now: datetime) -> None:
         raise InvalidHitState(status, f"{lifecycle.REVIEWING}, {lifecycle.REVIEWABLE}")
     hit.disposed_at = now
     _save(hit, now, "disposed_at")
+    events.record("HITDisposed", hit, now)
     if hit.available:
         money.release(hit.requester_id, hit.cost * hit.available, now, hit)
 
 
-def settle_expired(now: datetime) -> int:
-    """Bring the stored state of HITs that have just expired up to date."""
+def settle_expired(now: datetime, limit: int = 50) -> int:
+    """Bring the stored state of HITs that have just expired up to date.
+
+    One query when there are none. All whose end nobody wants to be told of change at once, the others one
+    by one, at most `limit` of them.
+    """
     expired = Hit.objects.filter(state=lifecycle.ASSIGNABLE, expires_at__lte=now)
     if not expired.exists():
         return 0
-    return expired.update(
+    told = _settle_heard(expired.filter(events.heard()), now, limit)
+    return told + expired.exclude(events.heard()).update(
         state=Case(
             When(pending__gt=0, then=Value(lifecycle.UNASSIGNABLE)),
             When(reviewing=True, then=Value(lifecycle.REVIEWING)),
             default=Value(lifecycle.REVIEWABLE),
-        )
+        ),
+        review_due=Case(
+            When(hit_review_policy__isnull=False, pending=0, reviewing=False, then=Value(True)),
+            default=F("review_due"),
+        ),
     )
+
+
+def _settle_heard(expired: HitQuerySet, now: datetime, limit: int) -> int:
+    with transaction.atomic():
+        # Another process that is at the same HITs has told of them when it lets them go.
+        skip_locked = connection.features.has_select_for_update_skip_locked
+        locked = expired.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)
+        found = list(locked.select_related("hit_type", "requester").order_by("pk")[:limit])
+        for hit in found:
+            _save(hit, now)
+    return len(found)
 
 
 def dispose_forgotten(now: datetime, limit: int = 100) -> int:
@@ -249,16 +354,14 @@ def dispose_forgotten(now: datetime, limit: int = 100) -> int:
     return disposed
 
 
-def forget_tokens(now: datetime) -> int:
-    """Remove request tokens that no longer protect anything."""
-    return RequestToken.objects.filter(created_at__lte=now - limits.REQUEST_TOKEN_LIFE).delete()[0]
-
-
-def _lock(requester: Requester, hit_id: str) -> Hit:
-    hits = Hit.objects.select_for_update(of=("self",)).select_related("hit_type")
-    hit = hits.filter(requester=requester, hit_id=hit_id).first()
+def _lock(requester: Requester, hit_id: str, now: datetime) -> Hit:
+    hit = _first_locked(Hit.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id))
     if hit is None:
         raise HitDoesNotExist(hit_id)
+    hit.requester = requester
+    if hit.state == lifecycle.ASSIGNABLE and hit.expires_at <= now:
+        # It ended before the clock got to it: its end must not be lost in the change that follows.
+        _save(hit, now)
     return hit
 
 
@@ -269,13 +372,37 @@ def _refuse_disposed(hit: Hit, now: datetime) -> None:
 
 
 def _save(hit: Hit, now: datetime, *fields: str) -> None:
+    before = hit.state
     hit.state = hit.status(now)
-    hit.save(update_fields=[*fields, "state"])
+    names = [*fields, "state"]
+    if hit.hit_review_policy and hit.state == lifecycle.REVIEWABLE and before in _AT_WORK:
+        hit.review_due = True
+        names.append("review_due")
+    hit.save(update_fields=names)
+    events.record_all(_changes_of_state(before, hit, now))
+
+
+def _changes_of_state(before: str, hit: Hit, now: datetime) -> Iterator[events.Happening]:
+    """What the move from one stored state to the next means to those who listen."""
+    if before == lifecycle.ASSIGNABLE and hit.expires_at <= now:
+        yield "HITExpired", hit, hit.expires_at, None
+    if before in _AT_WORK and hit.state == lifecycle.REVIEWABLE:
+        yield "HITReviewable", hit, now, None
 
 
 def locked_by_pk(pk: int) -> Hit:
     """The HIT under lock, for verbs that start from an assignment. Needs a transaction."""
-    return Hit.objects.select_for_update(of=("self",)).select_related("hit_type").get(pk=pk)
+    hit = _first_locked(Hit.objects.select_related("hit_type", "requester").filter(pk=pk))
+    if hit is None:
+        raise Hit.DoesNotExist
+    return hit
+
+
+def _first_locked(rows: HitQuerySet) -> Hit | None:
+    locked = rows.select_for_update(of=("self",), no_key=True)
+    # A lock that waited while the HIT moved to another type joins the new row with the type before, and PostgreSQL
+    # then finds nothing. The second look begins after the wait.
+    return locked.first() or locked.first()
 
 
 def save_counters(hit: Hit, now: datetime, counters: Iterable[str]) -> None:

@@ -26,8 +26,7 @@ def hold(requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignment
     _record(_Kind.HOLD, requester_id, amount, now, hit, assignment)
     funded = Requester.objects.filter(pk=requester_id, funds__gte=F("held") + F("charged") + money(amount))
     if funded.update(held=F("held") + money(amount)) != 1:
-        available = Requester.objects.get(pk=requester_id).available
-        raise InsufficientFunds(needed=f"{amount:.2f}", available=f"{available:.2f}")
+        raise _insufficient(requester_id, amount)
 
 
 def charge(requester_id: int, amount: Decimal, now: datetime, assignment: Assignment) -> None:
@@ -42,6 +41,19 @@ def release(requester_id: int, amount: Decimal, now: datetime, hit: Hit, assignm
     """Give held money back."""
     _record(_Kind.RELEASE, requester_id, amount, now, hit, assignment)
     Requester.objects.filter(pk=requester_id).update(held=F("held") - money(amount))
+
+
+def spend(requester_id: int, amount: Decimal, now: datetime, assignment: Assignment) -> None:
+    """Take money that nothing was held for; raises InsufficientFunds as hold does."""
+    _record(_Kind.BONUS, requester_id, amount, now, assignment.hit, assignment)
+    funded = Requester.objects.filter(pk=requester_id, funds__gte=F("held") + F("charged") + money(amount))
+    if funded.update(charged=F("charged") + money(amount)) != 1:
+        raise _insufficient(requester_id, amount)
+
+
+def _insufficient(requester_id: int, amount: Decimal) -> InsufficientFunds:
+    available = Requester.objects.get(pk=requester_id).available
+    return InsufficientFunds(needed=f"{amount:.2f}", available=f"{available:.2f}")
 
 
 def _record(

@@ -1,16 +1,32 @@
-"""Qualification types, who holds them, and whether a worker meets a HIT's requirements."""
+"""Qualification types, who holds them, and whether a worker meets a HIT's requirements.
+
+Locks: the type first, then the worker, then requests and qualifications. Whoever adds a row to a type
+holds the type's lock, so that nothing is added to one that is just being removed.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 
-from marketplace.models import Qualification, QualificationType, Requester, Worker
+from marketplace.models import (
+    Hit,
+    HitType,
+    Qualification,
+    QualificationRequest,
+    QualificationTest,
+    QualificationType,
+    Requester,
+    Worker,
+)
 from marketplace.rules import limits
 from marketplace.rules import qualifications as rules
+from marketplace.rules.answer_key import check_fits, parse_answer_key
 from marketplace.rules.errors import (
     InvalidQualificationState,
+    InvalidQualificationTypeState,
     ParameterValidationError,
     QualificationDoesNotExist,
     QualificationTypeAlreadyExists,
@@ -18,11 +34,11 @@ from marketplace.rules.errors import (
     WorkerDoesNotExist,
 )
 from marketplace.rules.qualifications import Requirement
+from marketplace.rules.questions.forms import parse_form
+from marketplace.verbs import messages
 
-_NAME = 200
 
-
-def install_system_types(**kwargs: Any) -> None:
+def install_system_types() -> None:
     """Create the rows of the system qualifications; runs after every migrate."""
     for kind in rules.SYSTEM_TYPES.values():
         QualificationType.objects.update_or_create(
@@ -37,6 +53,15 @@ def install_system_types(**kwargs: Any) -> None:
         )
 
 
+@dataclass(frozen=True)
+class NewTest:
+    """A test as the requester gives it; an empty `answer_key` means that the requester grades by hand."""
+
+    questions: str
+    seconds: int
+    answer_key: str = ""
+
+
 def create_type(
     requester: Requester,
     *,
@@ -48,68 +73,219 @@ def create_type(
     auto_granted: bool = False,
     auto_granted_value: int | None = None,
     retry_delay_seconds: int | None = None,
+    test: NewTest | None = None,
 ) -> QualificationType:
     """A new type; raises QualificationTypeAlreadyExists when the requester has one of this name."""
-    limits.check_length("Name", name, _NAME, blank=False)
+    limits.check_length("Name", name, limits.QUALIFICATION_NAME, blank=False)
     limits.check_length("Description", description, limits.DESCRIPTION, blank=False)
     limits.check_length("Keywords", keywords, limits.KEYWORDS)
-    if auto_granted_value is not None and not auto_granted:
-        raise ParameterValidationError("AutoGrantedValue needs AutoGranted.")
-    if retry_delay_seconds is not None and retry_delay_seconds < 0:
-        raise ParameterValidationError("RetryDelayInSeconds is out of range: at least 0 is allowed.")
+    _check_retry_delay(retry_delay_seconds)
+    _check_automatic(auto_granted, auto_granted_value, test is not None)
+    if test is not None:
+        _check_test(test)
     try:
         with transaction.atomic():
-            return QualificationType.objects.create(
+            kind = QualificationType.objects.create(
                 requester=requester,
                 name=name,
                 description=description,
                 keywords=keywords,
                 status=status,
                 auto_granted=auto_granted,
-                auto_granted_value=(1 if auto_granted_value is None else auto_granted_value) if auto_granted else None,
+                auto_granted_value=_automatic_value(auto_granted, auto_granted_value),
                 retry_delay_seconds=retry_delay_seconds,
                 created_at=now,
             )
+            if test is not None:
+                _set_test(kind, test, now)
+            return kind
     except IntegrityError:
-        existing = QualificationType.objects.get(requester=requester, name=name)
+        existing = QualificationType.objects.filter(requester=requester, name=name).first()
+        if existing is None:
+            raise
         raise QualificationTypeAlreadyExists(existing.qualification_type_id) from None
 
 
+def _check_retry_delay(seconds: int | None) -> None:
+    if seconds is not None:
+        limits.check_range("RetryDelayInSeconds", seconds, limits.RETRY_DELAY_SECONDS)
+
+
+def _check_automatic(automatic: bool, value: int | None, tested: bool) -> None:
+    if value is not None and not automatic:
+        raise ParameterValidationError("AutoGrantedValue needs AutoGranted.")
+    if automatic and tested:
+        raise ParameterValidationError("A QualificationType with a Test cannot be AutoGranted.")
+
+
+def _check_test(test: NewTest) -> None:
+    """Everything about a test that can be wrong, before anything is written."""
+    limits.check_range("TestDurationInSeconds", test.seconds, limits.TEST_SECONDS)
+    form = parse_form(test.questions, "Test")
+    if test.answer_key:
+        check_fits(parse_answer_key(test.answer_key), form)
+
+
+def _set_test(kind: QualificationType, test: NewTest, now: datetime) -> None:
+    kind.test = QualificationTest.objects.create(
+        type=kind,
+        questions=test.questions,
+        answer_key=test.answer_key,
+        duration_seconds=test.seconds,
+        created_at=now,
+    )
+    kind.save(update_fields=["test"])
+
+
+def update_type(
+    requester: Requester,
+    type_id: str,
+    now: datetime,
+    *,
+    description: str | None = None,
+    status: str | None = None,
+    auto_granted: bool | None = None,
+    auto_granted_value: int | None = None,
+    retry_delay_seconds: int | None = None,
+    test: NewTest | None = None,
+) -> QualificationType:
+    """Change what is given and leave the rest.
+
+    Requests that wait keep the test that was answered, and a test that somebody is taking goes on as it began.
+    """
+    if description is not None:
+        limits.check_length("Description", description, limits.DESCRIPTION, blank=False)
+    _check_retry_delay(retry_delay_seconds)
+    with transaction.atomic():
+        kind = owned_type(requester, type_id, lock=True)
+        automatic = kind.auto_granted if auto_granted is None else auto_granted
+        _check_automatic(automatic, auto_granted_value, test is not None or kind.test_id is not None)
+        if test is not None:
+            _check_test(test)
+            _set_test(kind, test, now)
+        kind.description = kind.description if description is None else description
+        kind.status = kind.status if status is None else status
+        if retry_delay_seconds is not None:
+            kind.retry_delay_seconds = retry_delay_seconds
+        kind.auto_granted = automatic
+        kind.auto_granted_value = _automatic_value(automatic, auto_granted_value, kind.auto_granted_value)
+        kind.save(update_fields=["description", "status", "retry_delay_seconds", "auto_granted", "auto_granted_value"])
+    return kind
+
+
+def _automatic_value(automatic: bool, given: int | None, before: int | None = None) -> int | None:
+    """The value that is granted without asking; 1 when nobody has said."""
+    if not automatic:
+        return None
+    return next((value for value in (given, before) if value is not None), 1)
+
+
+def delete_type(requester: Requester, type_id: str, now: datetime) -> None:
+    """Take a type out of use: it is gone for everybody, and open requests are rejected.
+
+    While HITs require it, its holders keep it for them and its name stays taken; `finish_deletions` does
+    the rest when the last of them is gone, at once when there is none.
+    """
+    with transaction.atomic():
+        kind = owned_type(requester, type_id, lock=True)
+        QualificationType.objects.filter(pk=kind.pk).update(deleted_at=now)
+        QualificationRequest.objects.filter(type=kind, status__in=QualificationRequest.OPEN).update(
+            status=QualificationRequest.Status.REJECTED, decided_at=now, reason="The qualification was deleted."
+        )
+    _finish_deletion(kind.pk)
+
+
+def finish_deletions(limit: int = 50) -> int:
+    """Remove deleted types that no HIT requires any longer; returns how many."""
+    in_use = Hit.objects.filter(disposed_at__isnull=True, hit_type__required_types=OuterRef("pk"))
+    done = QualificationType.objects.filter(~Exists(in_use), deleted_at__isnull=False)
+    return sum(_finish_deletion(pk) for pk in done.values_list("pk", flat=True)[:limit])
+
+
+def _finish_deletion(pk: int) -> int:
+    if Hit.objects.filter(disposed_at__isnull=True, hit_type__required_types=pk).exists():
+        return 0
+    with transaction.atomic():
+        row = QualificationType.objects.select_for_update().filter(pk=pk, deleted_at__isnull=False)
+        if not list(row):
+            return 0
+        QualificationType.objects.filter(pk=pk).delete()
+    return 1
+
+
 def find_type(type_id: str) -> QualificationType:
-    kind = QualificationType.objects.filter(qualification_type_id=type_id).first()
+    kind = QualificationType.objects.alive().filter(qualification_type_id=type_id).select_related("test").first()
     if kind is None:
         raise QualificationTypeDoesNotExist(type_id)
     return kind
 
 
-def owned_type(requester: Requester, type_id: str) -> QualificationType:
+def owned_type(requester: Requester, type_id: str, lock: bool = False) -> QualificationType:
     """A type that this requester made; somebody else's does not exist for this purpose."""
-    kind = QualificationType.objects.filter(qualification_type_id=type_id, requester=requester).first()
+    rows = QualificationType.objects.alive().filter(qualification_type_id=type_id, requester=requester)
+    # Not joined with the test: a lock that had to wait would join the new row with what was there before.
+    kind = rows.select_for_update(no_key=True).first() if lock else rows.first()
     if kind is None:
         raise QualificationTypeDoesNotExist(type_id)
     return kind
 
 
 def check_types_exist(requirements: Sequence[Requirement]) -> None:
-    """Raises QualificationTypeDoesNotExist for the first requirement on an unknown type."""
+    """What new HITs require must be there and in use.
+
+    Raises QualificationTypeDoesNotExist or InvalidQualificationTypeState for the first that is not.
+    """
     asked = [requirement["QualificationTypeId"] for requirement in requirements]
     own = [type_id for type_id in asked if type_id not in rules.SYSTEM_TYPES]
     if not own:
         return
-    known = set(
-        QualificationType.objects.filter(qualification_type_id__in=own).values_list("qualification_type_id", flat=True)
+    known = dict(
+        QualificationType.objects.alive()
+        .filter(qualification_type_id__in=own)
+        .values_list("qualification_type_id", "status")
     )
     for type_id in own:
         if type_id not in known:
             raise QualificationTypeDoesNotExist(type_id)
+        if known[type_id] != QualificationType.Status.ACTIVE:
+            raise InvalidQualificationTypeState(known[type_id])
 
 
-def grant(requester: Requester, type_id: str, worker_id: str, now: datetime, value: int = 1) -> Qualification:
-    """Give a worker a qualification, or a new value for one that the worker holds."""
-    kind = owned_type(requester, type_id)
+def note_requirements(hit_type: HitType) -> None:
+    """Write down which qualification types a new HIT type requires, so that they can be found from the other end."""
+    asked = {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
+    if not asked:
+        return
+    with transaction.atomic():
+        types = QualificationType.objects.filter(qualification_type_id__in=asked).order_by("pk")
+        hit_type.required_types.set(types.select_for_update(no_key=True))
+
+
+def note_all_requirements() -> None:
+    """Do so for HIT types from before this was written down; runs after every migrate."""
+    for hit_type in HitType.objects.filter(required_types=None).exclude(requirements=[]).iterator():
+        note_requirements(hit_type)
+
+
+def grant(
+    requester: Requester, type_id: str, worker_id: str, now: datetime, value: int = 1, notify: bool = False
+) -> Qualification:
+    """Give a worker a qualification, or a new value for one that the worker holds; requests stay as they are."""
+    with transaction.atomic():
+        kind = owned_type(requester, type_id, lock=True)
+        worker = _locked_worker(worker_id)
+        qualification = give(kind, worker, value, now)
+        if notify:
+            text = f"You now hold “{kind.name}” with the value {value:,}.\n\n{kind.description}"
+            messages.send(worker, sender=requester, subject=f"Qualification: {kind.name}", text=text, now=now)
+    return qualification
+
+
+def give(kind: QualificationType, worker: Worker, value: int, now: datetime) -> Qualification:
+    """Write a qualification, type and worker being locked; a value from before is replaced."""
     qualification, _ = Qualification.objects.update_or_create(
         type=kind,
-        worker=_worker(worker_id),
+        worker=worker,
         defaults={
             "integer_value": value,
             "status": Qualification.Status.GRANTED,
@@ -120,16 +296,21 @@ def grant(requester: Requester, type_id: str, worker_id: str, now: datetime, val
     return qualification
 
 
-def revoke(requester: Requester, type_id: str, worker_id: str, reason: str = "") -> None:
-    """Take a qualification away; whoever holds an accepted HIT keeps it."""
+def revoke(requester: Requester, type_id: str, worker_id: str, now: datetime, reason: str = "") -> None:
+    """Take a qualification away; whoever holds an accepted HIT keeps it. A reason goes to the worker's inbox."""
     limits.check_length("Reason", reason, limits.FEEDBACK)
-    kind = owned_type(requester, type_id)
-    held = Qualification.objects.filter(type=kind, worker=_worker(worker_id))
-    granted = held.filter(status=Qualification.Status.GRANTED)
-    if not granted.update(status=Qualification.Status.REVOKED, reason=reason):
-        if held.exists():
-            raise InvalidQualificationState(Qualification.Status.REVOKED)
-        raise QualificationDoesNotExist(type_id, worker_id)
+    with transaction.atomic():
+        kind = owned_type(requester, type_id)
+        worker = _locked_worker(worker_id)
+        held = Qualification.objects.filter(type=kind, worker=worker)
+        granted = held.filter(status=Qualification.Status.GRANTED)
+        if not granted.update(status=Qualification.Status.REVOKED, reason=reason):
+            if held.exists():
+                raise InvalidQualificationState(Qualification.Status.REVOKED)
+            raise QualificationDoesNotExist(type_id, worker_id)
+        if reason.strip():
+            text = f"You no longer hold “{kind.name}”. The requester gave this reason:\n\n{reason}"
+            messages.send(worker, sender=requester, subject=f"Qualification ended: {kind.name}", text=text, now=now)
 
 
 def score(requester: Requester, type_id: str, worker_id: str) -> Qualification:
@@ -182,8 +363,8 @@ def explain(requirement: Requirement, names: Mapping[str, str] | None = None) ->
     return rules.explain(requirement, (names or type_names([requirement])).get(type_id))
 
 
-def _worker(worker_id: str) -> Worker:
-    worker = Worker.objects.filter(worker_id=worker_id).first()
+def _locked_worker(worker_id: str) -> Worker:
+    worker = Worker.objects.select_for_update(no_key=True).filter(worker_id=worker_id).first()
     if worker is None:
         raise WorkerDoesNotExist(worker_id)
     return worker

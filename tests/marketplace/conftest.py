@@ -13,7 +13,11 @@ from django.utils import timezone
 
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.verbs import accounts, hits
+from tests.marketplace.wire import tally
 from tests.marketplace.wire.model import misfits
+from tests.quick_flush import quick_flush
+
+__all__ = ["quick_flush"]
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -93,24 +97,28 @@ def connect(live_server: Any) -> Callable[..., Any]:
     """
 
     def make(key: str = "alice", secret: str = "secret-of-alice", **config: Any) -> Any:
-        client = boto3.client(
-            "mturk",
-            endpoint_url=live_server.url,
-            region_name="us-east-1",
-            aws_access_key_id=key,
-            aws_secret_access_key=secret,
-            config=Config(**({"retries": {"total_max_attempts": 1}} | config)),
-        )
-        client.meta.events.register("before-parse.mturk", _check_answer)
-        return client
+        return boto3_client(live_server.url, key, secret, **config)
 
     return make
+
+
+def boto3_client(url: str, key: str = "alice", secret: str = "secret-of-alice", **config: Any) -> Any:
+    client = boto3.client(
+        "mturk",
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
+        config=Config(**({"retries": {"total_max_attempts": 1}} | config)),
+    )
+    client.meta.events.register("before-parse.mturk", _check_answer)
+    return client
 
 
 def _check_answer(operation_model: Any, response_dict: dict[str, Any], **kwargs: Any) -> None:
     body = json.loads(response_dict["body"])
     if response_dict["status_code"] == 200:
-        assert misfits(body, operation_model.output_shape) == []
+        tally.count(operation_model.name, misfits(body, operation_model.output_shape))
     else:
         assert body.keys() <= {"__type", "Message", "TurkErrorCode"}
 
@@ -119,3 +127,11 @@ def _check_answer(operation_model: Any, response_dict: dict[str, Any], **kwargs:
 def mturk(connect: Callable[..., Any], requester: Requester) -> Any:
     """Alice's client."""
     return connect()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    lines = tally.report()
+    if lines:
+        terminalreporter.section("contract", sep="-")
+    for line in lines:
+        terminalreporter.write_line(line)

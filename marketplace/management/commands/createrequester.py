@@ -2,9 +2,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
-from django.utils import timezone
 
-from marketplace.verbs import accounts
+from marketplace.verbs import accounts, clock
 
 
 class Command(BaseCommand):
@@ -14,6 +13,6 @@ class Command(BaseCommand):
         parser.add_argument("name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        key = accounts.create_requester(options["name"], settings.MARKETPLACE_STARTING_BALANCE, timezone.now())
+        key = accounts.create_requester(options["name"], settings.MARKETPLACE_STARTING_BALANCE, clock.now())
         self.stdout.write(f"AWS_ACCESS_KEY_ID={key.access_key_id}")
         self.stdout.write(f"AWS_SECRET_ACCESS_KEY={key.secret}")

@@ -10,6 +10,7 @@ from marketplace.verbs import accounts
 
 _USERNAMES = ("worker1", "worker2", "worker3")
 _PASSWORD = "worker"
+_OPERATOR = "operator"
 # Standing enough for the usual requirements, so that a first look is not a closed door.
 _STANDING = {
     "country": "US",
@@ -22,7 +23,10 @@ _STANDING = {
 
 
 class Command(BaseCommand):
-    help = "Create the sample workers worker1 to worker3 (password: worker) on a sandbox of this machine."
+    help = (
+        "Create the sample workers worker1 to worker3 (password: worker) and the operator operator (password: "
+        "operator) on a sandbox of this machine."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
@@ -39,3 +43,9 @@ class Command(BaseCommand):
             if worker is None:
                 raise CommandError(f"The user {username} exists and is no worker; remove or rename it first.")
             self.stdout.write(f"{username} {_PASSWORD} {worker.worker_id}")
+        user = get_user_model().objects.filter(username=_OPERATOR).first()
+        if user is None:
+            user = accounts.create_operator(_OPERATOR, _OPERATOR)
+        if not user.is_staff:
+            raise CommandError(f"The user {_OPERATOR} exists and is no operator; remove or rename it first.")
+        self.stdout.write(f"{_OPERATOR} {_OPERATOR}")

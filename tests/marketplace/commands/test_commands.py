@@ -44,7 +44,39 @@ def test_createworker_prints_a_log_in_that_works() -> None:
 def test_seed_sandbox_makes_the_sample_workers_once() -> None:
     first, second = printed("seed_sandbox"), printed("seed_sandbox")
     assert first == second
-    assert [line.split()[:2] for line in first.splitlines()] == [[f"worker{n}", "worker"] for n in (1, 2, 3)]
+    log_ins = [*([f"worker{n}", "worker"] for n in (1, 2, 3)), ["operator", "operator"]]
+    assert [line.split()[:2] for line in first.splitlines()] == log_ins
+    assert all(Client().login(username=name, password=password) for name, password in log_ins)
+
+
+@pytest.mark.django_db
+def test_createoperator_prints_a_log_in_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    username, password = printed("createoperator", "olive").split()
+    client = Client()
+    assert client.login(username=username, password=password)
+    assert client.get("/operator/").status_code == 200
+    monkeypatch.setenv("MARKETPLACE_OPERATOR_PASSWORD", "a-password-of-my-own")
+    assert printed("createoperator", "otto") == "otto\n"
+    assert Client().login(username="otto", password="a-password-of-my-own")
+    with pytest.raises(CommandError, match="already"):
+        printed("createoperator", "Olive")
+    monkeypatch.setenv("MARKETPLACE_OPERATOR_PASSWORD", "short")
+    with pytest.raises(CommandError, match="too short"):
+        printed("createoperator", "ole")
+
+
+@pytest.mark.django_db
+def test_keys_are_made_and_revoked_by_command(requester: Any) -> None:
+    pair = dict(line.split("=", 1) for line in printed("createkey", requester.customer_id, "--label", "ci").split())
+    key = AccessKey.objects.get(label="ci")
+    assert (key.access_key_id, key.secret) == tuple(pair.values())
+    assert key.requester == requester
+    printed("revokekey", key.access_key_id)
+    key.refresh_from_db()
+    assert not key.active
+    for command in (("revokekey", key.access_key_id), ("revokekey", "AKIANONE"), ("createkey", "A1")):
+        with pytest.raises(CommandError):
+            printed(*command)
 
 
 @pytest.mark.django_db
@@ -90,6 +122,7 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
             },
             "marketplace.E001",
         ),
+        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"}, "marketplace.E002"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_says_why(environment: dict[str, str], words: str) -> None:

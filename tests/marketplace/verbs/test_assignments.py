@@ -12,7 +12,7 @@ from marketplace.rules.errors import (
     NoHitsAvailable,
 )
 from marketplace.rules.qualifications import normalise
-from marketplace.verbs import assignments, hits
+from marketplace.verbs import assignments, hits, tokens
 
 ANSWER = {"choice": ["yes"]}
 
@@ -93,6 +93,13 @@ def test_after_expiry_who_accepted_may_still_submit(hit: Hit, hit_type: HitType,
     hits.set_expiration(hit.requester, hit.hit_id, now, now)
     later = now + timedelta(seconds=60)
     assert assignments.submit(held.assignment_id, ANSWER, later).status == "Submitted"
+
+
+def test_ending_a_hit_that_is_over_leaves_its_end_where_it_was(hit: Hit) -> None:
+    over = hit.expires_at
+    hits.set_expiration(hit.requester, hit.hit_id, over - timedelta(days=1), over + timedelta(days=1))
+    hit.refresh_from_db()
+    assert hit.expires_at == over
 
 
 def test_an_expired_hit_is_not_offered_again(hit: Hit, hit_type: HitType, worker: Any, now: datetime) -> None:
@@ -204,5 +211,5 @@ def test_a_token_protects_for_a_day(make_hit: Any, hit_type: HitType, now: datet
     first = make_hit(hit_type, token="t")
     later = now + timedelta(hours=24)
     assert make_hit(hit_type, token="t", now=later).hit_id != first.hit_id
-    assert hits.forget_tokens(later) == 0
-    assert hits.forget_tokens(later + timedelta(hours=24)) == 1
+    assert tokens.forget(later) == 0
+    assert tokens.forget(later + timedelta(hours=24)) == 1

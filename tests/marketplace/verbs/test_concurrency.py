@@ -12,12 +12,19 @@ from django.db import connection
 from django.utils import timezone
 
 from marketplace.models import Assignment, Hit, MoneyEntry, Requester
-from marketplace.rules.errors import HitAlreadyExists, InsufficientFunds, MarketplaceError, NoHitsAvailable
+from marketplace.rules.errors import (
+    AssignmentRefused,
+    HitAlreadyExists,
+    InsufficientFunds,
+    MarketplaceError,
+    NoHitsAvailable,
+)
 from marketplace.verbs import assignments, hits
 from tests.marketplace.conftest import QUESTION
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CROWD = 8
+RUSH = 50
 
 
 def at_once(works: list[Callable[[], Any]]) -> list[Any]:
@@ -77,6 +84,35 @@ def test_each_slot_is_taken_once(requester: Requester, make_worker: Any, make_hi
     assert kinds == {Assignment: 6, NoHitsAvailable: 2}
     assert {hit.pending for hit in Hit.objects.all()} == {3}
     assert len({result.assignment_id for result in results if isinstance(result, Assignment)}) == 6
+
+
+@pytest.mark.parametrize("free", [1, 3])
+def test_fifty_at_once_get_as_many_assignments_as_are_free(
+    make_worker: Any, make_hit: Any, hit_type: Any, free: int
+) -> None:
+    hit = make_hit(hit_type, max_assignments=free)
+    crowd = [make_worker(f"w{number}") for number in range(RUSH)]
+    results = at_once([lambda w=w: assignments.accept(hit_type, w, timezone.now()) for w in crowd])
+    assert Counter(type(result) for result in results) == {Assignment: free, NoHitsAvailable: RUSH - free}
+    held = Assignment.objects.values_list("assignment_id", "worker")
+    assert len({name for name, _ in held}) == len({holder for _, holder in held}) == len(held) == free
+    hit.refresh_from_db()
+    assert (hit.pending, hit.available) == (free, 0)
+
+
+def test_fifty_submits_of_one_assignment_leave_one_answer(worker: Any, hit: Hit, hit_type: Any) -> None:
+    held = assignments.accept(hit_type, worker, timezone.now())
+
+    def submit(number: int) -> Callable[[], Any]:
+        return lambda: assignments.submit(held.assignment_id, {"a": [str(number)]}, timezone.now())
+
+    results = at_once([submit(number) for number in range(RUSH)])
+    assert Counter(type(result) for result in results) == {Assignment: 1, AssignmentRefused: RUSH - 1}
+    (winner,) = [result for result in results if isinstance(result, Assignment)]
+    hit.refresh_from_db()
+    worker.refresh_from_db()
+    assert (hit.pending, hit.submitted, worker.submitted_count) == (0, 1, 1)
+    assert Assignment.objects.get().answer == winner.answer
 
 
 def test_an_answer_is_taken_and_paid_once(requester: Requester, worker: Any, hit: Hit, hit_type: Any) -> None:

@@ -1,0 +1,54 @@
+from django.db import models
+from django.db.models import Q
+
+from marketplace.models.accounts import Worker
+from marketplace.models.assignments import Assignment
+from marketplace.models.hits import Hit
+
+
+class Concern(models.Model):
+    """What a worker asks the operator to look at: a HIT that should not be here, or an unfair rejection.
+
+    A dispute names the assignment; a report names it only when the worker held the HIT.
+    """
+
+    class Kind(models.TextChoices):
+        REPORT = "report"
+        DISPUTE = "dispute"
+
+    class Reason(models.TextChoices):
+        """Why a HIT is reported; a dispute has none."""
+
+        PERSONAL = "personal", "It asks for personal data"
+        HARMFUL = "harmful", "It shows or asks for something harmful or unlawful"
+        BROKEN = "broken", "It does not work"
+        MISLEADING = "misleading", "It is not what was described"
+        UNPAID = "unpaid", "It asks for more than is paid for"
+        OTHER = "other", "Something else"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    reason = models.CharField(max_length=10, choices=Reason.choices, blank=True)
+    worker = models.ForeignKey(Worker, models.CASCADE, related_name="concerns")
+    hit = models.ForeignKey(Hit, models.CASCADE, related_name="concerns")
+    assignment = models.ForeignKey(Assignment, models.CASCADE, null=True, blank=True, related_name="concerns")
+    text = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    resolution = models.TextField(blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["kind", "resolved_at", "id"], name="concern_open")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(kind="dispute"), name="one_dispute_per_assignment"
+            ),
+            models.UniqueConstraint(
+                fields=["hit", "worker"], condition=Q(kind="report"), name="one_report_per_hit_and_worker"
+            ),
+            models.CheckConstraint(
+                name="a_dispute_names_its_assignment", condition=~Q(kind="dispute") | Q(assignment__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.hit_id}"

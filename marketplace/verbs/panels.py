@@ -1,0 +1,158 @@
+"""People recruited elsewhere: they come by a panel's link, work under an account of ours, and go back.
+
+The outside id of a link can be guessed, so a link signs in only to accounts that it made itself and
+that have no password; a panel with a secret asks for a signature besides.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+
+from marketplace.models import HitType, Panel, PanelEntry, Worker
+from marketplace.rules import limits
+from marketplace.rules import panels as rules
+from marketplace.rules.errors import AlreadyDone, JoinRefused, ParameterValidationError
+
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
+_OUTSIDE_ID = 200
+_TERMS = 20_000
+_ADDRESS = 1000
+
+
+def make_panel(
+    *,
+    name: str,
+    slug: str,
+    terms: str,
+    completion_url: str,
+    now: datetime,
+    screened_out_url: str = "",
+    parameter: str = "PARTICIPANT_ID",
+    hit_type: HitType | None = None,
+    finish_after: int | None = None,
+    country: str = "",
+    signed: bool = False,
+) -> Panel:
+    """A new panel; with `signed` its links need a signature under a secret drawn here.
+
+    Raises ParameterValidationError for the first thing that is wrong.
+    """
+    limits.check_length("The name", name, 100, blank=False)
+    limits.check_length("The terms", terms, _TERMS, blank=False)
+    if not _SLUG.fullmatch(slug):
+        raise ParameterValidationError("The link's own word takes small letters, digits and hyphens.")
+    if finish_after is not None:
+        limits.check_range("The number of HITs", finish_after, (1, 1_000_000))
+    panel = Panel(
+        name=name.strip(),
+        slug=slug,
+        terms=terms.strip(),
+        parameter=rules.check_parameter(parameter),
+        completion_url=_return_address("The completion address", completion_url),
+        screened_out_url=_return_address("The screened-out address", screened_out_url) if screened_out_url else "",
+        hit_type=hit_type,
+        finish_after=finish_after,
+        country=country,
+        secret=secrets.token_urlsafe(32) if signed else "",
+        created_at=now,
+    )
+    try:
+        with transaction.atomic():
+            panel.save(force_insert=True)
+    except IntegrityError:
+        raise ParameterValidationError(f"There is a panel with the link /panel/{slug}/ already.") from None
+    return panel
+
+
+def _return_address(what: str, address: str) -> str:
+    limits.check_length(what, address, _ADDRESS)
+    return rules.check_return_address(what, address, settings.LOOPBACK_HOSTS)
+
+
+def close_panel(panel: Panel, now: datetime) -> None:
+    """Nobody new comes in; who has an account comes back to it. Raises AlreadyDone."""
+    if Panel.objects.filter(pk=panel.pk, closed_at=None).update(closed_at=now) != 1:
+        raise AlreadyDone("The panel was closed before.")
+
+
+def reopen_panel(panel: Panel) -> None:
+    if Panel.objects.filter(pk=panel.pk, closed_at__isnull=False).update(closed_at=None) != 1:
+        raise AlreadyDone("The panel is open.")
+
+
+def check_link(panel: Panel, outside_id: str, signature: str) -> None:
+    """Raises JoinRefused for a link without an id, and for a wrong signature where one is asked for."""
+    if not outside_id or len(outside_id) > _OUTSIDE_ID or not outside_id.isprintable():
+        raise JoinRefused(f"The link carries no {panel.parameter}. Go back to {panel.name} and use its link again.")
+    if panel.secret and not rules.is_signed(panel.secret, outside_id, signature):
+        raise JoinRefused(f"The link is not signed by {panel.name}. Go back there and use its link again.")
+
+
+def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
+    entries = PanelEntry.objects.select_related("panel__hit_type", "worker__user")
+    return entries.filter(panel=panel, outside_id=outside_id).first()
+
+
+def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: datetime) -> PanelEntry:
+    """The person's entry, made at the first visit; parameters of a later visit replace those from before.
+
+    Raises JoinRefused when a new person comes to a closed panel, or somebody's account is no panel account any more.
+    """
+    entry = find_entry(panel, outside_id) or _join(panel, outside_id, now)
+    user = entry.worker.user
+    if user.has_usable_password() or not user.is_active or user.is_staff:
+        raise JoinRefused("This account is not entered by a link any more. Sign in with its name and password.")
+    PanelEntry.objects.filter(pk=entry.pk).update(parameters=dict(parameters), last_seen_at=now)
+    entry.parameters, entry.last_seen_at = dict(parameters), now
+    return entry
+
+
+def _join(panel: Panel, outside_id: str, now: datetime) -> PanelEntry:
+    if panel.closed_at is not None:
+        raise JoinRefused(f"{panel.name} takes nobody new.")
+    try:
+        with transaction.atomic():
+            # Without a password there is no other way in than the link.
+            user = get_user_model().objects.create_user(username=f"panel-{secrets.token_hex(6)}", password=None)
+            worker = Worker.objects.create(user=user, country=panel.country)
+            return PanelEntry.objects.create(
+                panel=panel, worker=worker, outside_id=outside_id, consented_at=now, last_seen_at=now
+            )
+    except IntegrityError:
+        # The same person's other click was faster.
+        entry = find_entry(panel, outside_id)
+        if entry is None:
+            raise
+        return entry
+
+
+def is_done(entry: PanelEntry) -> bool:
+    """Whether the person has submitted as many HITs as the panel asked for."""
+    return entry.panel.finish_after is not None and entry.worker.submitted_count >= entry.panel.finish_after
+
+
+def stops_early(entry: PanelEntry) -> bool:
+    """Whether the person would leave before all that the panel asked for: that earns no completion."""
+    return entry.panel.finish_after is not None and not is_done(entry)
+
+
+def finish(entry: PanelEntry, now: datetime) -> str:
+    """The address to go to: of completion, written down; for who stops early, the screened-out one, if any."""
+    if stops_early(entry):
+        return screened_out_address(entry.panel, entry.outside_id, entry.parameters)
+    PanelEntry.objects.filter(pk=entry.pk, finished_at=None).update(finished_at=now)
+    return return_address(entry)
+
+
+def return_address(entry: PanelEntry) -> str:
+    return rules.fill(entry.panel.completion_url, {**entry.parameters, "outside_id": entry.outside_id})
+
+
+def screened_out_address(panel: Panel, outside_id: str, parameters: Mapping[str, str]) -> str:
+    """Where to send who may not take part; empty when the panel names no such place."""
+    return rules.fill(panel.screened_out_url, {**parameters, "outside_id": outside_id})

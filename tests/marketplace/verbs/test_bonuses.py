@@ -1,0 +1,157 @@
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from marketplace.models import Assignment, BonusPayment, HitType, Message, MoneyEntry, Requester, Worker
+from marketplace.rules.errors import (
+    AssignmentDoesNotExist,
+    InsufficientFunds,
+    InvalidAssignmentState,
+    ParameterValidationError,
+    TokenAlreadyProcessed,
+    WorkerDoesNotExist,
+    WorkerNotRecent,
+)
+from marketplace.verbs import accounts, assignments, bonuses, hits
+from tests.marketplace.verbs.test_concurrency import at_once
+
+CENT = Decimal("0.01")
+
+
+@pytest.fixture
+def done(hit_type: HitType, hit: Any, worker: Worker, now: datetime) -> Assignment:
+    """An answer of Walter's that waits for review."""
+    held = assignments.accept(hit_type, worker, now)
+    return assignments.submit(held.assignment_id, {"a": ["1"]}, now)
+
+
+@pytest.fixture
+def pay(requester: Requester, worker: Worker, done: Assignment, now: datetime) -> Callable[..., BonusPayment]:
+    def make(amount: str = "1.00", **values: Any) -> BonusPayment:
+        defaults = {"worker_id": worker.worker_id, "assignment_id": done.assignment_id, "reason": "Well found"}
+        return bonuses.pay(requester, amount=Decimal(amount), now=now, **(defaults | values))
+
+    return make
+
+
+def available(requester: Requester) -> Decimal:
+    requester.refresh_from_db()
+    return requester.available
+
+
+@pytest.mark.parametrize(("amount", "fee"), [("1.00", "0.20"), ("0.01", "0.01"), ("0.13", "0.03"), ("0.12", "0.02")])
+def test_a_bonus_and_its_fee_are_charged_at_once(
+    pay: Any, requester: Requester, worker: Worker, amount: str, fee: str
+) -> None:
+    before = available(requester)
+    paid = pay(amount)
+    assert paid.fee == Decimal(fee)
+    assert before - available(requester) == Decimal(amount) + Decimal(fee)
+    assert MoneyEntry.objects.get(kind="bonus").amount == Decimal(amount) + Decimal(fee)
+    worker.refresh_from_db()
+    assert worker.earned == Decimal(amount)
+
+
+def test_the_worker_reads_how_much_and_why(pay: Any, worker: Worker) -> None:
+    pay("1234.50", reason="Two lines\nof praise")
+    message = Message.objects.get(worker=worker)
+    assert (message.subject, message.text) == ("A bonus of $1,234.50 from Alice", "Two lines\nof praise")
+    worker.refresh_from_db()
+    assert worker.unread_messages == 1
+
+
+def test_a_used_token_pays_nothing_whatever_else_is_given(pay: Any, requester: Requester, now: datetime) -> None:
+    pay("1.00", token="b-1")
+    before = available(requester)
+    with pytest.raises(TokenAlreadyProcessed, match='The idempotency token "b-1" has already been processed.'):
+        pay("2.00", token="b-1", worker_id="A0")
+    assert available(requester) == before
+    pay("1.00", token="b-2")
+    assert BonusPayment.objects.count() == 2
+
+
+def test_a_token_of_a_hit_is_another_token(pay: Any, make_hit: Any, hit_type: HitType) -> None:
+    make_hit(hit_type, token="same")
+    assert pay(token="same").amount > 0
+
+
+def test_a_token_ends_after_a_day(pay: Any, requester: Requester, worker: Worker, done: Any, now: datetime) -> None:
+    pay(token="b-1")
+    later = now + timedelta(hours=24)
+    bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "again", later, "b-1")
+    assert BonusPayment.objects.count() == 2
+
+
+def test_more_than_the_account_holds_is_refused_and_leaves_nothing(pay: Any, requester: Requester) -> None:
+    before = available(requester)
+    with pytest.raises(InsufficientFunds, match=r"needs \$12000.00"):
+        pay("10000.00", token="b-1")
+    assert available(requester) == before
+    assert not Message.objects.exists() and not BonusPayment.objects.exists()
+    pay("1.00", token="b-1")
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"reason": " "}, ParameterValidationError),
+        ({"reason": "r" * 4097}, ParameterValidationError),
+        ({"assignment_id": "3NONE"}, AssignmentDoesNotExist),
+        ({"worker_id": "ANOBODY"}, WorkerDoesNotExist),
+    ],
+)
+def test_a_bonus_that_makes_no_sense_is_refused(pay: Any, change: dict[str, str], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        pay(**change)
+    assert not BonusPayment.objects.exists()
+
+
+def test_a_bonus_goes_to_the_worker_of_the_assignment(pay: Any, make_worker: Any) -> None:
+    with pytest.raises(ParameterValidationError, match="not submitted by worker"):
+        pay(worker_id=make_worker("other").worker_id)
+
+
+def test_only_work_that_was_handed_in_earns_one(
+    requester: Requester, worker: Worker, hit_type: HitType, hit: Any, now: datetime
+) -> None:
+    held = assignments.accept(hit_type, worker, now)
+    with pytest.raises(InvalidAssignmentState, match="Reviewable,Approved,Rejected"):
+        bonuses.pay(requester, worker.worker_id, held.assignment_id, CENT, "r", now)
+
+
+def test_rejected_and_deleted_work_may_still_earn_one(
+    pay: Any, requester: Requester, done: Assignment, now: datetime
+) -> None:
+    assignments.reject(requester, done.assignment_id, now, "no")
+    hits.dispose(requester, done.hit.hit_id, now)
+    assert pay().amount == 1
+
+
+def test_another_requesters_assignment_does_not_exist(worker: Worker, done: Assignment, now: datetime) -> None:
+    bob = accounts.create_requester("Bob", Decimal(5), now).requester
+    with pytest.raises(AssignmentDoesNotExist):
+        bonuses.pay(bob, worker.worker_id, done.assignment_id, CENT, "r", now)
+
+
+def test_who_has_not_worked_for_half_a_year_gets_none(
+    requester: Requester, worker: Worker, done: Assignment, make_hit: Any, hit_type: HitType, now: datetime
+) -> None:
+    late = now + timedelta(days=185)
+    with pytest.raises(WorkerNotRecent, match="last six months"):
+        bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late)
+    newer = make_hit(hit_type, now=late)
+    held = assignments.accept(hit_type, worker, late, newer)
+    assignments.submit(held.assignment_id, {"a": ["1"]}, late)
+    assert bonuses.pay(requester, worker.worker_id, done.assignment_id, CENT, "r", late).amount == CENT
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_token_pays_once_however_many_ask_at_once(pay: Any, requester: Requester, worker: Worker) -> None:
+    results = at_once([lambda: pay(token="same") for _ in range(8)])
+    assert sum(isinstance(result, BonusPayment) for result in results) == 1
+    assert sum(isinstance(result, TokenAlreadyProcessed) for result in results) == 7
+    worker.refresh_from_db()
+    assert worker.earned == 1 and Message.objects.count() == 1

@@ -1,0 +1,99 @@
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from marketplace.models import Panel, PanelEntry, Worker
+from marketplace.rules.errors import JoinRefused, ParameterValidationError
+from marketplace.rules.panels import sign
+from marketplace.verbs import accounts, panels
+from tests.marketplace.verbs.test_access import at_once
+
+PANEL: dict[str, Any] = {
+    "name": "The panel",
+    "slug": "spring",
+    "terms": "You read texts and answer questions.",
+    "completion_url": "https://panel.example.org/done?cc=C0DE&p={outside_id}&s={SESSION_ID}",
+}
+
+
+@pytest.fixture
+def panel(db: None, now: datetime) -> Panel:
+    return panels.make_panel(**PANEL, now=now)
+
+
+def test_one_person_of_a_panel_has_one_account(panel: Panel, now: datetime) -> None:
+    first = panels.enter(panel, "pid-1", {"SESSION_ID": "s 1"}, now)
+    again = panels.enter(panel, "pid-1", {"SESSION_ID": "s&2"}, now)
+    assert first.worker == again.worker != panels.enter(panel, "pid-2", {}, now).worker
+    assert panels.finish(again, now) == "https://panel.example.org/done?cc=C0DE&p=pid-1&s=s%262"
+    assert not first.worker.user.has_usable_password()
+    assert "pid-1" not in first.worker.user.username + first.worker.worker_id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_clicking_twice_makes_no_second_account(now: datetime) -> None:
+    panel = panels.make_panel(**PANEL, now=now)
+    entries = at_once([lambda: panels.enter(panel, "pid-1", {}, now)] * 6)
+    assert len({entry.worker_id for entry in entries}) == Worker.objects.count() == 1
+
+
+def test_a_closed_panel_takes_nobody_new_but_lets_people_back(panel: Panel, now: datetime) -> None:
+    worker = panels.enter(panel, "pid-1", {}, now).worker
+    panels.close_panel(panel, now)
+    panel.refresh_from_db()
+    assert panels.enter(panel, "pid-1", {}, now).worker == worker
+    with pytest.raises(JoinRefused, match="nobody new"):
+        panels.enter(panel, "pid-2", {}, now)
+    panels.reopen_panel(panel)
+
+
+def test_a_link_never_opens_an_account_with_a_password(panel: Panel, now: datetime) -> None:
+    entry = panels.enter(panel, "pid-1", {}, now)
+    entry.worker.user.set_password("long-enough-7")
+    entry.worker.user.save()
+    with pytest.raises(JoinRefused, match="Sign in with its name"):
+        panels.enter(panel, "pid-1", {}, now)
+    walter = accounts.create_worker("walter", "worker")
+    PanelEntry.objects.filter(pk=entry.pk).update(worker=walter)
+    with pytest.raises(JoinRefused):
+        panels.enter(panel, "pid-1", {}, now)
+
+
+def test_a_panel_with_a_secret_wants_signed_links(now: datetime, db: None) -> None:
+    panel = panels.make_panel(**PANEL, signed=True, now=now)
+    panels.check_link(panel, "pid-1", sign(panel.secret, "pid-1"))
+    for signature in ("", sign(panel.secret, "pid-2"), sign("guessed", "pid-1")):
+        with pytest.raises(JoinRefused, match="not signed"):
+            panels.check_link(panel, "pid-1", signature)
+
+
+@pytest.mark.parametrize("outside_id", ["", "x" * 201, "a\x00b", "a\nb"])
+def test_a_link_without_a_proper_id_lets_nobody_in(panel: Panel, outside_id: str) -> None:
+    with pytest.raises(JoinRefused, match="PARTICIPANT_ID"):
+        panels.check_link(panel, outside_id, "")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"slug": "Spring 1"},
+        {"name": " "},
+        {"terms": ""},
+        {"completion_url": "http://panel.example.org/"},
+        {"screened_out_url": "javascript:alert(1)"},
+        {"parameter": "sig"},
+        {"parameter": "<id>"},
+        {"finish_after": 0},
+    ],
+)
+def test_a_panel_that_cannot_work_is_refused(now: datetime, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ParameterValidationError):
+        panels.make_panel(**(PANEL | wrong), now=now)
+    assert not Panel.objects.exists()
+
+
+def test_two_panels_never_share_a_link(panel: Panel, now: datetime) -> None:
+    with pytest.raises(ParameterValidationError, match="already"):
+        panels.make_panel(**PANEL, now=now)
