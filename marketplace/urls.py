@@ -11,5 +11,6 @@ handler500 = f"{_ERRORS}.server_error"
 # POST / is the requester API; marketplace.wire.middleware answers it before any URL is looked up.
 urlpatterns = [
     path("health/", health, name="health"),
+    path("operator/", include("marketplace.site.operator.urls")),
     path("", include("marketplace.site.urls")),
 ]

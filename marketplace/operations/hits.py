@@ -1,12 +1,12 @@
 from typing import Any
 
 from marketplace.models import Hit, HitType
-from marketplace.operations import Call, operation, shapes
+from marketplace.operations import Call, operation, shapes, staleness
 from marketplace.operations.paging import page
 from marketplace.rules import lifecycle, limits
-from marketplace.rules.errors import HitLayoutDoesNotExist, ParameterValidationError
+from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.qualifications import normalise
-from marketplace.verbs import assignments, hits, qualifications
+from marketplace.verbs import assignments, hits, layouts, qualifications, reviews
 
 Parameters = dict[str, Any]
 
@@ -26,19 +26,29 @@ def _type_of(call: Call, parameters: Parameters) -> HitType:
     )
 
 
-def _question(parameters: Parameters) -> str:
-    """The question's XML; layouts and review policies are refused, because nothing here would act on them."""
-    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
-        if name in parameters:
-            raise ParameterValidationError(f"{name} is not offered by this marketplace; review answers yourself.")
+def _question(call: Call, parameters: Parameters) -> str:
+    """The question's XML, given or made from a layout."""
     if ("Question" in parameters) == ("HITLayoutId" in parameters):
         raise ParameterValidationError("Give either Question or HITLayoutId, and not both.")
     if "HITLayoutId" in parameters:
-        raise HitLayoutDoesNotExist(parameters["HITLayoutId"])
+        layout = layouts.find(call.requester, parameters["HITLayoutId"])
+        return layouts.question(layout, _layout_values(parameters))
     if "HITLayoutParameters" in parameters:
         raise ParameterValidationError("HITLayoutParameters need a HITLayoutId.")
     question: str = parameters["Question"]
     return question
+
+
+def _layout_values(parameters: Parameters) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for each in parameters.get("HITLayoutParameters", []):
+        name = each.get("Name", "")
+        if not name or name in values:
+            raise ParameterValidationError(
+                f"HITLayoutParameters name {name} more than once." if name else "A HITLayoutParameter has no Name."
+            )
+        values[name] = each.get("Value", "")
+    return values
 
 
 def _create(call: Call, hit_type: HitType, question: str, parameters: Parameters) -> Parameters:
@@ -50,6 +60,9 @@ def _create(call: Call, hit_type: HitType, question: str, parameters: Parameters
         lifetime_seconds=parameters["LifetimeInSeconds"],
         annotation=parameters.get("RequesterAnnotation", ""),
         token=parameters.get("UniqueRequestToken", ""),
+        layout_id=parameters.get("HITLayoutId", ""),
+        assignment_review_policy=parameters.get("AssignmentReviewPolicy"),
+        hit_review_policy=parameters.get("HITReviewPolicy"),
         now=call.now,
     )
     return {"HIT": shapes.hit(hit, call.now)}
@@ -62,20 +75,27 @@ def create_hit_type(call: Call, parameters: Parameters) -> Parameters:
 
 @operation("CreateHIT")
 def create_hit(call: Call, parameters: Parameters) -> Parameters:
-    question = _question(parameters)
-    return _create(call, _type_of(call, parameters), question, parameters)
+    with hits.once(call.requester, parameters.get("UniqueRequestToken", ""), call.now):
+        question = _question(call, parameters)
+        return _create(call, _type_of(call, parameters), question, parameters)
 
 
 @operation("CreateHITWithHITType")
 def create_hit_with_hit_type(call: Call, parameters: Parameters) -> Parameters:
-    question = _question(parameters)
-    return _create(call, hits.find_type(call.requester, parameters["HITTypeId"]), question, parameters)
+    with hits.once(call.requester, parameters.get("UniqueRequestToken", ""), call.now):
+        question = _question(call, parameters)
+        hit_type = hits.find_type(call.requester, parameters["HITTypeId"])
+        qualifications.check_types_exist(hit_type.requirements)
+        return _create(call, hit_type, question, parameters)
 
 
 @operation("GetHIT")
 def get_hit(call: Call, parameters: Parameters) -> Parameters:
     assignments.sweep(call.now)
-    return {"HIT": shapes.hit(hits.find(call.requester, parameters["HITId"]), call.now)}
+    found = hits.find(call.requester, parameters["HITId"])
+    if call.lag:
+        staleness.rewound(call, [found])
+    return {"HIT": shapes.hit(found, call.now)}
 
 
 def _page_of_hits(call: Call, parameters: Parameters, rows: Any, newest_first: bool) -> Parameters:
@@ -121,7 +141,14 @@ def create_additional_assignments(call: Call, parameters: Parameters) -> Paramet
 
 @operation("UpdateExpirationForHIT")
 def update_expiration(call: Call, parameters: Parameters) -> Parameters:
-    hits.set_expiration(call.requester, parameters["HITId"], parameters["ExpireAt"], call.now)
+    hit = hits.set_expiration(call.requester, parameters["HITId"], parameters["ExpireAt"], call.now)
+    reviews.run_if_due(hit, call.now)
+    return {}
+
+
+@operation("UpdateHITTypeOfHIT")
+def update_hit_type_of_hit(call: Call, parameters: Parameters) -> Parameters:
+    hits.change_type(call.requester, parameters["HITId"], parameters["HITTypeId"], call.now)
     return {}
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 
-from marketplace.operations import Call
+from marketplace.models import Hit
+from marketplace.operations import Call, staleness
 from marketplace.rules.errors import InvalidParameterValue
 
 DEFAULT_PAGE = 10
@@ -29,17 +30,25 @@ def page(
     shape: Callable[[Any], dict[str, Any]],
     *,
     newest_first: bool = False,
+    key: str = "pk",
 ) -> dict[str, Any]:
-    """One page of `rows`, shaped into `member`, with NumResults and NextToken."""
+    """One page of `rows`, shaped into `member`, with NumResults and NextToken.
+
+    `key` names what the list is sorted by: a whole number of its own for each row, at least 0.
+    """
     token = parameters.get("NextToken")
     if token is not None:
         last = _open(token, call, parameters)
-        rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
+        rows = rows.filter(**{f"{key}__lt" if newest_first else f"{key}__gt": last})
+    if call.lag:
+        rows = staleness.visible(call, rows)
     size = parameters.get("MaxResults", DEFAULT_PAGE)
-    found = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    found = list(rows.order_by(f"-{key}" if newest_first else key)[:size])
+    if call.lag and rows.model is Hit:
+        found = staleness.rewound(call, found)
     result: dict[str, Any] = {"NumResults": len(found), member: [shape(row) for row in found]}
     if found:
-        result["NextToken"] = _seal(found[-1].pk, call, parameters)
+        result["NextToken"] = _seal(getattr(found[-1], key), call, parameters)
     return result
 
 

@@ -2,18 +2,34 @@ from typing import Any
 
 from django.db.models import Q
 
-from marketplace.models import Qualification, QualificationType
+from marketplace.models import Hit, HitType, Qualification, QualificationType
 from marketplace.operations import Call, operation, shapes
 from marketplace.operations.paging import page
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.verbs import qualifications
+from marketplace.verbs import assignments, qualifications
+from marketplace.verbs.qualifications import NewTest
 
 Parameters = dict[str, Any]
 
 
+def _test(parameters: Parameters) -> NewTest | None:
+    """The test that the call gives; its key and duration mean nothing without it."""
+    if "Test" not in parameters:
+        for name in ("AnswerKey", "TestDurationInSeconds"):
+            if name in parameters:
+                raise ParameterValidationError(f"{name} needs the Test that it belongs to, in the same call.")
+        return None
+    if "TestDurationInSeconds" not in parameters:
+        raise ParameterValidationError("A Test needs TestDurationInSeconds.")
+    return NewTest(parameters["Test"], parameters["TestDurationInSeconds"], parameters.get("AnswerKey", ""))
+
+
+def _shaped(call: Call, kind: QualificationType) -> Parameters:
+    return {"QualificationType": shapes.qualification_type(kind, call.requester)}
+
+
 @operation("CreateQualificationType")
 def create_qualification_type(call: Call, parameters: Parameters) -> Parameters:
-    _refuse_tests(parameters)
     kind = qualifications.create_type(
         call.requester,
         name=parameters["Name"],
@@ -23,42 +39,69 @@ def create_qualification_type(call: Call, parameters: Parameters) -> Parameters:
         auto_granted=parameters.get("AutoGranted", False),
         auto_granted_value=parameters.get("AutoGrantedValue"),
         retry_delay_seconds=parameters.get("RetryDelayInSeconds"),
+        test=_test(parameters),
         now=call.now,
     )
-    return {"QualificationType": shapes.qualification_type(kind)}
+    return _shaped(call, kind)
 
 
-def _refuse_tests(parameters: Parameters) -> None:
-    if "Test" in parameters and "TestDurationInSeconds" not in parameters:
-        raise ParameterValidationError("A Test needs TestDurationInSeconds.")
-    if "Test" in parameters and parameters.get("AutoGranted"):
-        raise ParameterValidationError("A QualificationType with a Test cannot be AutoGranted.")
-    for name in ("Test", "AnswerKey", "TestDurationInSeconds"):
-        if name in parameters:
-            raise ParameterValidationError(
-                f"{name}: qualification tests are not offered by this marketplace; "
-                "ask in an ordinary HIT and grant with AssociateQualificationWithWorker."
-            )
+@operation("UpdateQualificationType")
+def update_qualification_type(call: Call, parameters: Parameters) -> Parameters:
+    kind = qualifications.update_type(
+        call.requester,
+        parameters["QualificationTypeId"],
+        call.now,
+        description=parameters.get("Description"),
+        status=parameters.get("QualificationTypeStatus"),
+        auto_granted=parameters.get("AutoGranted"),
+        auto_granted_value=parameters.get("AutoGrantedValue"),
+        retry_delay_seconds=parameters.get("RetryDelayInSeconds"),
+        test=_test(parameters),
+    )
+    return _shaped(call, kind)
 
 
 @operation("GetQualificationType")
 def get_qualification_type(call: Call, parameters: Parameters) -> Parameters:
-    kind = qualifications.find_type(parameters["QualificationTypeId"])
-    return {"QualificationType": shapes.qualification_type(kind)}
+    return _shaped(call, qualifications.find_type(parameters["QualificationTypeId"]))
+
+
+@operation("DeleteQualificationType")
+def delete_qualification_type(call: Call, parameters: Parameters) -> Parameters:
+    qualifications.delete_type(call.requester, parameters["QualificationTypeId"], call.now)
+    return {}
 
 
 @operation("ListQualificationTypes")
 def list_qualification_types(call: Call, parameters: Parameters) -> Parameters:
+    types = QualificationType.objects
+    rows = types.requestable() if parameters["MustBeRequestable"] else types.alive()
     mine = Q(requester=call.requester)
     if parameters.get("MustBeOwnedByCaller", False):
-        rows = QualificationType.objects.filter(mine)
+        rows = rows.filter(mine)
     else:
-        rows = QualificationType.objects.filter(mine | Q(status=QualificationType.Status.ACTIVE))
-    if parameters["MustBeRequestable"]:
-        rows = rows.filter(is_requestable=True)
-    for word in parameters.get("Query", "").split():
-        rows = rows.filter(Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word))
-    return page(call, parameters, rows, "QualificationTypes", shapes.qualification_type)
+        rows = rows.filter(mine | Q(status=QualificationType.Status.ACTIVE))
+    query = parameters.get("Query", "").strip()
+    rows = rows.matching(query).select_related("test")
+    return page(
+        call,
+        parameters,
+        rows.placed(query) if query else rows,
+        "QualificationTypes",
+        lambda kind: shapes.qualification_type(kind, call.requester),
+        key="place" if query else "pk",
+    )
+
+
+@operation("ListHITsForQualificationType")
+def list_hits_for_qualification_type(call: Call, parameters: Parameters) -> Parameters:
+    """The caller's own HITs, whoever made the type."""
+    assignments.sweep(call.now)
+    kind = qualifications.find_type(parameters["QualificationTypeId"])
+    requiring = HitType.objects.filter(requester=call.requester, required_types=kind)
+    rows = Hit.objects.filter(requester=call.requester, disposed_at__isnull=True, hit_type__in=requiring)
+    rows = rows.select_related("hit_type")
+    return page(call, parameters, rows, "HITs", lambda hit: shapes.hit(hit, call.now), newest_first=True)
 
 
 @operation("AssociateQualificationWithWorker")
@@ -69,6 +112,7 @@ def associate_qualification(call: Call, parameters: Parameters) -> Parameters:
         parameters["WorkerId"],
         call.now,
         parameters.get("IntegerValue", 1),
+        notify=parameters.get("SendNotification", True),
     )
     return {}
 
@@ -76,7 +120,11 @@ def associate_qualification(call: Call, parameters: Parameters) -> Parameters:
 @operation("DisassociateQualificationFromWorker")
 def disassociate_qualification(call: Call, parameters: Parameters) -> Parameters:
     qualifications.revoke(
-        call.requester, parameters["QualificationTypeId"], parameters["WorkerId"], parameters.get("Reason", "")
+        call.requester,
+        parameters["QualificationTypeId"],
+        parameters["WorkerId"],
+        call.now,
+        parameters.get("Reason", ""),
     )
     return {}
 

@@ -1,9 +1,11 @@
-"""Hands POST / to the wire before sessions, tokens and policies for browsers are looked at."""
+"""Hands POST / (and the test controls) to the wire before sessions, tokens and policies for browsers are looked at."""
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from marketplace.wire import controls
 from marketplace.wire.view import answer
 
 
@@ -14,4 +16,6 @@ class WireMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.method == "POST" and request.path_info == "/":
             return answer(request)
+        if settings.MARKETPLACE_TEST_CONTROLS and request.path_info == controls.PATH:
+            return controls.answer(request)
         return self.get_response(request)

@@ -1,5 +1,6 @@
 """Who is calling: the access key of a SigV4-signed request, and whether the signature is true."""
 
+import hashlib
 import hmac
 import re
 from dataclasses import dataclass
@@ -7,8 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
+from botocore.compat import HTTPHeaders
 from botocore.credentials import Credentials
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.db import IntegrityError
 from django.http import HttpRequest
 
@@ -17,6 +20,8 @@ from marketplace.rules.errors import InvalidSignature, MissingAuthenticationToke
 from marketplace.verbs import accounts
 
 SERVICE = "mturk-requester"
+# The service had this one only.
+REGION = "us-east-1"
 CLOCK_SKEW = timedelta(minutes=15)
 _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/\s,]{1,128})/(?P<date>\d{8})/(?P<region>[\w-]{1,40})/"
@@ -31,6 +36,7 @@ class Claim:
     """What the Authorization header says."""
 
     access_key_id: str
+    date: str
     region: str
     service: str
     signed_headers: tuple[str, ...]
@@ -40,15 +46,21 @@ class Claim:
 def caller(request: HttpRequest, now: datetime) -> Requester:
     """The requester who signed; raises one of the authentication errors.
 
-    With MARKETPLACE_ACCEPT_ANY_KEY signatures are not looked at, and a new key makes a new requester.
+    `now` is the time on the machine's own clock. A signed call may be sent again while its signature is
+    fresh: two equal calls within one second carry the same signature, so the second cannot be told from a
+    copy. With MARKETPLACE_ACCEPT_ANY_KEY signatures are not looked at, and a new key makes a new requester.
     """
     claim = _claim(request)
+    _check_host(request)
     key = AccessKey.objects.filter(access_key_id=claim.access_key_id).select_related("requester").first()
-    if settings.MARKETPLACE_ACCEPT_ANY_KEY:
-        return key.requester if key is not None else _welcome(claim.access_key_id, now)
-    if key is None or not key.active:
+    # A key that was revoked stays refused, also where new ones are welcome.
+    if (key is None and not settings.MARKETPLACE_ACCEPT_ANY_KEY) or (key is not None and not key.active):
         raise UnrecognizedClient("The security token included in the request is invalid.")
-    _verify(request, claim, key.secret, now)
+    if key is None:
+        return _welcome(claim.access_key_id, now)
+    if not settings.MARKETPLACE_ACCEPT_ANY_KEY:
+        _verify(request, claim, key.secret, now)
+    accounts.note_use(key, now)
     return key.requester
 
 
@@ -59,9 +71,16 @@ def _claim(request: HttpRequest) -> Claim:
     match = _AUTHORIZATION.fullmatch(header.strip())
     if match is None:
         raise InvalidSignature("The Authorization header is not in the form of AWS4-HMAC-SHA256.")
-    return Claim(
-        match["key"], match["region"], match["service"], tuple(match["headers"].split(";")), match["signature"]
-    )
+    headers = tuple(match["headers"].lower().split(";"))
+    return Claim(match["key"], match["date"], match["region"], match["service"], headers, match["signature"])
+
+
+def _check_host(request: HttpRequest) -> None:
+    """A signature for another server, or a page that calls itself this machine, gets nothing here."""
+    try:
+        request.get_host()
+    except DisallowedHost as error:
+        raise InvalidSignature("The Host header does not name this service.") from error
 
 
 def _welcome(access_key_id: str, now: datetime) -> Requester:
@@ -78,24 +97,32 @@ def _welcome(access_key_id: str, now: datetime) -> Requester:
 def _verify(request: HttpRequest, claim: Claim, secret: str, now: datetime) -> None:
     stamp = request.headers.get("X-Amz-Date", "")
     _check_clock(stamp, now)
-    if claim.service != SERVICE:
-        raise InvalidSignature(f"Credential should be scoped to correct service: '{SERVICE}'.")
-    if not {"host", "x-amz-date", "x-amz-target"} <= set(claim.signed_headers):
-        raise InvalidSignature("The host, x-amz-date and x-amz-target headers must be signed.")
+    _check_scope(claim, stamp)
+    _check_coverage(request, claim)
     signed = AWSRequest(
         method="POST",
-        url=request.build_absolute_uri(),
+        url=f"https://{request.get_host()}{request.get_full_path()}",
         headers={name: request.headers.get(name, "") for name in claim.signed_headers},
         data=request.body,
     )
     signed.context["timestamp"] = stamp
-    signer = SigV4Auth(Credentials(claim.access_key_id, secret), claim.service, claim.region)
+    signer = _Signer(Credentials(claim.access_key_id, secret), claim.service, claim.region)
     expected = signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
     if not hmac.compare_digest(expected, claim.signature):
         raise InvalidSignature(
             "The request signature we calculated does not match the signature you provided. "
             "Check your secret access key and signing method."
         )
+
+
+class _Signer(SigV4Auth):
+    """Signs exactly the headers that the client says it signed: other libraries choose others than botocore."""
+
+    def headers_to_sign(self, request: AWSRequest) -> HTTPHeaders:
+        chosen = HTTPHeaders()
+        for name, value in request.headers.items():
+            chosen[name.lower()] = value
+        return chosen
 
 
 def _check_clock(stamp: str, now: datetime) -> None:
@@ -107,3 +134,24 @@ def _check_clock(stamp: str, now: datetime) -> None:
         raise InvalidSignature(
             f"Signature expired: {stamp} is more than 15 minutes away from {now:%Y%m%dT%H%M%SZ}. Check your clock."
         )
+
+
+def _check_scope(claim: Claim, stamp: str) -> None:
+    if claim.service != SERVICE:
+        raise InvalidSignature(f"Credential should be scoped to correct service: '{SERVICE}'.")
+    if claim.region != REGION:
+        raise InvalidSignature(f"Credential should be scoped to a valid region, not '{claim.region}': use '{REGION}'.")
+    if claim.date != stamp[:8]:
+        raise InvalidSignature("The date in the Credential does not match that of X-Amz-Date.")
+
+
+def _check_coverage(request: HttpRequest, claim: Claim) -> None:
+    """Everything that decides what the call does must be under the signature."""
+    own = {name.lower() for name in request.headers if name.lower().startswith("x-amz-")}
+    missing = ({"host", "x-amz-date", "x-amz-target"} | own) - set(claim.signed_headers)
+    if missing:
+        raise InvalidSignature(f"These headers must be signed: {', '.join(sorted(missing))}.")
+    # botocore would believe this header instead of looking at the body.
+    said = request.headers.get("X-Amz-Content-Sha256")
+    if said is not None and said != hashlib.sha256(request.body).hexdigest():
+        raise InvalidSignature("The X-Amz-Content-Sha256 header is not the hash of this body.")

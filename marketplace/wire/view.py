@@ -7,17 +7,18 @@ from typing import Any, Never
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from marketplace import operations
+from marketplace.operations import staleness
 from marketplace.rules.errors import (
     MarketplaceError,
     SerializationException,
     ServiceFault,
     UnknownOperationException,
 )
-from marketplace.wire import contract, signature
+from marketplace.verbs import clock
+from marketplace.wire import contract, faults, signature, throttling
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 log = logging.getLogger(__name__)
@@ -29,18 +30,32 @@ def answer(request: HttpRequest) -> HttpResponse:
         return _response(200, _perform(request))
     except MarketplaceError as error:
         return _refusal(error)
+    except RequestDataTooBig:
+        # Whoever reads the body first meets it: checking the signature does, too.
+        return _refusal(SerializationException("The request is too large."))
+    except UnreadablePostError:
+        return _refusal(SerializationException("The request ended before its body did."))
     except Exception:
         log.exception("The call %s failed.", request.headers.get("X-Amz-Target", ""))
         return _refusal(ServiceFault("The service failed to answer this call. Try it again."))
 
 
 def _perform(request: HttpRequest) -> dict[str, Any]:
-    now = timezone.now()
     operation = contract.operation(_operation_name(request))
-    requester = signature.caller(request, now)
+    if settings.MARKETPLACE_TEST_CONTROLS:
+        return faults.around(request, operation.name, lambda: _carry_out(request, operation))
+    return _carry_out(request, operation)
+
+
+def _carry_out(request: HttpRequest, operation: contract.Operation) -> dict[str, Any]:
+    requester = signature.caller(request, clock.wall())
+    throttling.admit(requester)
     perform = operations.find(operation.name)
     parameters = operation.read(_body(request))
-    return operation.write(perform(operations.Call(operation.name, requester, now), parameters))
+    call = operations.Call(operation.name, requester, clock.now())
+    if settings.MARKETPLACE_TEST_CONTROLS:
+        call = staleness.aged(call, parameters)
+    return operation.write(perform(call, parameters))
 
 
 def _operation_name(request: HttpRequest) -> str:
@@ -55,8 +70,6 @@ def _operation_name(request: HttpRequest) -> str:
 def _body(request: HttpRequest) -> Any:
     try:
         return json.loads(request.body or b"{}", parse_constant=_refuse_constant)
-    except RequestDataTooBig as error:
-        raise SerializationException("The request is too large.") from error
     except (ValueError, RecursionError) as error:
         raise SerializationException(f"The body is not JSON that can be read: {error}") from error
 
@@ -75,10 +88,11 @@ def _refusal(error: MarketplaceError) -> HttpResponse:
 def _stamped(error: MarketplaceError) -> str:
     """Add the time as the real service did, where programs have learned to cut it off again."""
     unit = " s" if settings.MARKETPLACE_SANDBOX else ""
-    return f"{error.message} ({int(timezone.now().timestamp() * 1000)}{unit})"
+    return f"{error.message} ({int(clock.now().timestamp() * 1000)}{unit})"
 
 
 def _response(status: int, body: dict[str, Any]) -> HttpResponse:
     text = json.dumps(body, separators=(",", ":"))
-    headers = {"x-amzn-RequestId": str(uuid.uuid4())}
+    # Nothing behind the wire counts the bytes, and without their number the answer would go out in chunks.
+    headers = {"x-amzn-RequestId": str(uuid.uuid4()), "Content-Length": str(len(text))}
     return HttpResponse(text, status=status, content_type=CONTENT_TYPE, headers=headers)

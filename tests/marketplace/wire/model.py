@@ -39,7 +39,9 @@ def _constraints(value: Any, shape: Any, path: str) -> list[str]:
         found.append(f"{path} is too large")
     if "min" in metadata and size < metadata["min"]:
         found.append(f"{path} is too small")
-    if "pattern" in metadata and not re.search(metadata["pattern"], value):
+    # Questions have names such as "answer", whatever the model says about them in review results.
+    named_by_requester = path.endswith(".QuestionId")
+    if "pattern" in metadata and not named_by_requester and not re.search(metadata["pattern"], value):
         found.append(f"{path} breaks its pattern")
     if getattr(shape, "enum", None) and value not in shape.enum:
         found.append(f"{path} is not in its enum")

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from marketplace.models import HitType
+from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.wire.test_contract import call
 
@@ -24,6 +25,10 @@ def external(url: str, height: str = "600", head: str = "") -> str:
     return question(f"<ExternalURL>{url}</ExternalURL><FrameHeight>{height}</FrameHeight>", head=head)
 
 
+def html(page: str) -> str:
+    return html_question_xml(HtmlQuestion(page, 0))
+
+
 def requirement(**values: Any) -> dict[str, Any]:
     return {"QualificationTypeId": "00000000000000000040", "Comparator": "EqualTo", "IntegerValues": [1]} | values
 
@@ -36,6 +41,10 @@ def locale(comparator: str, countries: list[str]) -> dict[str, Any]:
     }
 
 
+CA_IN_FRANCE = locale("EqualTo", []) | {
+    "IntegerValues": None,
+    "LocaleValues": [{"Country": "FR", "Subdivision": "CA"}],
+}
 ENTITY = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]>'
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
 
@@ -55,7 +64,9 @@ CASES = [
     ("a question in another namespace", {"Question": question("", "urn:x")}, P, "namespace"),
     ("a question without a frame height", {"Question": question("<ExternalURL>https://a.b</ExternalURL>")}, P, "Frame"),
     ("a frame height in words", {"Question": external("https://a.b/", "tall")}, P, "pixels"),
-    ("an HTML question", {"Question": question("", root="HTMLQuestion")}, P, "HTMLQuestion is not offered"),
+    ("a question of one kind in the namespace of another", {"Question": question("", root="HTMLQuestion")}, P, "HTMLQ"),
+    ("an HTML question with invalid HTML5", {"Question": html("<div><span>x</div></span>")}, P, "Errors: [1,18]"),
+    ("an HTML question with another element", {"Question": html("<crowd-tabs></crowd-tabs>")}, P, "tabs"),
     ("a question of 65,536 bytes", {"Question": external("https://a.b/" + "x" * 65_400)}, P, "at most 65535"),
     ("a question of many wide characters", {"Question": external("https://a.b/" + "é" * 33_000)}, P, "at most 65535"),
     ("neither question nor layout", {"Question": None}, P, "either Question or HITLayoutId"),
@@ -77,7 +88,7 @@ CASES = [
     ("an annotation of 256 characters", {"RequesterAnnotation": "a" * 256}, P, "at most 255"),
     ("a token of 65 characters", {"UniqueRequestToken": "t" * 65}, V, "less than or equal to 64"),
     ("an empty token", {"UniqueRequestToken": ""}, V, "greater than or equal to 1"),
-    ("a review policy", {"HITReviewPolicy": {"PolicyName": "SimplePlurality/2011-09-01"}}, P, "not offered"),
+    ("an empty policy", {"HITReviewPolicy": {"PolicyName": "SimplePlurality/2011-09-01"}}, P, "QuestionIds is missing"),
     ("more than the account holds", {"Reward": "9000", "MaxAssignments": 2}, R, "InsufficientFunds"),
 ]
 REQUIREMENTS = [
@@ -90,6 +101,9 @@ REQUIREMENTS = [
     ("a place that is greater", [locale("GreaterThan", ["US"])], P, "no order"),
     ("a place by number", [requirement(QualificationTypeId="00000000000000000071")], P, "use LocaleValues"),
     ("a number by place", [locale("In", ["US"]) | {"QualificationTypeId": "00000000000000000040"}], P, "use IntegerV"),
+    ("a country that does not exist", [locale("In", ["US", "XX"])], P, "'XX'"),
+    ("a country in small letters", [locale("EqualTo", ["us"])], P, "not a code of ISO 3166"),
+    ("a state of another country", [requirement(**CA_IN_FRANCE)], P, "for FR"),
     ("a country of three letters", [locale("In", ["USA"])], V, "countr"),
     ("a comparator of fancy", [requirement(Comparator="Fuzzy")], V, "enum value set"),
     ("eleven requirements", [requirement(IntegerValues=[i]) for i in range(11)], P, "at most 10"),
@@ -103,7 +117,7 @@ def alice(requester: Any) -> Any:
 
 
 @pytest.mark.parametrize(("change", "code", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_it_refuses(client: Client, change: dict[str, Any], code: str, words: str) -> None:
+def test_a_bad_value_is_refused_by_its_code(client: Client, change: dict[str, Any], code: str, words: str) -> None:
     status, body = call(client, "CreateHIT", HIT | change)
     assert (status, body["__type"]) == (400, code)
     assert words in body["Message"] or words in body["TurkErrorCode"]
@@ -118,6 +132,14 @@ def test_it_refuses_the_requirement(client: Client, requirements: Any, code: str
     assert (status, body["__type"]) == (400, code)
     assert words in body["Message"] or words in body["TurkErrorCode"]
     assert not HitType.objects.exists()
+
+
+@pytest.mark.parametrize("guard", [{}, {"RequiredToPreview": True}, {"ActionsGuarded": "DiscoverPreviewAndAccept"}])
+def test_a_hit_is_made_again_from_its_own_answer(client: Client, guard: dict[str, Any]) -> None:
+    asked = [requirement(**guard), locale("In", ["US", "CA"])]
+    made = call(client, "CreateHIT", HIT | {"QualificationRequirements": asked})[1]["HIT"]
+    again = call(client, "CreateHIT", HIT | {"QualificationRequirements": made["QualificationRequirements"]})[1]["HIT"]
+    assert again["HITTypeId"] == made["HITTypeId"]
 
 
 @pytest.mark.parametrize("reward", ["0", "0.00", "0.", "000.5"])
@@ -194,7 +216,7 @@ def test_messages_of_refusals_end_with_the_time(client: Client, settings: Any) -
     [
         ({"Test": "<x/>"}, "TestDurationInSeconds"),
         ({"Test": "<x/>", "TestDurationInSeconds": 60, "AutoGranted": True}, "cannot be AutoGranted"),
-        ({"Test": "<x/>", "TestDurationInSeconds": 60}, "not offered"),
+        ({"Test": "<x/>", "TestDurationInSeconds": 60}, "error parsing the XML"),
         ({"Name": ""}, "blank"),
         ({"AutoGrantedValue": 3}, "needs AutoGranted"),
         ({"RetryDelayInSeconds": -1}, "out of range"),

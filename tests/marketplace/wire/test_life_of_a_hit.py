@@ -241,6 +241,16 @@ def test_qualification_types_are_found_by_their_words(mturk: Any) -> None:
     assert system["QualificationTypes"][0]["QualificationTypeId"] == "00000000000000000071"
 
 
+def test_a_qualification_type_of_exactly_the_name_is_found_first(mturk: Any) -> None:
+    names = [f"allow list {number}" for number in range(5)] + ["Allow list", "allow list, old"]
+    for name in names:
+        mturk.create_qualification_type(Name=name, Description="d", QualificationTypeStatus="Active")
+    search = {"Query": " allow list", "MustBeRequestable": True, "PaginationConfig": {"PageSize": 3}}
+    pages = mturk.get_paginator("list_qualification_types").paginate(**search)
+    found = [row["Name"] for page in pages for row in page["QualificationTypes"]]
+    assert found == ["Allow list", *names[:5], "allow list, old"]
+
+
 def test_pages_are_walked_to_an_empty_last_one(mturk: Any, publish: Any) -> None:
     ids = {publish()["HITId"] for _ in range(5)}
     pages = list(mturk.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 2}))
