@@ -3,87 +3,18 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth import get_user_model
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.validators import UnicodeUsernameValidator
-from django.db import IntegrityError, transaction
 
-from marketplace.models import Worker
-from marketplace.site.countries import COUNTRIES
-from marketplace.verbs import accounts
+from marketplace.models import Concern, Worker
+from marketplace.rules import limits
+from marketplace.rules.countries import COUNTRIES
 
-_TAKEN = "This name is taken. Choose another."
-_CHOICES = [("", "— choose —"), *COUNTRIES.items()]
-
-
-class SignInForm(AuthenticationForm):
-    error_messages = {
-        "invalid_login": "No account has this name and password. Look for capital letters, then try again.",
-        "inactive": "This account is closed.",
-    }
-
-
-class SignUpForm(forms.Form):
-    username = forms.CharField(
-        label="Username",
-        max_length=150,
-        validators=[UnicodeUsernameValidator()],
-        help_text="To sign in with. Requesters never see it.",
-        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
-    )
-    password = forms.CharField(
-        help_text="At least 8 characters.",
-        strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
-    email = forms.EmailField(
-        label="E-mail (optional)",
-        required=False,
-        help_text="Only to get back into a lost account.",
-        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
-    )
-    country = forms.ChoiceField(
-        label="Country you live in",
-        choices=_CHOICES,
-        help_text="Some work is only for certain countries.",
-        widget=forms.Select(attrs={"autocomplete": "country"}),
-    )
-
-    def clean_username(self) -> str:
-        username: str = self.cleaned_data["username"]
-        if get_user_model().objects.filter(username__iexact=username).exists():
-            raise forms.ValidationError(_TAKEN)
-        return username
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if "password" in cleaned:
-            user = get_user_model()(username=cleaned.get("username", ""), email=cleaned.get("email", ""))
-            try:
-                validate_password(cleaned["password"], user)
-            except forms.ValidationError as error:
-                self.add_error("password", error)
-        return cleaned
-
-    def create_worker(self) -> Worker | None:
-        """The new worker; None, with an error in the form, when somebody just took the name."""
-        data = self.cleaned_data
-        try:
-            with transaction.atomic():
-                worker = accounts.create_worker(data["username"], data["password"], country=data["country"])
-                worker.user.email = data["email"]
-                worker.user.save(update_fields=["email"])
-        except IntegrityError:
-            self.add_error("username", _TAKEN)
-            return None
-        return worker
+COUNTRY_CHOICES = [("", "— choose —"), *COUNTRIES.items()]
 
 
 class ProfileForm(forms.ModelForm):
     """What a sandbox lets a worker set about itself."""
 
-    country = forms.ChoiceField(choices=_CHOICES, required=False)
+    country = forms.ChoiceField(choices=COUNTRY_CHOICES, required=False)
     subdivision = forms.RegexField(
         r"^[A-Za-z0-9]{0,2}$",
         label="State or subdivision",
@@ -118,6 +49,12 @@ class ProfileForm(forms.ModelForm):
         percent = self.fields["percent_approved_override"]
         percent.widget.attrs["max"] = 100
 
+    def save(self, commit: bool = True) -> Worker:
+        """Write the form's own columns only: the worker's counters and money move while it is open."""
+        worker: Worker = self.instance
+        worker.save(update_fields=self.Meta.fields)
+        return worker
+
     def clean_percent_approved_override(self) -> int | None:
         percent: int | None = self.cleaned_data["percent_approved_override"]
         if percent is not None and percent > 100:
@@ -127,3 +64,34 @@ class ProfileForm(forms.ModelForm):
     def clean_subdivision(self) -> str:
         subdivision: str = self.cleaned_data["subdivision"]
         return subdivision.upper()
+
+
+class ReportForm(forms.Form):
+    reason = forms.ChoiceField(
+        label="What is wrong",
+        choices=[("", "— choose —"), *Concern.Reason.choices],
+        error_messages={"required": "Choose what is wrong.", "invalid_choice": "Choose one of the reasons."},
+    )
+    text = forms.CharField(
+        label="In your words (optional)",
+        required=False,
+        max_length=limits.CONCERN,
+        help_text="Where, and what exactly. The people who run this marketplace read it; the requester does not.",
+        widget=forms.Textarea(attrs={"rows": 5}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("reason") == Concern.Reason.OTHER and not cleaned.get("text"):
+            self.add_error("text", "Say in a few words what is wrong.")
+        return cleaned
+
+
+class DisputeForm(forms.Form):
+    text = forms.CharField(
+        label="Why the rejection is wrong",
+        max_length=limits.CONCERN,
+        help_text="What the task asked for, and how your answer meets it.",
+        widget=forms.Textarea(attrs={"rows": 6}),
+        error_messages={"required": "Say in a few words why the rejection is wrong."},
+    )

@@ -8,20 +8,25 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 
 from marketplace.models import Worker
+from marketplace.rules.errors import AlreadyDone, MarketplaceError
+from marketplace.site.operator.pages import refused
 from marketplace.site.pages import problem
 from marketplace.site.views.errors import not_found
 
 
-def worker_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Call `view(request, worker, ...)` for a signed-in worker; everybody else is sent to sign in.
 
     What does not exist for this worker (Http404) is answered with the site's own page.
     """
 
     @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         elsewhere = other_name(request)
         if elsewhere is not None:
             return elsewhere
@@ -32,10 +37,56 @@ def worker_required(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
         if worker is None:
             return _not_a_worker(request)
         worker.user = request.user
+        if _is_done_for_panel(request, worker):
+            return HttpResponseRedirect(reverse("site:panel_finish"))
         try:
             return view(request, worker, *args, **kwargs)
         except Http404 as error:
             return not_found(request, error, worker)
+
+    return guarded
+
+
+def _is_done_for_panel(request: HttpRequest, worker: Worker) -> bool:
+    """Whether the worker came from a panel and looks for more work after all that the panel asked for."""
+    panel = request.session.get("panel")
+    if not panel or not panel["finish_after"] or request.method != "GET":
+        return False
+    here = request.resolver_match
+    looks_for_work = here is not None and here.url_name in ("home", "preview", "after", "finished")
+    return looks_for_work and worker.submitted_count >= int(panel["finish_after"])
+
+
+def operator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Call `view(request, operator, ...)` for a signed-in operator; for everybody else the page does not exist.
+
+    Who is not signed in is sent to sign in. A refusal of a verb becomes a page: it changed nothing.
+    No cache keeps these pages: they hold names, addresses and money.
+    """
+
+    @wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        elsewhere = other_name(request)
+        if elsewhere is not None:
+            return elsewhere
+        user = request.user
+        if not user.is_authenticated:
+            if request.headers.get("HX-Request") == "true":
+                # A page that refreshes itself: the sign-in page belongs into the window, not into a part of it.
+                return HttpResponse(status=204, headers={"HX-Refresh": "true"})
+            return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/operator/")
+        if not user.is_staff:
+            return not_found(request, None, Worker.objects.filter(user_id=user.pk).first())
+        try:
+            response = view(request, user, *args, **kwargs)
+        except Http404:
+            response = refused(request, 404, "Nothing here", "It does not exist, or not any more.")
+        except AlreadyDone as refusal:
+            response = refused(request, 409, "Done before", refusal.message)
+        except MarketplaceError as refusal:
+            response = refused(request, 409, "That is not possible", refusal.message)
+        add_never_cache_headers(response)
+        return response
 
     return guarded
 
@@ -56,6 +107,8 @@ def other_name(request: HttpRequest) -> HttpResponseRedirect | None:
 
 
 def _not_a_worker(request: HttpRequest) -> HttpResponse:
+    if request.user.is_staff and request.method in ("GET", "HEAD"):
+        return HttpResponseRedirect(reverse("operator:overview"))
     return problem(
         request,
         403,

@@ -1,15 +1,36 @@
-"""Rendering with the worker's header: one query, on every page of the site."""
+"""Rendering with the worker's header: two queries, on every page of the site."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
 from marketplace.models import Worker
 from marketplace.site import queries
 from marketplace.site.zone import midnight, viewer_zone
+from marketplace.verbs import clock
+
+ROWS_PER_PAGE = 25
+
+
+def page_of(rows: Any, request: HttpRequest) -> Any:
+    """The page that the address asks for, or the nearest."""
+    return Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+
+
+def kept_query(request: HttpRequest) -> str:
+    """The query of the address without its page number, for the links to other pages."""
+    query = request.GET.copy()
+    query.pop("page", None)
+    return query.urlencode() + "&" if query else ""
+
+
+def contact() -> str:
+    """Whom to ask, as a part of a sentence."""
+    return settings.MARKETPLACE_CONTACT or "the people who run this marketplace"
 
 
 def show(
@@ -21,8 +42,9 @@ def show(
     status: int = 200,
 ) -> HttpResponse:
     """Render templates/marketplace/<template>.html for a signed-in worker; `section` marks the link in the bar."""
-    since = midnight(timezone.now(), viewer_zone(request))
-    header = {"worker": worker, "section": section, "day": queries.day_so_far(worker, since)}
+    now = clock.now()
+    day = queries.day_so_far(worker, midnight(now, viewer_zone(request)), now)
+    header = {"worker": worker, "section": section, "day": day}
     return render(request, f"marketplace/{template}.html", header | dict(context), status=status)
 
 

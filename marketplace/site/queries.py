@@ -1,76 +1,102 @@
 """What the pages read. Nothing here writes, and no function asks more queries when there are more HITs."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from statistics import median
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
 from django.db.models import (
-    Count,
     DurationField,
     Exists,
     ExpressionWrapper,
     F,
     IntegerField,
-    Max,
-    Min,
     OuterRef,
+    Prefetch,
     Q,
     Subquery,
     Sum,
 )
-from django.db.models.functions import TruncDate
-from django.utils import timezone
+from django.db.models.functions import Coalesce
 
-from marketplace.models import Assignment, Hit, HitType, Qualification, Worker
+from marketplace.models import (
+    Assignment,
+    BonusPayment,
+    Concern,
+    GroupSummary,
+    Hit,
+    HitType,
+    QualificationType,
+    RequesterSummary,
+    Worker,
+)
+from marketplace.models.assignments import REWARD
+from marketplace.models.fields import MoneyField
 from marketplace.rules import lifecycle
+from marketplace.rules import qualifications as rules
+from marketplace.rules.qualifications import Requirement
 from marketplace.site import words
-from marketplace.verbs import qualifications
+from marketplace.verbs import assignments, blocks, clock, qualifications, summaries
 
 _Status = Assignment.Status
-# Times and reputations are read from the newest answers of the whole marketplace, at most once a minute.
-FACTS_SAMPLE = 5000
-FACTS_SECONDS = 60
-# Counting goes so far and no further: a page costs the same however large a group is.
-MOST_COUNTED = 1000
+# Summaries are read again after so many seconds; the clock's program measures them anew as often.
+FACTS_SECONDS = 5
+# Counting for one worker goes so far and no further: a page costs the same however large a group is.
+MOST_COUNTED = 100
 _FACTS_KEY = "site:facts"
-_NO_MONEY = Decimal("0.00")
-_WORK_TIME = ExpressionWrapper(F("submitted_at") - F("accepted_at"), output_field=DurationField())
+NO_MONEY = Decimal("0.00")
+WORK_TIME = ExpressionWrapper(F("submitted_at") - F("accepted_at"), output_field=DurationField())
 
 
 @dataclass(frozen=True)
 class Need:
-    """One requirement as a sentence, and whether the worker meets it."""
+    """One requirement as a sentence, whether the worker meets it, and whether it can be asked for (with a test)."""
 
+    type_id: str
     sentence: str
     met: bool
+    offered: bool = False
+    tested: bool = False
+
+
+@dataclass(frozen=True)
+class TypeFacts:
+    """What a requirement's sentence and link need to know of its qualification type."""
+
+    name: str
+    offered: bool
+    tested: bool
+
+
+_UNKNOWN = TypeFacts("", offered=False, tested=False)
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Measured: median seconds of work by HIT type, percent of judged answers approved by requester."""
+    """Measured: by HIT type its open HITs and median seconds of work; by requester how answers are judged."""
 
+    open_hits: Mapping[int, int]
     seconds: Mapping[int, float]
     approval: Mapping[int, int]
+    decides: Mapping[int, float]
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group of HITs as one worker sees it. `available` counts HITs that this worker can take, to MOST_COUNTED."""
+    """A group of HITs as one worker sees it.
+
+    `available` counts the HITs that this worker can take, to MOST_COUNTED; None until counted.
+    `open_hits` is about how many are open to anybody.
+    """
 
     hit_type: HitType
-    available: int
     newest: int
-    needs: Sequence[Need]
-    may_preview: bool
-    hidden: bool
-    seconds: float | None
-    approval: int | None
+    unmet: Sequence[Requirement]
+    facts: Facts
+    types: Mapping[str, TypeFacts] = field(default_factory=dict)
+    available: int | None = None
 
     @property
     def group_id(self) -> str:
@@ -93,14 +119,54 @@ class Group:
         return self.hit_type.reward
 
     @property
+    def hidden(self) -> bool:
+        return any(rules.guards(requirement, "discover") for requirement in self.unmet)
+
+    @property
+    def may_preview(self) -> bool:
+        return not any(rules.guards(requirement, "preview") for requirement in self.unmet)
+
+    @property
+    def needs(self) -> list[Need]:
+        names = {type_id: kind.name for type_id, kind in self.types.items()}
+        needs = []
+        for asked in self.hit_type.requirements:
+            kind = self.types.get(asked["QualificationTypeId"], _UNKNOWN)
+            # Who must not hold a type is not sent to ask for it.
+            wanted = asked not in self.unmet or asked["Comparator"] == "DoesNotExist"
+            needs.append(
+                Need(
+                    type_id=asked["QualificationTypeId"],
+                    sentence=qualifications.explain(asked, names),
+                    met=asked not in self.unmet,
+                    offered=kind.offered and not wanted,
+                    tested=kind.tested,
+                )
+            )
+        return needs
+
+    @property
+    def lacking(self) -> list[Need]:
+        return [need for need in self.needs if not need.met]
+
+    @property
     def missing(self) -> list[str]:
-        return [need.sentence for need in self.needs if not need.met]
+        return [need.sentence for need in self.lacking]
+
+    @property
+    def open_hits(self) -> int:
+        return self.facts.open_hits.get(self.hit_type.pk, 0)
 
     @property
     def amount(self) -> str:
-        """The number of HITs in words, such as "1 HIT" or "1,000+ HITs"."""
-        more = "+" if self.available == MOST_COUNTED else ""
-        return f"{self.available:,}{more} HIT{'s' if self.available != 1 else ''}"
+        """The number of HITs in words, such as "1 HIT", "100+ HITs" or "about 6,160 HITs"."""
+        if self.available is not None and self.available < MOST_COUNTED:
+            return f"{self.available} HIT{'s' if self.available != 1 else ''}"
+        return f"about {self.open_hits:,} HITs" if self.open_hits > MOST_COUNTED else f"{MOST_COUNTED}+ HITs"
+
+    @property
+    def seconds(self) -> float | None:
+        return self.facts.seconds.get(self.hit_type.pk)
 
     @property
     def hourly(self) -> Decimal | None:
@@ -124,26 +190,52 @@ class Group:
 
     @property
     def reputation(self) -> str:
-        return "new requester" if self.approval is None else f"{self.approval} % approved"
+        percent = self.facts.approval.get(self.hit_type.requester_id)
+        return "new requester" if percent is None else f"{percent} % approved"
+
+    @property
+    def decides(self) -> str:
+        """How long this requester takes to judge an answer, or nothing when it has judged none."""
+        seconds = self.facts.decides.get(self.hit_type.requester_id)
+        return "" if seconds is None else words.about(seconds)
+
+
+_SHOWN = (
+    "requester",
+    "hit_group_id",
+    "title",
+    "description",
+    "keywords",
+    "reward",
+    "assignment_duration_seconds",
+    "auto_approval_delay_seconds",
+    "requirements",
+)
 
 
 def open_groups(worker: Worker) -> list[Group]:
-    """Every group with a HIT for this worker, except those that hide from who does not qualify.
+    """Every group with a HIT for this worker, except those that hide from who does not qualify; not yet counted.
 
     Reads the stored state of HITs, which is exact after verbs.assignments.sweep.
     """
     open_hits = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE)
-    types = (
-        HitType.objects.filter(Exists(open_hits))
-        .annotate(
-            free=_RowCount(open_hits.for_worker(worker).order_by("-pk").values("pk")[:MOST_COUNTED]),
-            newest=Subquery(open_hits.order_by("-pk").values("pk")[:1]),
-        )
-        .select_related("requester")
-        .order_by("-pk")
-    )
-    groups = _as_groups(worker, {kind: kind.free for kind in types if kind.free})
-    return [group for group in groups if not group.hidden]
+    # The newest first: a worker who has answered much took the oldest, so the first look mostly finds one.
+    newest = open_hits.for_worker(worker).order_by("-pk").values("pk")[:1]
+    offers = HitType.objects.annotate(newest=Subquery(newest)).order_by("-pk").values_list("pk", "newest")
+    offered = {pk: hit for pk, hit in offers if hit is not None}
+    # Prefetched, not joined: of hundreds of groups most have the same few requesters.
+    types = HitType.objects.filter(pk__in=offered).only(*_SHOWN).prefetch_related("requester").order_by("-pk")
+    return [group for group in _as_groups(worker, {kind: offered[kind.pk] for kind in types}) if not group.hidden]
+
+
+def counted(worker: Worker, groups: Sequence[Group]) -> list[Group]:
+    """The groups of one page, each with its number of HITs for this worker and the names of what it asks for."""
+    free = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE).for_worker(worker)
+    count = _RowCount(free.order_by("-pk").values("pk")[:MOST_COUNTED])
+    shown = HitType.objects.filter(pk__in=[group.hit_type.pk for group in groups])
+    available = dict(shown.annotate(free=count).values_list("pk", "free"))
+    types = _type_facts(group.hit_type for group in groups)
+    return [replace(group, available=available[group.hit_type.pk], types=types) for group in groups]
 
 
 class _RowCount(Subquery):
@@ -155,39 +247,43 @@ class _RowCount(Subquery):
 
 def visible_group(worker: Worker, hit_type: HitType) -> Group | None:
     """The group as the worker sees it, also without a free HIT; None when it hides from this worker."""
+    if hit_type.requester_id in blocks.blocking_requesters(worker):
+        return None
     group = group_for(worker, hit_type)
     return None if group.hidden else group
 
 
 def group_for(worker: Worker, hit_type: HitType) -> Group:
     """The group for somebody who knows it already, such as one who has just submitted."""
-    free = Hit.objects.filter(hit_type=hit_type).assignable(timezone.now()).for_worker(worker)
-    return _as_groups(worker, {hit_type: free.order_by("-pk")[:MOST_COUNTED].count()})[0]
+    free = Hit.objects.filter(hit_type=hit_type).assignable(clock.now()).for_worker(worker)
+    available = free.order_by("-pk").values("pk")[:MOST_COUNTED].count()
+    (group,) = _as_groups(worker, {hit_type: 0})
+    return replace(group, available=available, types=_type_facts([hit_type]))
 
 
-def _as_groups(worker: Worker, left: Mapping[HitType, int]) -> list[Group]:
-    asked = [requirement for kind in left for requirement in kind.requirements]
+def _as_groups(worker: Worker, newest: Mapping[HitType, int]) -> list[Group]:
+    asked = any(_asks_for(kind) for kind in newest)
     held = qualifications.held_values(worker) if asked else {}
-    names = qualifications.type_names(asked) if asked else {}
     facts = market_facts()
     return [
-        Group(
-            hit_type=kind,
-            available=count,
-            newest=getattr(kind, "newest", 0),
-            needs=_needs(worker, kind, held, names),
-            may_preview=not qualifications.failing(worker, kind.requirements, "preview", held),
-            hidden=bool(qualifications.failing(worker, kind.requirements, "discover", held)),
-            seconds=facts.seconds.get(kind.pk),
-            approval=facts.approval.get(kind.requester_id),
-        )
-        for kind, count in left.items()
+        Group(kind, hit, qualifications.failing(worker, kind.requirements, "accept", held), facts)
+        for kind, hit in newest.items()
     ]
 
 
-def _needs(worker: Worker, kind: HitType, held: Mapping[str, int], names: Mapping[str, str]) -> list[Need]:
-    failing = qualifications.failing(worker, kind.requirements, "accept", held)
-    return [Need(qualifications.explain(need, names), need not in failing) for need in kind.requirements]
+def _asks_for(kind: HitType) -> bool:
+    """Whether the type asks for what requesters grant."""
+    return any(need["QualificationTypeId"] not in rules.SYSTEM_TYPES for need in kind.requirements)
+
+
+def _type_facts(kinds: Iterable[HitType]) -> Mapping[str, TypeFacts]:
+    asked = {need["QualificationTypeId"] for kind in kinds for need in kind.requirements} - rules.SYSTEM_TYPES.keys()
+    if not asked:
+        return {}
+    offered = Exists(QualificationType.objects.requestable().filter(pk=OuterRef("pk")))
+    rows = QualificationType.objects.filter(qualification_type_id__in=asked).annotate(offered=offered)
+    facts = rows.values_list("qualification_type_id", "name", "offered", "test")
+    return {type_id: TypeFacts(name, offered, test is not None) for type_id, name, offered, test in facts}
 
 
 def group_by_id(group_id: str) -> HitType | None:
@@ -198,39 +294,45 @@ def group_by_id(group_id: str) -> HitType | None:
     return HitType.objects.filter(wanted).select_related("requester").first()
 
 
+def hit_by_id(hit_id: str) -> Hit | None:
+    """A HIT that is not deleted, with its type and requester."""
+    rows = Hit.objects.filter(hit_id=hit_id, disposed_at__isnull=True)
+    return rows.select_related("hit_type__requester", "requester").first()
+
+
+def is_free(worker: Worker, hit: Hit, now: datetime) -> bool:
+    """Whether the worker could take this very HIT."""
+    return Hit.objects.filter(pk=hit.pk).assignable(now).for_worker(worker).exists()
+
+
 def sample_hit(worker: Worker, hit_type: HitType, now: datetime) -> Hit | None:
     """A HIT of the group to preview: one behind the worker's last, which accepting looks at first; else any."""
     free = Hit.objects.filter(hit_type=hit_type).assignable(now).order_by("pk")
-    last = Assignment.objects.filter(worker=worker, hit__hit_type=hit_type).order_by("-pk").values("hit")[:1]
-    return free.filter(pk__gt=Subquery(last)).first() or free.first()
+    behind = free.filter(pk__gt=Subquery(assignments.last_hit(worker, hit_type)))
+    chosen = Coalesce(Subquery(behind.values("pk")[:1]), Subquery(free.values("pk")[:1]))
+    return Hit.objects.filter(pk=chosen).first()
 
 
 def market_facts() -> Facts:
-    """Measured times and reputations, at most FACTS_SECONDS old."""
+    """What verbs.summaries measured, read at most every FACTS_SECONDS."""
     facts: Facts | None = cache.get(_FACTS_KEY)
     if facts is None:
-        facts = _measure()
+        # The clock's program does this all the time; without it, a page must.
+        summaries.refresh_when_older(summaries.LATE, clock.now())
+        facts = _read_facts()
         cache.set(_FACTS_KEY, facts, FACTS_SECONDS)
     return facts
 
 
-def _measure() -> Facts:
-    # Annotated: the stubs take a path over two relations for text.
-    newest: Any = (
-        Assignment.objects.filter(status__in=Assignment.VISIBLE)
-        .order_by("-pk")
-        .values_list("hit__hit_type", "hit__requester", "status", "accepted_at", "submitted_at")[:FACTS_SAMPLE]
-    )
-    times: defaultdict[int, list[float]] = defaultdict(list)
-    judged: defaultdict[int, list[bool]] = defaultdict(list)
-    for hit_type, requester, status, accepted_at, submitted_at in newest:
-        # A program can answer within the clock's grain; a wage cannot be infinite.
-        times[hit_type].append(max(1.0, (submitted_at - accepted_at).total_seconds()))
-        if status != _Status.SUBMITTED:
-            judged[requester].append(status == _Status.APPROVED)
+def _read_facts() -> Facts:
+    # Annotated: the stubs take the key of a relation for text.
+    groups: list[Any] = list(GroupSummary.objects.values_list("hit_type", "open_hits", "seconds"))
+    requesters: list[Any] = list(RequesterSummary.objects.values_list("requester", "approval", "seconds"))
     return Facts(
-        seconds={kind: median(values) for kind, values in times.items()},
-        approval={requester: 100 * sum(kept) // len(kept) for requester, kept in judged.items()},
+        open_hits={kind: count for kind, count, _ in groups if count},
+        seconds={kind: seconds for kind, _, seconds in groups if seconds is not None},
+        approval={requester: percent for requester, percent, _ in requesters},
+        decides={requester: seconds for requester, _, seconds in requesters},
     )
 
 
@@ -243,15 +345,20 @@ class Day:
     in_hand: int
 
 
-def day_so_far(worker: Worker, since: datetime) -> Day:
-    submitted = Q(status__in=Assignment.VISIBLE)
-    rows = Assignment.objects.filter(Q(worker=worker), Q(status=_Status.ACCEPTED) | Q(submitted_at__gte=since))
-    sums = rows.aggregate(
-        earned=Sum("hit__hit_type__reward", filter=submitted & ~Q(status=_Status.REJECTED)),
-        worked=Sum(_WORK_TIME, filter=submitted),
-        in_hand=Count("pk", filter=Q(status=_Status.ACCEPTED)),
+def day_so_far(worker: Worker, since: datetime, now: datetime) -> Day:
+    submitted = Assignment.objects.filter(worker=worker, submitted_at__gte=since)
+    sums = submitted.aggregate(
+        earned=Sum(REWARD, filter=~Q(status=_Status.REJECTED), output_field=MoneyField()), worked=Sum(WORK_TIME)
     )
-    return Day(sums["earned"] or _NO_MONEY, words.worked(sums["worked"] or timedelta()), sums["in_hand"])
+    return Day(
+        earned=sums["earned"] or NO_MONEY,
+        worked=words.worked(sums["worked"] or timedelta()),
+        in_hand=_held(worker, now).count(),
+    )
+
+
+def _held(worker: Worker, now: datetime) -> Any:
+    return Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now)
 
 
 def assignment_of(worker: Worker, pk: int) -> Assignment | None:
@@ -268,60 +375,40 @@ def latest_assignment(assignment_id: str, worker_id: str) -> Assignment | None:
     return rows.order_by("-pk").first()
 
 
-def _with_hits(worker: Worker) -> Any:
-    rows = Assignment.objects.filter(worker=worker).select_related("hit__hit_type", "hit__requester")
-    return rows.defer("answer", "hit__question")
+def with_hits(rows: Any) -> Any:
+    """With what a row of a list shows, and without the long texts."""
+    return rows.select_related("hit__hit_type", "hit__requester").defer("answer", "hit__question")
 
 
-def in_hand(worker: Worker, now: datetime) -> Iterable[Assignment]:
+def in_hand(worker: Worker, now: datetime) -> list[Assignment]:
     """Accepted and still in time, the most urgent first."""
-    rows: Iterable[Assignment] = _with_hits(worker).filter(status=_Status.ACCEPTED, deadline__gte=now)
-    return rows.order_by("deadline")  # type: ignore[attr-defined]
+    return list(with_hits(_held(worker, now)).order_by("deadline", "pk"))
 
 
-def handed_in(worker: Worker) -> Any:
-    """Submitted answers, the newest first."""
-    return _with_hits(worker).filter(status__in=Assignment.VISIBLE).order_by("-pk")
-
-
-def earnings_totals(worker: Worker) -> dict[str, Any]:
-    """Money approved and waiting, when the first and last of the waiting pay themselves, dollars an hour."""
-    approved, waiting = Q(status=_Status.APPROVED), Q(status=_Status.SUBMITTED)
-    sums = Assignment.objects.filter(worker=worker, status__in=Assignment.VISIBLE).aggregate(
-        approved=Sum("hit__hit_type__reward", filter=approved),
-        waiting=Sum("hit__hit_type__reward", filter=waiting),
-        worked=Sum(_WORK_TIME, filter=approved),
-        pays_first=Min("auto_approval_at", filter=waiting),
-        pays_last=Max("auto_approval_at", filter=waiting),
-    )
-    approved_sum = sums["approved"] or _NO_MONEY
-    seconds = (sums["worked"] or timedelta()).total_seconds()
-    return sums | {
-        "approved": approved_sum,
-        "waiting": sums["waiting"] or _NO_MONEY,
-        "hourly": approved_sum * 3600 / Decimal(max(1.0, seconds)) if approved_sum else None,
-    }
-
-
-def earnings_by_day(worker: Worker, zone: ZoneInfo) -> Any:
-    """One row for each of the worker's days with submitted work, the newest first."""
-    money = {
-        name: Sum("hit__hit_type__reward", filter=Q(status=status), default=0)
-        for name, status in (
-            ("approved", _Status.APPROVED),
-            ("waiting", _Status.SUBMITTED),
-            ("rejected", _Status.REJECTED),
-        )
-    }
-    return (
-        Assignment.objects.filter(worker=worker, status__in=Assignment.VISIBLE)
-        .annotate(day=TruncDate("submitted_at", tzinfo=zone))
-        .values("day")
-        .annotate(count=Count("pk"), work_time=Sum(_WORK_TIME), **money)
-        .order_by("-day")
+def handed_in(worker: Worker, status: str | None = None) -> Any:
+    """Submitted answers, the newest first, with `disputes` (at most one) and `bonuses`."""
+    wanted = Assignment.VISIBLE if status is None else (status,)
+    rows = Assignment.objects.filter(worker=worker, status__in=wanted).order_by("-pk")
+    disputes = Concern.objects.filter(kind=Concern.Kind.DISPUTE)
+    return with_hits(rows).prefetch_related(
+        Prefetch("concerns", disputes, to_attr="disputes"),
+        Prefetch("bonus_payments", BonusPayment.objects.order_by("pk"), to_attr="bonuses"),
     )
 
 
-def qualifications_held(worker: Worker) -> Any:
-    granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
-    return granted.select_related("type__requester").order_by("-granted_at", "-pk")
+def concern_about(worker: Worker, kind: str, hit: Hit) -> Concern | None:
+    """What this worker has brought up about a HIT before."""
+    return Concern.objects.filter(kind=kind, hit=hit, worker=worker).first()
+
+
+def dispute_of(assignment: Assignment) -> Concern | None:
+    return Concern.objects.filter(kind=Concern.Kind.DISPUTE, assignment=assignment).first()
+
+
+def held_by(worker: Worker, hit: Hit) -> Assignment | None:
+    """The worker's open assignment of a HIT."""
+    return Assignment.objects.filter(worker=worker, hit=hit, status=_Status.ACCEPTED).first()
+
+
+def has_worked_on(worker: Worker, hit: Hit) -> bool:
+    return Assignment.objects.filter(worker=worker, hit=hit).exists()

@@ -25,3 +25,20 @@ def worked(time: timedelta) -> str:
     """A sum of times: 0 min, 12 min, 1 h 12 min."""
     hours, minutes = divmod(round(time.total_seconds() / 60), 60)
     return f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
+
+
+# Warn when this much of the time allowed is left, but never sooner than five minutes before the end.
+_WARN_SHARE = 0.2
+_WARN_AT_MOST_SECONDS = 300
+
+
+def warn_at(allowed_seconds: int) -> int:
+    """Seconds before the end from which a worker is warned."""
+    return min(_WARN_AT_MOST_SECONDS, int(allowed_seconds * _WARN_SHARE))
+
+
+def left(seconds: int) -> str:
+    """Time left, as a clock shows it: 1:05:09, 09:59."""
+    minutes, rest = divmod(max(0, seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"

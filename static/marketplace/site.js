@@ -13,7 +13,8 @@
 
   // A second click on a button that posts would take a second HIT.
   document.addEventListener("submit", (event) => {
-    if (event.target.method !== "post") return;
+    // A form that gives a file leaves the page where it is, and may ask for the file again.
+    if (event.target.method !== "post" || "file" in event.target.dataset) return;
     if (event.target.dataset.sent && !event.defaultPrevented) event.preventDefault();
     if (!event.defaultPrevented) event.target.dataset.sent = "yes";
   });

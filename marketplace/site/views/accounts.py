@@ -1,18 +1,34 @@
-"""Signing up, in and out."""
+"""Signing up, in and out; confirming an address; choosing a new password."""
+
+from typing import Any
 
 from django.conf import settings
 from django.contrib import auth
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib.auth.views import PasswordResetConfirmView
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from marketplace.models import Invitation, Worker
+from marketplace.rules.errors import AccountRefused, EmailTaken, JoinRefused, TooManyAttempts
 from marketplace.site import throttle
-from marketplace.site.forms import SignInForm, SignUpForm
-from marketplace.site.guards import other_name
-from marketplace.site.pages import problem
+from marketplace.site.account_forms import (
+    ChangePasswordForm,
+    EmailForm,
+    ForgotForm,
+    NewPasswordForm,
+    PlaceForm,
+    SignInForm,
+    SignUpForm,
+)
+from marketplace.site.guards import other_name, worker_required
+from marketplace.site.pages import contact, problem, show
+from marketplace.verbs import access, clock
 
 
 def _next(request: HttpRequest) -> str:
@@ -26,18 +42,70 @@ def _next(request: HttpRequest) -> str:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def signup(request: HttpRequest) -> HttpResponse:
+    """Open to anybody, unless the marketplace takes people by invitation only."""
     elsewhere = other_name(request)
     if elsewhere is not None:
         return elsewhere
     if request.user.is_authenticated:
         return redirect("site:home")
-    form = SignUpForm(request.POST or None)
+    if settings.MARKETPLACE_SIGN_UP == "invitation":
+        return problem(
+            request,
+            403,
+            "You need an invitation to sign up",
+            "Open the link of your invitation: it leads to the page where you sign up. "
+            f"If you have none, ask {contact()}.",
+            back_url=reverse("site:login"),
+            back_label="I have an account: sign in",
+        )
+    return _sign_up(request, reverse("site:signup"), None)
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """The page behind an invitation's link."""
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    if request.user.is_authenticated:
+        return problem(
+            request,
+            409,
+            "You have an account already",
+            f"You are signed in as “{request.user.get_username()}”. One person has one account, "
+            "so the invitation was not used.",
+        )
+    try:
+        invitation = access.open_invitation(token, clock.now())
+    except JoinRefused as refusal:
+        return problem(
+            request,
+            410,
+            "This invitation is not open",
+            refusal.message,
+            back_url=reverse("site:login"),
+            back_label="Sign in",
+        )
+    return _sign_up(request, reverse("site:join", args=[token]), invitation)
+
+
+def _sign_up(request: HttpRequest, here: str, invitation: Invitation | None) -> HttpResponse:
+    form = SignUpForm(request.POST or None, invitation=invitation)
+    if request.method == "POST":
+        try:
+            throttle.count(throttle.sign_up(request) if form.is_valid() else throttle.sign_up_slip(request))
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, here)
     if request.method == "POST" and form.is_valid():
         worker = form.create_worker()
         if worker is not None:
             auth.login(request, worker.user, settings.AUTHENTICATION_BACKENDS[0])
-            return HttpResponseRedirect(_next(request) or "/")
-    context = {"form": form, "next": _next(request), "section": "signup"}
+            response = HttpResponseRedirect(_next(request) or "/")
+            throttle.remember_device(request, response, worker.user.get_username())
+            return response
+    context = {"form": form, "next": _next(request), "section": "signup", "here": here, "invitation": invitation}
     return render(request, "marketplace/signup.html", context, status=400 if form.errors else 200)
 
 
@@ -51,23 +119,20 @@ def login(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect(_next(request) or "/")
     username = request.POST.get("username", "")
-    if request.method == "POST" and throttle.is_paused(request, username):
-        return problem(
-            request,
-            429,
-            "Too many wrong passwords",
-            "For this name from this address: wait ten minutes, then try again. Nothing is lost.",
-            back_url="/accounts/login/",
-            back_label="Back to signing in",
-        )
+    tries = throttle.sign_in(request, username)
+    if request.method == "POST":
+        try:
+            throttle.count(tries)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("site:login"))
     form = SignInForm(request, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        throttle.forget_failures(request, username)
+        throttle.signed_in(tries)
         auth.login(request, form.get_user())
-        return HttpResponseRedirect(_next(request) or "/")
-    if form.errors:
-        throttle.record_failure(request, username)
-    context = {"form": form, "next": _next(request), "section": "login"}
+        response = HttpResponseRedirect(_next(request) or "/")
+        throttle.remember_device(request, response, username)
+        return response
+    context = {"form": form, "next": _next(request), "section": "login", "reset": "reset" in request.GET}
     return render(request, "marketplace/login.html", context, status=400 if form.errors else 200)
 
 
@@ -75,3 +140,184 @@ def login(request: HttpRequest) -> HttpResponse:
 def logout(request: HttpRequest) -> HttpResponse:
     auth.logout(request)
     return redirect("site:login")
+
+
+# Forgotten passwords
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def forgot(request: HttpRequest) -> HttpResponse:
+    """Ask for a letter with a link. The answer is the same whether or not somebody has the address."""
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    if not settings.MARKETPLACE_MAIL:
+        return render(request, "marketplace/forgot_without_mail.html", {"contact": contact()})
+    form = ForgotForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        email = form.cleaned_data["email"]
+        try:
+            throttle.count(throttle.letter(request, email))
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("site:forgot"))
+        access.send_reset_link(email, clock.now())
+        return redirect(reverse("site:forgot") + "?sent=1")
+    context = {"form": form, "sent": "sent" in request.GET, "contact": contact()}
+    return render(request, "marketplace/forgot.html", context, status=400 if form.errors else 200)
+
+
+@method_decorator([sensitive_post_parameters(), never_cache], name="dispatch")
+class ResetPassword(PasswordResetConfirmView):
+    """Django's own: the token moves into the session, so that it stands in no address that is passed on."""
+
+    form_class = NewPasswordForm
+    template_name = "marketplace/reset_password.html"
+    token_generator = access.reset_tokens
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(*args, **kwargs)
+        if not self.validlink and response.status_code == 200:
+            response.status_code = 410
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user: Any = self.user
+        # Whoever guessed wrong before and now has a new password need not wait.
+        throttle.signed_in(throttle.sign_in(self.request, user.get_username()))
+        return super().form_valid(form)
+
+    def get_success_url(self) -> str:
+        return reverse("site:login") + "?reset=1"
+
+
+# What a worker changes about the own account
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def change_password(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """A new password ends every other session: Django binds a session to the password's hash."""
+    if not worker.user.has_usable_password():
+        return _no_password(request, worker)
+    form = ChangePasswordForm(worker.user, request.POST or None)
+    if request.method == "POST":
+        tries = throttle.password(worker)
+        try:
+            throttle.count(tries)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("site:change_password"), worker)
+        if "old_password" not in form.errors:
+            throttle.signed_in(tries)
+        if form.is_valid():
+            form.save()
+            auth.update_session_auth_hash(request, worker.user)
+            return redirect(reverse("site:profile") + "?done=password")
+    return show(request, worker, "change_password", {"form": form}, "profile", status=400 if form.errors else 200)
+
+
+def _no_password(request: HttpRequest, worker: Worker) -> HttpResponse:
+    return problem(
+        request,
+        409,
+        "This account has no password",
+        "You came by the link of a panel, and that link is your way in. There is nothing to change.",
+        worker,
+        back_url=reverse("site:profile"),
+        back_label="Back to the profile",
+    )
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def change_email(request: HttpRequest, worker: Worker) -> HttpResponse:
+    if not worker.user.has_usable_password():
+        return _no_password(request, worker)
+    form = EmailForm(worker, request.POST or None, initial={"email": worker.user.email})
+    if request.method == "POST":
+        tries = throttle.password(worker)
+        try:
+            throttle.count(tries)
+            if form.is_valid():
+                throttle.signed_in(tries)
+                return _change_email(request, worker, form)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("site:change_email"), worker)
+    return show(request, worker, "change_email", {"form": form}, "profile", status=400 if form.errors else 200)
+
+
+def _change_email(request: HttpRequest, worker: Worker, form: EmailForm) -> HttpResponse:
+    email = form.cleaned_data["email"]
+    if email and settings.MARKETPLACE_MAIL:
+        throttle.count(throttle.letter(request, email))
+    try:
+        changed = access.change_email(worker, email, clock.now())
+    except (EmailTaken, AccountRefused) as refusal:
+        form.add_error("email", refusal.message)
+        return show(request, worker, "change_email", {"form": form}, "profile", status=400)
+    return redirect(reverse("site:profile") + ("?done=email" if changed else "?done=letter"))
+
+
+@require_POST
+@worker_required
+def resend_confirmation(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """The letter again, to the address of the account."""
+    email = worker.user.email
+    if email and worker.email_confirmed_at is None and settings.MARKETPLACE_MAIL:
+        try:
+            throttle.count(throttle.letter(request, email))
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("site:profile"), worker)
+        try:
+            access.change_email(worker, email, clock.now())
+        except (EmailTaken, AccountRefused) as refusal:
+            return problem(request, 409, "No letter was sent", refusal.message, worker)
+    return redirect(reverse("site:profile") + "?done=letter")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
+    """The page behind a confirmation link; programs that look at links in e-mails confirm nothing."""
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    try:
+        if request.method == "POST":
+            access.confirm(token, clock.now())
+            return render(request, "marketplace/confirmed.html", {})
+        worker, email = access.read_confirmation(token, clock.now())
+    except (AccountRefused, EmailTaken) as refusal:
+        return problem(
+            request,
+            410,
+            "This link confirms nothing",
+            refusal.message,
+            back_url=reverse("site:profile"),
+            back_label="Go to the profile",
+        )
+    context = {"email": email, "username": worker.user.get_username(), "token": token}
+    return render(request, "marketplace/confirm_email.html", context)
+
+
+@require_POST
+@worker_required
+def place(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Where the worker lives. In a sandbox the profile's own form sets it."""
+    form = PlaceForm(worker, request.POST)
+    if not form.is_valid():
+        return problem(
+            request,
+            400,
+            "That place is not on the list",
+            "Nothing was changed. Choose one of the list.",
+            worker,
+            back_url=reverse("site:profile"),
+            back_label="Back to the profile",
+        )
+    form.save()
+    return redirect(reverse("site:profile") + "?saved=1")

@@ -1,83 +1,135 @@
 """What the worker has done, earned and may do."""
 
+from datetime import datetime
+from math import ceil
 from typing import Any
 
 from django.conf import settings
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from marketplace.models import Worker
-from marketplace.rules import qualifications as rules
-from marketplace.site import queries, words
-from marketplace.site.countries import COUNTRIES
+from marketplace.models import Assignment, Worker
+from marketplace.rules.countries import COUNTRIES
+from marketplace.site import earnings_queries, queries, spreadsheet, words
+from marketplace.site.account_forms import PlaceForm
 from marketplace.site.forms import ProfileForm
 from marketplace.site.guards import worker_required
-from marketplace.site.pages import show
+from marketplace.site.pages import contact, kept_query, page_of, show
+from marketplace.site.subdivisions import subdivisions
+from marketplace.site.words import warn_at
 from marketplace.site.zone import viewer_zone
-from marketplace.verbs import assignments
+from marketplace.verbs import accounts, assignments, clock, concerns
 
-ROWS_PER_PAGE = 25
-
-
-def _page_of(rows: Any, request: HttpRequest) -> Any:
-    return Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+_Status = Assignment.Status
+# What the history can be narrowed to: the address's word, what the link says, the status.
+STATES: dict[str, tuple[str, str | None]] = {
+    "": ("All", None),
+    "waiting": ("Waiting", _Status.SUBMITTED),
+    "approved": ("Approved", _Status.APPROVED),
+    "rejected": ("Rejected", _Status.REJECTED),
+}
 
 
 @require_safe
 @worker_required
 def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
-    now = timezone.now()
+    now = clock.now()
     if assignments.sweep(now):
         worker.refresh_from_db()
+    totals = _totals(worker)
+    asked = request.GET.get("state", "")
+    state = asked if asked in STATES else ""
+    page = page_of(queries.handed_in(worker, STATES[state][1]), request)
+    for row in page.object_list:
+        row.dispute = row.disputes[0] if row.disputes else None
+        row.can_dispute = row.dispute is None and concerns.can_dispute(row, now)
+    context = {
+        "totals": totals,
+        "in_hand": _with_time_left(queries.in_hand(worker, now), now),
+        "queue_limit": settings.MARKETPLACE_QUEUE_LIMIT,
+        "page": page,
+        "query": kept_query(request),
+        "state": state,
+        "states": [(key, label) for key, (label, _) in STATES.items()],
+        "returned": _number(request.GET.get("returned", "")),
+    }
+    return show(request, worker, "my_work", context, "my_work")
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 6 else None
+
+
+def _totals(worker: Worker) -> dict[str, Any]:
     judged = worker.approved_count + worker.rejected_count
-    totals = {
+    return {
         "submitted": worker.submitted_count,
         "approved": worker.approved_count,
         "rejected": worker.rejected_count,
         "waiting": worker.submitted_count - judged,
         "approval": 100 * worker.approved_count // judged if judged else None,
     }
-    context = {
-        "totals": totals,
-        "in_hand": list(queries.in_hand(worker, now)),
-        "page": _page_of(queries.handed_in(worker), request),
-    }
-    return show(request, worker, "my_work", context, "my_work")
+
+
+def _with_time_left(rows: list[Assignment], now: datetime) -> list[dict[str, Any]]:
+    """Rows of the queue with the seconds left and the moment from which little is left."""
+    return [
+        {
+            "assignment": row,
+            "seconds_left": ceil((row.deadline - now).total_seconds()),
+            "warn_at": warn_at(row.hit.hit_type.assignment_duration_seconds),
+        }
+        for row in rows
+    ]
+
+
+VIEWS = {"days": "By day", "bonuses": "Bonuses", "payments": "Payments"}
 
 
 @require_safe
 @worker_required
 def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
-    assignments.sweep(timezone.now())
+    if assignments.sweep(clock.now()):
+        worker.refresh_from_db()
     zone = viewer_zone(request)
-    page = _page_of(queries.earnings_by_day(worker, zone), request)
-    page.object_list = [row | {"worked": words.worked(row["work_time"])} for row in page.object_list]
-    context = {"totals": queries.earnings_totals(worker), "page": page, "zone": zone.key}
+    asked = request.GET.get("view", "")
+    view = asked if asked in VIEWS else "days"
+    days = earnings_queries.by_day(worker, zone)
+    context = {
+        "totals": earnings_queries.totals(days),
+        "page": _earnings_page(request, worker, view, days),
+        "query": kept_query(request),
+        "zone": zone.key,
+        "view": view,
+        "views": VIEWS.items(),
+    }
     return show(request, worker, "earnings", context, "earnings")
+
+
+def _earnings_page(request: HttpRequest, worker: Worker, view: str, days: list[dict[str, Any]]) -> Any:
+    if view == "bonuses":
+        return page_of(earnings_queries.bonuses_of(worker), request)
+    if view == "payments":
+        page = page_of(earnings_queries.payments_to(worker), request)
+        for line in page.object_list:
+            line.shown = abs(line.amount)
+        return page
+    page = page_of(days, request)
+    page.object_list = [row | {"worked": words.worked(row["work_time"])} for row in page.object_list]
+    return page
 
 
 @require_safe
 @worker_required
-def qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
-    context = {"standing": _standing(worker), "page": _page_of(queries.qualifications_held(worker), request)}
-    return show(request, worker, "qualifications", context, "qualifications")
-
-
-def _standing(worker: Worker) -> list[dict[str, str]]:
-    young = worker.percent_approved_override is None and worker.submitted_count < rules.PERCENT_COUNTS_FROM
-    note = f"Counts as 100 % until you have submitted {rules.PERCENT_COUNTS_FROM} answers." if young else ""
-    place = COUNTRIES.get(worker.country, worker.country) or "not given"
-    return [
-        {"name": "Percent of answers approved", "value": f"{worker.percent_approved} %", "note": note},
-        {"name": "Number of answers approved", "value": f"{worker.number_approved:,}", "note": ""},
-        {"name": "Location", "value": f"{place}, {worker.subdivision}" if worker.subdivision else place, "note": ""},
-        {"name": "Adult content", "value": "agreed" if worker.adult else "not agreed", "note": ""},
-        {"name": "Masters", "value": "yes" if worker.masters else "no", "note": ""},
-    ]
+def earnings_file(request: HttpRequest, worker: Worker) -> HttpResponseBase:
+    """All movements of the worker's money as a CSV file, row by row: the list may be long."""
+    lines = spreadsheet.lines(earnings_queries.COLUMNS, earnings_queries.movements(worker, viewer_zone(request)))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="earnings-{worker.worker_id}.csv"'
+    return response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -93,5 +145,25 @@ def profile(request: HttpRequest, worker: Worker) -> HttpResponse:
     if form is not None and form.errors:
         # The form has written its refused values into the object; the page shows what is stored.
         worker.refresh_from_db()
-    context = {"form": form, "saved": "saved" in request.GET, "country": COUNTRIES.get(worker.country, "")}
+    context = {"form": form, "saved": "saved" in request.GET, "done": request.GET.get("done", "")} | _about(worker)
     return show(request, worker, "profile", context, "profile", status=400 if form is not None and form.errors else 200)
+
+
+@require_POST
+@worker_required
+def adult(request: HttpRequest, worker: Worker) -> HttpResponse:
+    accounts.choose_adult_content(worker, request.POST.get("agreed") == "yes")
+    return redirect("site:profile")
+
+
+def _about(worker: Worker) -> dict[str, Any]:
+    """What the profile says of the account. A panel's people have no password, and no address of theirs is kept."""
+    unconfirmed = bool(worker.user.email) and worker.email_confirmed_at is None
+    return {
+        "country": COUNTRIES.get(worker.country, ""),
+        "part": subdivisions(worker.country).get(worker.subdivision, worker.subdivision),
+        "has_password": worker.user.has_usable_password(),
+        "must_confirm": settings.MARKETPLACE_MAIL and unconfirmed,
+        "place": None if settings.MARKETPLACE_SANDBOX else PlaceForm(worker),
+        "contact": contact(),
+    }

@@ -2,7 +2,9 @@
 
 Security behaviour: the frame is of another site, so no cookie comes along and no CSRF token can be
 asked for. Who knows an assignment id may answer it; the id is random (about 150 bits), is given to its
-holder alone, and takes one answer. A workerId that is sent must be the holder's.
+holder alone, and takes one answer. A workerId that is sent must be the holder's. An id that was given back is
+known to who held it before: there a workerId is asked for, or the holder's own session, which comes along when
+the form is sent from a page of ours: no other site can send it (SameSite).
 """
 
 from typing import Any
@@ -13,15 +15,15 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 
-from marketplace.models import Assignment
-from marketplace.rules.errors import AssignmentDoesNotExist, AssignmentRefused
+from marketplace.models import Assignment, Worker
+from marketplace.rules.errors import AssignmentDoesNotExist, AssignmentRefused, FormFaults, HolderUnclear
 from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.site import queries
-from marketplace.verbs import assignments
+from marketplace.site.views.frames import form_again
+from marketplace.verbs import assignments, clock
 
 _Status = Assignment.Status
 _BACK = "Press Back in your browser if you want to copy what you wrote."
@@ -58,14 +60,40 @@ def external_submit(request: HttpRequest) -> HttpResponse:
             advice=_BACK,
         )
     assignment_id = request.POST.get("assignmentId") or request.GET.get("assignmentId", "")
-    worker_id = request.POST.get("workerId", "")
+    return _answer(request, assignment_id, request.POST.get("workerId", ""), fields)
+
+
+def _answer(request: HttpRequest, assignment_id: str, worker_id: str, fields: dict[str, list[str]]) -> HttpResponse:
     try:
-        assignment = assignments.submit(assignment_id, fields, timezone.now(), worker_id or None)
+        assignment = assignments.submit(assignment_id, fields, clock.now(), worker_id or None)
     except AssignmentDoesNotExist:
         return _unknown(request)
+    except HolderUnclear:
+        # Asked only here: an ordinary answer costs no look at the session.
+        own = Worker.objects.filter(user_id=request.user.pk).first() if request.user.is_authenticated else None
+        if own is None:
+            return _ask_who(request, assignment_id, fields)
+        return _answer(request, assignment_id, own.worker_id, fields)
+    except FormFaults as refusal:
+        again = form_again(request, assignment_id, worker_id, fields, refusal.faults)
+        return again or _refused(request, assignment_id, worker_id)
     except AssignmentRefused:
         return _refused(request, assignment_id, worker_id)
     return _taken(request, assignment)
+
+
+def _ask_who(request: HttpRequest, assignment_id: str, fields: dict[str, list[str]]) -> HttpResponse:
+    """The answer again as a form of ours: sent from here, it comes with the worker's session."""
+    whole = fields | {"assignmentId": [assignment_id]}
+    return _page(
+        request,
+        409,
+        "whose",
+        "One more step",
+        "Somebody held this HIT before you, and the task page did not say who answers.",
+        "Nothing is lost. Press the button to send your answer as the worker who is signed in here.",
+        again=[(name, value) for name, values in whole.items() for value in values],
+    )
 
 
 def _page(
@@ -88,7 +116,7 @@ def _going_on(assignment: Assignment) -> dict[str, Any]:
 
 
 def _taken(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    reward = f"${assignment.hit.hit_type.reward:,.2f}"
+    reward = f"${assignment.reward:,.2f}"
     approved = assignment.status == _Status.APPROVED
     return _page(
         request,
@@ -141,7 +169,7 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str) -> HttpRe
             "The first answer is kept as it was. This one was not added.",
             **_going_on(row),
         )
-    if row.status == _Status.ACCEPTED and row.deadline >= timezone.now():
+    if row.status == _Status.ACCEPTED and row.deadline >= clock.now():
         return _page(
             request,
             400,

@@ -9,25 +9,29 @@ from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Assignment, Hit, Worker
 from marketplace.rules import lifecycle
-from marketplace.rules.errors import AssignmentRefused, DoesNotMeetRequirements, NoHitsAvailable
+from marketplace.rules.errors import (
+    AssignmentRefused,
+    DoesNotMeetRequirements,
+    EmailNotConfirmed,
+    NoHitsAvailable,
+    QueueFull,
+    WorkerSuspended,
+)
 from marketplace.site import queries
 from marketplace.site.frames import work_frame
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import problem, show
-from marketplace.verbs import assignments, qualifications
+from marketplace.site.words import left, warn_at
+from marketplace.verbs import assignments, clock, concerns, qualifications
 
 _Status = Assignment.Status
 _AUTO = "auto_accept"
-# Warn when this much of the time allowed is left, but never sooner than five minutes before the end.
-_WARN_SHARE = 0.2
-_WARN_AT_MOST_SECONDS = 300
 
 
 @require_POST
@@ -46,16 +50,60 @@ def accept(request: HttpRequest, worker: Worker) -> HttpResponse:
         if hit is None:
             raise Http404
     try:
-        assignment = assignments.accept(hit_type, worker, timezone.now(), hit)
+        assignment = assignments.accept(hit_type, worker, clock.now(), hit)
     except NoHitsAvailable:
         return redirect(reverse("site:finished") + "?" + urlencode({"groupId": hit_type.hit_group_id}))
     except DoesNotMeetRequirements as refusal:
-        if (done := request.POST.get("after", "")).isdecimal():
-            return redirect("site:after", int(done))
+        if done := _key(request.POST.get("after", "")):
+            return redirect("site:after", done)
         if qualifications.failing(worker, hit_type.requirements, "discover"):
             raise Http404 from refusal
         return _not_qualified(request, worker, refusal)
+    except QueueFull as refusal:
+        return _queue_full(request, worker, refusal)
+    except WorkerSuspended:
+        return _suspended(request, worker)
+    except EmailNotConfirmed:
+        return _not_confirmed(request, worker)
     return redirect("site:work", assignment.pk)
+
+
+def _queue_full(request: HttpRequest, worker: Worker, refusal: QueueFull) -> HttpResponse:
+    return problem(
+        request,
+        409,
+        "Your hands are full",
+        f"You have {refusal.most} HITs in hand, as many as one may hold at a time. This one was not accepted. "
+        "Submit or return one of yours, then come back for it.",
+        worker,
+        back_url=reverse("site:my_work"),
+        back_label="Go to my work",
+    )
+
+
+def _suspended(request: HttpRequest, worker: Worker) -> HttpResponse:
+    return problem(
+        request,
+        403,
+        "Your account is suspended",
+        "You cannot take new HITs. What you have in hand you may finish, and what you earned is paid as usual. "
+        "If you think that this is a mistake, write to the people who run this marketplace.",
+        worker,
+        back_url=reverse("site:my_work"),
+        back_label="Go to my work",
+    )
+
+
+def _not_confirmed(request: HttpRequest, worker: Worker) -> HttpResponse:
+    return problem(
+        request,
+        403,
+        "Confirm your e-mail address first",
+        f"We sent a letter to {worker.user.email}: open its link, then come back. Nothing was accepted.",
+        worker,
+        back_url=reverse("site:profile"),
+        back_label="Send the letter again",
+    )
 
 
 def _not_qualified(request: HttpRequest, worker: Worker, refusal: DoesNotMeetRequirements) -> HttpResponse:
@@ -84,7 +132,7 @@ def _own(worker: Worker, pk: int) -> Assignment:
 def work(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     """The task in its frame. Loading it again keeps the assignment; when it is over, says how it ended."""
     assignment = _own(worker, pk)
-    now = timezone.now()
+    now = clock.now()
     if assignment.status != _Status.ACCEPTED or assignment.deadline < now:
         return redirect("site:after", pk)
     hit_type = assignment.hit.hit_type
@@ -92,10 +140,11 @@ def work(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     seconds_left = ceil((assignment.deadline - now).total_seconds())
     context = {
         "assignment": assignment,
-        "group": {"title": hit_type.title, "reward": hit_type.reward, "group_id": hit_type.hit_group_id},
+        "group": {"title": hit_type.title, "reward": assignment.reward, "group_id": hit_type.hit_group_id},
         "frame": work_frame(assignment, worker),
         "seconds_left": seconds_left,
-        "warn_at": min(_WARN_AT_MOST_SECONDS, int(hit_type.assignment_duration_seconds * _WARN_SHARE)),
+        "left": left(seconds_left),
+        "warn_at": warn_at(hit_type.assignment_duration_seconds),
         "auto_accept": request.session.get(_AUTO, True),
     }
     return render(request, "marketplace/work.html", context)
@@ -107,8 +156,19 @@ def give_back(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     assignment = _own(worker, pk)
     # When it ended another way before, the next page says which.
     with suppress(AssignmentRefused):
-        assignments.give_back(assignment, worker, timezone.now())
+        assignments.give_back(assignment, worker, clock.now())
     return redirect("site:after", pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def give_back_all(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Asks first; the answer counts what was returned."""
+    if request.method == "POST":
+        returned = assignments.give_back_all(worker, clock.now())
+        return redirect(f"{reverse('site:my_work')}?returned={returned}")
+    rows = queries.in_hand(worker, clock.now())
+    return show(request, worker, "return_all", {"in_hand": rows}, "my_work") if rows else redirect("site:my_work")
 
 
 @never_cache
@@ -116,7 +176,7 @@ def give_back(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
 @worker_required
 def after(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     """What became of an assignment, and what can be done next."""
-    now = timezone.now()
+    now = clock.now()
     assignment = _own(worker, pk)
     if assignment.status == _Status.ACCEPTED:
         if assignment.deadline >= now:
@@ -127,13 +187,14 @@ def after(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
         "assignment": assignment,
         "group": queries.group_for(worker, assignment.hit.hit_type),
         "state": assignment.status.lower(),
+        "can_dispute": concerns.can_dispute(assignment, now),
     }
     return show(request, worker, "after", context)
 
 
 def _ending(assignment: Assignment, now: datetime) -> dict[str, Any]:
     """Heading and explanation of how an assignment ended."""
-    reward = f"${assignment.hit.hit_type.reward:,.2f}"
+    reward = f"${assignment.reward:,.2f}"
     if assignment.status == _Status.SUBMITTED:
         return {
             "heading": "Submitted",
@@ -179,5 +240,10 @@ def auto_accept(request: HttpRequest, worker: Worker) -> HttpResponse:
     request.session[_AUTO] = wanted == "on"
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"auto": wanted})
-    assignment = request.POST.get("assignment", "")
-    return redirect("site:work", int(assignment)) if assignment.isdecimal() else redirect("site:home")
+    assignment = _key(request.POST.get("assignment", ""))
+    return redirect("site:work", assignment) if assignment else redirect("site:home")
+
+
+def _key(text: str) -> int | None:
+    """A primary key out of a form. Python refuses to read numbers of thousands of digits."""
+    return int(text) if text.isdecimal() and len(text) < 20 else None

@@ -5,7 +5,6 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from marketplace.models import Worker
-from marketplace.site import throttle
 
 FORM = {"username": "nina", "password": "long-enough-7", "email": "", "country": "CA"}
 
@@ -59,22 +58,6 @@ def test_signing_in_and_out(visitor: Client, worker: Worker) -> None:
     assert visitor.get("/accounts/logout/").status_code == 405
     visitor.post("/accounts/logout/")
     assert visitor.get("/").status_code == 302
-
-
-def test_the_eleventh_wrong_password_has_to_wait(visitor: Client, worker: Worker) -> None:
-    wrong, right = ({"username": "walter", "password": word} for word in ("wrong", "worker"))
-    for _ in range(throttle.ALLOWED_FAILURES):
-        assert visitor.post("/accounts/login/", wrong).status_code == 400
-    assert visitor.post("/accounts/login/", right).status_code == 429
-    assert visitor.post("/accounts/login/", right, REMOTE_ADDR="10.0.0.9").status_code == 302
-
-
-def test_a_good_sign_in_forgets_the_failures(visitor: Client, worker: Worker) -> None:
-    wrong = {"username": "walter", "password": "wrong"}
-    for _ in range(throttle.ALLOWED_FAILURES - 1):
-        visitor.post("/accounts/login/", wrong)
-    visitor.post("/accounts/login/", {"username": "walter", "password": "worker"})
-    assert Client().post("/accounts/login/", wrong).status_code == 400
 
 
 def test_an_account_without_a_worker_is_told_so(sign_in: Callable[..., Client], db: None) -> None:

@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from marketplace.models import Assignment, Hit, HitType, Worker
+from marketplace.verbs import assignments
 from tests.marketplace.site.test_pages_axe import make_question, sign_in
 
 Status = Assignment.Status
@@ -48,6 +50,12 @@ def start(page: Page, url: str) -> None:
     expect(page).to_have_url(WORK)
 
 
+def wait(page: Page, seconds: int) -> None:
+    """Let time pass, in the browser (whose clock is installed) and for the deadlines of the marketplace."""
+    page.clock.fast_forward(seconds * 1000)
+    Assignment.objects.update(deadline=F("deadline") - timedelta(seconds=seconds))
+
+
 def test_one_hit_follows_the_other_until_the_last(page: Page, url: str, worker: Worker, task_origin: str) -> None:
     assert task_origin.split(":")[1] != url.split(":")[1]
     start(page, url)
@@ -56,7 +64,10 @@ def test_one_hit_follows_the_other_until_the_last(page: Page, url: str, worker: 
         answer(page)
         expect(page).not_to_have_url(before)
         expect(page).to_have_url(WORK)
+        expect(page.get_by_text("Sent. This is the next one")).to_be_visible()
         assert Assignment.objects.filter(status=Status.SUBMITTED).count() == done
+    page.reload()
+    expect(page.get_by_text("Sent. This is the next one")).to_be_hidden()
     answer(page)
     expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
     assert set(Assignment.objects.values_list("status", flat=True)) == {Status.SUBMITTED}
@@ -99,12 +110,13 @@ def test_without_scripts_a_link_leads_on(page: Page, url: str, browser: Any) -> 
 
 def test_time_running_out_is_said_and_then_over(page: Page, url: str) -> None:
     start(page, url)
-    held = Assignment.objects.get()
-    Assignment.objects.filter(pk=held.pk).update(deadline=timezone.now() + timedelta(seconds=5))
+    page.clock.install()
+    Assignment.objects.update(deadline=timezone.now() + timedelta(seconds=20))
     page.reload()
     expect(page.locator("#running-out")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("left to submit this HIT")
-    expect(page.locator("#time-over")).to_be_visible(timeout=10_000)
+    wait(page, 20)
+    expect(page.locator("#time-over")).to_be_visible()
     expect(page.get_by_role("status")).to_contain_text("Time is over")
     expect(page.get_by_role("button", name="Return")).to_be_hidden()
     page.get_by_role("link", name="Go on").click()
@@ -145,3 +157,42 @@ def test_a_double_click_takes_one_hit(page: Page, url: str) -> None:
     page.get_by_role("button", name="Start: Pick the entity").dblclick()
     expect(page).to_have_url(WORK)
     assert Assignment.objects.count() == 1
+
+
+def test_the_queue_counts_down_and_says_what_runs_out(
+    page: Page, url: str, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    now = timezone.now()
+    urgent, calm = (assignments.accept(hit_type, worker, now) for _ in range(2))
+    Assignment.objects.filter(pk=urgent.pk).update(deadline=now + timedelta(seconds=20))
+    page.clock.install()
+    page.goto(f"{url}/worker/")
+    rows = page.locator(".held")
+    expect(rows.nth(1)).to_contain_text("09:5")
+    expect(page.get_by_role("status")).to_contain_text("seconds left")
+    wait(page, 20)
+    expect(rows.nth(0)).to_contain_text("time is over")
+    expect(page.get_by_role("status")).to_contain_text("time is over")
+    expect(rows.nth(0).get_by_role("link", name="Continue")).to_be_hidden()
+    page.get_by_role("link", name="Return all").click()
+    page.get_by_role("button", name="Return 1 HIT").click()
+    expect(page.get_by_text("1 HIT returned")).to_be_visible()
+    calm.refresh_from_db()
+    assert calm.status == Status.RETURNED
+
+
+def test_the_list_is_worked_by_keyboard(page: Page, url: str) -> None:
+    page.goto(url)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.keyboard.type("entity")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("q=entity"))
+    page.get_by_role("link", name="Preview: Pick the entity").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Start: Pick the entity")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(WORK)

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.rules.qualifications import ADULT
 from marketplace.verbs import assignments, qualifications
 
 
@@ -33,6 +34,23 @@ def test_my_work_lists_every_answer_with_what_became_of_it(client: Client, three
     for part in ("approved", "rejected", "waiting", "The text was not read", "Well done", "pays by"):
         assert part in page.text
     assert page.context["totals"] == {"submitted": 3, "approved": 1, "rejected": 1, "waiting": 1, "approval": 50}
+
+
+@pytest.mark.parametrize(
+    ("state", "statuses"),
+    [
+        ("", ["Submitted", "Rejected", "Approved"]),
+        ("waiting", ["Submitted"]),
+        ("approved", ["Approved"]),
+        ("rejected", ["Rejected"]),
+        ("nonsense", ["Submitted", "Rejected", "Approved"]),
+    ],
+)
+def test_the_history_is_narrowed_to_a_state(
+    client: Client, three_answers: list[Assignment], state: str, statuses: list[str]
+) -> None:
+    page = client.get(f"/worker/?state={state}")
+    assert [row.status for row in page.context["page"].object_list] == statuses
 
 
 def test_my_work_leads_back_to_a_hit_in_hand(client: Client, held: Assignment) -> None:
@@ -86,7 +104,7 @@ def test_qualifications_show_what_is_held_and_not_what_was_taken_away(
     for name in ("Trained", "Former"):
         kind = qualifications.create_type(requester, name=name, description="After a test", status="Active", now=now)
         qualifications.grant(requester, kind.qualification_type_id, worker.worker_id, now, value=88)
-    qualifications.revoke(requester, kind.qualification_type_id, worker.worker_id)
+    qualifications.revoke(requester, kind.qualification_type_id, worker.worker_id, now)
     page = client.get("/worker/qualifications/").text
     assert "Trained" in page and "88" in page
     assert "Former" not in page
@@ -130,6 +148,15 @@ def test_a_wrong_profile_changes_nothing(client: Client, worker: Worker, field: 
     assert answer.context["form"].errors.keys() == {field}
     worker.refresh_from_db()
     assert (worker.country, worker.percent_approved_override) == ("", None)
+
+
+def test_a_worker_agrees_to_content_for_adults_and_takes_it_back(client: Client, worker: Worker, settings: Any) -> None:
+    settings.MARKETPLACE_SANDBOX = False
+    for shown, agreed, adult in (("I am an adult and agree", "yes", True), ("Show me none", "no", False)):
+        assert shown in client.get("/worker/profile/").text
+        assert client.post("/worker/profile/adult/", {"agreed": agreed}).headers["Location"] == "/worker/profile/"
+        worker.refresh_from_db()
+        assert (worker.adult, worker.system_standing(ADULT)) == (adult, int(adult))
 
 
 def test_outside_a_sandbox_the_profile_is_only_read(client: Client, worker: Worker, settings: Any) -> None:

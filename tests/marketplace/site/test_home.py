@@ -10,7 +10,7 @@ from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.rules.qualifications import NUMBER_APPROVED
 from marketplace.site import queries
 from marketplace.site.queries import Group
-from marketplace.verbs import assignments, qualifications
+from marketplace.verbs import assignments, blocks, qualifications
 from tests.marketplace.site.conftest import requirement
 
 EXPERIENCED = requirement("GreaterThan", type_id=NUMBER_APPROVED, IntegerValues=[100])
@@ -146,6 +146,7 @@ def three_groups(
         ("reward", ["Rich", "Quick", "Plenty"]),
         ("newest", ["Plenty", "Quick", "Rich"]),
         ("most", ["Plenty", "Quick", "Rich"]),
+        ("time", ["Quick", "Rich", "Plenty"]),
         ("nonsense", ["Quick", "Rich", "Plenty"]),
     ],
 )
@@ -154,9 +155,9 @@ def test_groups_are_sorted_as_asked(client: Client, three_groups: None, sort: st
 
 
 @pytest.mark.parametrize(
-    ("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3)]
+    ("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3), ("passage", 3)]
 )
-def test_search_looks_at_titles_keywords_and_requesters(
+def test_search_looks_at_titles_descriptions_keywords_and_requesters(
     client: Client, three_groups: None, search: str, titles: list[str] | int
 ) -> None:
     found = [group.title for group in groups(client, f"?q={search}")]
@@ -167,6 +168,16 @@ def test_an_empty_search_says_how_to_go_on(client: Client, three_groups: None) -
     page = client.get("/?q=%3Cb%3Enothing").text
     assert "Nothing matches “&lt;b&gt;nothing”" in page
     assert "Clear the search" in page
+
+
+def test_a_search_tells_of_what_it_found_and_the_worker_cannot_take(
+    client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
+) -> None:
+    make_hit(make_hit_type(title="Translate", requirements=[EXPERIENCED]))
+    page = client.get("/?q=translate").text
+    assert "Nothing that you qualify for matches “translate”" in page and "1 group of HITs matches" in page
+    assert 'href="/?filtered=1&amp;q=translate"' in page
+    assert [group.title for group in groups(client, "?filtered=1&q=translate")] == ["Translate"]
 
 
 def test_no_work_at_all_is_said_calmly(client: Client) -> None:
@@ -204,10 +215,52 @@ def test_a_wrong_time_zone_counts_as_utc(client: Client, cookie: str) -> None:
     assert client.get("/").status_code == 200
 
 
-def test_counting_stops_at_a_limit_and_says_so(
+def test_large_numbers_are_about(
     client: Client, hit_type: HitType, make_hit: Callable[..., Hit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "MOST_COUNTED", 3)
     for _ in range(5):
         make_hit(hit_type)
-    assert "3+ HITs" in client.get("/").text
+    assert "about 5 HITs" in client.get("/").text
+
+
+def test_a_group_that_this_worker_has_finished_is_not_offered(
+    client: Client,
+    other_client: Client,
+    worker: Worker,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    answer_hits: Callable[..., Any],
+) -> None:
+    for _ in range(2):
+        make_hit(hit_type, max_assignments=5)
+    answer_hits(hit_type, worker, 2)
+    assert groups(client) == []
+    assert [group.available for group in groups(other_client)] == [2]
+
+
+def test_a_blocked_worker_does_not_see_the_requesters_work(
+    client: Client, requester: Requester, worker: Worker, hit: Hit, hit_type: HitType, now: datetime
+) -> None:
+    blocks.block(requester, worker.worker_id, "Answers at random", now)
+    assert groups(client) == []
+    assert client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").status_code == 404
+    assert "at random" not in client.get("/").text
+
+
+def test_how_long_a_requester_takes_to_decide_is_told(
+    client: Client,
+    requester: Requester,
+    other_worker: Worker,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+    answer_hits: Callable[..., Any],
+    now: datetime,
+) -> None:
+    for _ in range(3):
+        make_hit(hit_type)
+    first, second = answer_hits(hit_type, other_worker, 2)
+    assignments.approve(requester, first.assignment_id, now + timedelta(minutes=10))
+    assignments.reject(requester, second.assignment_id, now + timedelta(minutes=30), "Not read")
+    page = client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").text
+    assert "50 % approved, decides in about 20 min" in page

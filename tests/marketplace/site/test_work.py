@@ -155,7 +155,7 @@ def test_a_refused_accept_says_what_is_missing(
     make_hit(kind)
     answer = start(client, kind)
     assert answer.status_code == 403
-    assert "You live in CA" in answer.text
+    assert "Living in: Canada" in answer.text
 
 
 def test_who_was_blocked_meanwhile_still_sees_that_the_answer_is_kept(

@@ -1,0 +1,84 @@
+"""What workers have raised: disputes of rejections, reports of HITs."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from marketplace.models import Concern
+from marketplace.rules import lifecycle
+from marketplace.site.guards import operator_required
+from marketplace.site.operator import queries
+from marketplace.site.operator.answers import answers_in
+from marketplace.site.operator.forms import ResolveForm
+from marketplace.site.operator.pages import page_of, show
+from marketplace.site.pages import kept_query
+from marketplace.verbs import clock, resolutions
+from marketplace.verbs.concerns import can_dispute
+
+SECTION = "concerns"
+STATES = {"open": "Open", "resolved": "Resolved", "all": "All"}
+
+
+@require_safe
+@operator_required
+def index(request: HttpRequest, operator: User) -> HttpResponse:
+    kind, state = request.GET.get("kind", ""), request.GET.get("state", "open")
+    rows = queries.concerns()
+    if kind in Concern.Kind.values:
+        rows = rows.filter(kind=kind)
+    if state in ("open", "resolved"):
+        rows = rows.filter(resolved_at__isnull=state == "open")
+    context = {
+        "page": page_of(rows, request),
+        "query": kept_query(request),
+        "kind": kind,
+        "state": state,
+        "kinds": [("", "Disputes and reports"), (Concern.Kind.DISPUTE, "Disputes"), (Concern.Kind.REPORT, "Reports")],
+        "states": list(STATES.items()),
+    }
+    return show(request, "concerns", context, SECTION)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required
+def concern(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
+    """All there is to know, and the decision; what costs or ends something is asked for once more."""
+    raised = queries.whole_concern(pk)
+    if raised is None:
+        raise Http404
+    now = clock.now()
+    form = ResolveForm(request.POST or None, choices=_choices(raised, now))
+    context: dict[str, Any] = {"concern": raised, "form": form, "now": now}
+    if raised.assignment is not None:
+        context["answers"] = answers_in(raised.assignment)
+    if request.method != "POST" or not form.is_valid():
+        return show(request, "concern", context, SECTION, status=400 if form.errors else 200)
+    decision = form.cleaned_data["decision"]
+    if decision != "note" and "confirmed" not in request.POST:
+        context |= {"decision": decision, "note": form.cleaned_data["note"]}
+        return show(request, "concern_confirm", context, SECTION)
+    resolutions.resolve(
+        operator,
+        raised,
+        form.cleaned_data["note"],
+        now,
+        overturn=decision == "overturn",
+        take_down=decision == "take_down",
+    )
+    messages.success(request, "Resolved. The worker finds your note under Messages.")
+    return redirect("operator:concerns")
+
+
+def _choices(raised: Concern, now: datetime) -> list[tuple[str, str]]:
+    choices = [("note", "Only answer, change nothing")]
+    if raised.kind == Concern.Kind.DISPUTE and raised.assignment is not None and can_dispute(raised.assignment, now):
+        choices.append(("overturn", f"Undo the rejection: the requester pays ${raised.assignment.cost:,.2f}"))
+    open_states = (lifecycle.ASSIGNABLE, lifecycle.UNASSIGNABLE)
+    if raised.kind == Concern.Kind.REPORT and raised.hit.status(now) in open_states and raised.hit.expires_at > now:
+        choices.append(("take_down", "Take the HIT down"))
+    return choices

@@ -1,0 +1,53 @@
+"""A requester's layouts: paste, look, copy the id."""
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from marketplace.models import HitLayout
+from marketplace.rules.errors import ParameterValidationError
+from marketplace.rules.questions.layouts import check_layout
+from marketplace.site.frames import layout_frame
+from marketplace.site.guards import operator_required
+from marketplace.site.operator.forms import LayoutForm
+from marketplace.site.operator.pages import sent_token, show
+from marketplace.site.operator.views.requesters import SECTION, find
+from marketplace.verbs import clock, frames, layouts
+from marketplace.verbs.operators import act
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required
+def new(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
+    who = find(customer_id)
+    form = LayoutForm(request.POST or None)
+    context = {"form": form, "requester": who}
+    if request.method != "POST" or not form.is_valid():
+        return show(request, "layout_new", context, SECTION, status=400 if form.errors else 200)
+    now = clock.now()
+    name = form.cleaned_data["name"]
+    try:
+        with act(operator, f"Added the layout {name}", now, token=sent_token(request), requester=who):
+            made = layouts.register(who, name, form.cleaned_data["html"], now)
+    except ParameterValidationError as refusal:
+        form.add_error("html", refusal.message)
+        return show(request, "layout_new", context, SECTION, status=400)
+    messages.success(request, "The layout is kept. It cannot be changed; add another one instead.")
+    return redirect("operator:layout", made.pk)
+
+
+@require_safe
+@operator_required
+def layout(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
+    found = HitLayout.objects.filter(pk=pk).select_related("requester").first()
+    if found is None:
+        raise Http404
+    context = {
+        "layout": found,
+        "requester": found.requester,
+        "placeholders": check_layout(found.html),
+        "frame": layout_frame(found) if frames.origin() else None,
+    }
+    return show(request, "layout", context, SECTION)

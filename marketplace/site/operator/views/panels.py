@@ -1,0 +1,72 @@
+"""Links by which people from elsewhere come in and go back."""
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from marketplace.models import Panel
+from marketplace.rules.errors import ParameterValidationError
+from marketplace.site.guards import operator_required
+from marketplace.site.operator import queries
+from marketplace.site.operator.forms import PanelForm
+from marketplace.site.operator.pages import page_of, sent_token, show
+from marketplace.site.pages import kept_query
+from marketplace.verbs import clock, panels
+from marketplace.verbs.operators import act
+
+SECTION = "access"
+
+
+def _find(slug: str) -> Panel:
+    found = Panel.objects.filter(slug=slug).select_related("hit_type").first()
+    if found is None:
+        raise Http404
+    return found
+
+
+@require_safe
+@operator_required
+def index(request: HttpRequest, operator: User) -> HttpResponse:
+    context = {"page": page_of(queries.panels(), request), "query": kept_query(request)}
+    return show(request, "panels", context, SECTION)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required
+def new(request: HttpRequest, operator: User) -> HttpResponse:
+    form = PanelForm(request.POST or None)
+    if request.method != "POST" or not form.is_valid():
+        return show(request, "panel_new", {"form": form}, SECTION, status=400 if form.errors else 200)
+    now, data = clock.now(), dict(form.cleaned_data)
+    try:
+        with act(operator, f"Made the panel {data['slug']}", now, token=sent_token(request)):
+            panels.make_panel(hit_type=data.pop("group"), now=now, **data)
+    except ParameterValidationError as refusal:
+        form.add_error(None, refusal.message)
+        return show(request, "panel_new", {"form": form}, SECTION, status=400)
+    return redirect("operator:panel", data["slug"])
+
+
+@require_safe
+@operator_required
+def panel(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
+    found = _find(slug)
+    return show(request, "panel", {"panel": found, "counts": queries.panel_counts(found)}, SECTION)
+
+
+@require_POST
+@operator_required
+def close(request: HttpRequest, operator: User, slug: str) -> HttpResponse:
+    """Close or open again: whichever the page offered, which the form names."""
+    found, now = _find(slug), clock.now()
+    if request.POST.get("do") == "reopen":
+        with act(operator, f"Opened the panel {slug} again", now):
+            panels.reopen_panel(found)
+        messages.success(request, "The panel is open again.")
+    else:
+        with act(operator, f"Closed the panel {slug}", now):
+            panels.close_panel(found, now)
+        messages.success(request, "The panel is closed: nobody new comes in.")
+    return redirect("operator:panel", slug)

@@ -1,0 +1,123 @@
+"""In by a panel's link, and back to its completion address."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import auth
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from marketplace.models import Panel, PanelEntry, Worker
+from marketplace.rules import panels as rules
+from marketplace.rules.errors import JoinRefused, TooManyAttempts
+from marketplace.site import throttle
+from marketplace.site.guards import other_name, worker_required
+from marketplace.site.pages import problem, show
+from marketplace.verbs import clock, panels
+
+# What the session keeps of a panel, for the bar on every page.
+SESSION = "panel"
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the terms, then take the person in. Opening the link makes and signs in nothing; the button does.
+
+    Security: the id in the link can be guessed. So it signs in only to accounts that this page made, which
+    have no password; entries from one address are slowed down; a panel with a secret asks for a signature.
+    """
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    panel = Panel.objects.filter(slug=slug).first()
+    if panel is None:
+        raise Http404
+    outside_id = request.GET.get(panel.parameter, "").strip()
+    parameters = rules.kept_parameters(request.GET.dict(), panel.parameter)
+    try:
+        if request.method == "POST":
+            throttle.count(throttle.panel(request))
+        panels.check_link(panel, outside_id, request.GET.get(rules.SIGNATURE, ""))
+        entry = panels.find_entry(panel, outside_id)
+        if entry is None and panel.closed_at is not None:
+            return _closed(request, panel, panels.screened_out_address(panel, outside_id, parameters))
+        if request.method == "POST":
+            if entry is None and request.POST.get("agreed") != "yes":
+                return _terms(request, panel, entry, missing=True)
+            return _take_in(request, panels.enter(panel, outside_id, parameters, clock.now()))
+    except TooManyAttempts as refusal:
+        return throttle.too_many(request, refusal, request.get_full_path())
+    except JoinRefused as refusal:
+        return problem(request, 403, "This link does not let you in", refusal.message)
+    return _terms(request, panel, entry)
+
+
+def _terms(request: HttpRequest, panel: Panel, entry: PanelEntry | None, missing: bool = False) -> HttpResponse:
+    user = request.user
+    other = user.is_authenticated and (entry is None or entry.worker.user_id != user.pk)
+    context = {
+        "panel": panel,
+        "entry": entry,
+        "missing": missing,
+        "other": user if other else None,
+        # With the parameters: the form goes back to the very link.
+        "here": request.get_full_path(),
+    }
+    return render(request, "marketplace/panel.html", context, status=400 if missing else 200)
+
+
+def _closed(request: HttpRequest, panel: Panel, address: str) -> HttpResponse:
+    context = {"panel": panel, "address": address}
+    return render(request, "marketplace/panel_closed.html", context, status=410)
+
+
+def _take_in(request: HttpRequest, entry: PanelEntry) -> HttpResponse:
+    auth.login(request, entry.worker.user, settings.AUTHENTICATION_BACKENDS[0])
+    panel = entry.panel
+    request.session[SESSION] = {"name": panel.name, "finish_after": panel.finish_after}
+    if panels.is_done(entry):
+        return redirect("site:panel_finish")
+    if panel.hit_type is None:
+        return redirect("site:home")
+    group = urlencode({"groupId": panel.hit_type.hit_group_id})
+    return HttpResponseRedirect(f"{reverse('site:preview')}?{group}")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def finish(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Back to where the person came from; the account stays, and the link leads to it again."""
+    entry = PanelEntry.objects.select_related("panel").filter(worker=worker).first()
+    if entry is None:
+        raise Http404
+    entry.worker = worker
+    if request.method == "POST":
+        address = panels.finish(entry, clock.now())
+        auth.logout(request)
+        if address:
+            return HttpResponseRedirect(address)
+        return problem(
+            request,
+            200,
+            "You have stopped",
+            f"What you submitted is kept and counts. The link of {entry.panel.name} leads back to your account.",
+        )
+    early = panels.stops_early(entry)
+    context = {"panel": entry.panel, "done": panels.is_done(entry), "early": early}
+    response = show(request, worker, "panel_finish", context)
+    address = entry.panel.screened_out_url if early else entry.panel.completion_url
+    if address:
+        _allow_to_lead_to(response, address)
+    return response
+
+
+def _allow_to_lead_to(response: HttpResponse, address: str) -> None:
+    """The browser holds the redirect that follows a form against the policy for forms."""
+    update: dict[str, Any] = {"form-action": [rules.origin(address)]}
+    response._csp_update = update  # type: ignore[attr-defined]

@@ -1,0 +1,34 @@
+// The helper functions that task pages for Mechanical Turk call, written anew. They read the address of the frame.
+"use strict";
+
+function turkGetParam(name, defaultValue) {
+  const found = new URLSearchParams(window.location.search).get(name);
+  return found === null ? (defaultValue === undefined ? "" : defaultValue) : found;
+}
+
+function turkGetSubmitToHost() {
+  return turkGetParam("turkSubmitTo", "");
+}
+
+// Fills the field of the form from the address. In a preview the page's submit button says why it is off.
+function turkSetAssignmentID(formName, buttonName) {
+  const id = turkGetParam("assignmentId", "");
+  const form = document.getElementById(formName || "mturk_form") || document.forms[formName || "mturk_form"] || document.forms[0];
+  if (form) {
+    let field = form.elements.namedItem("assignmentId");
+    if (!field) {
+      field = document.createElement("input");
+      field.type = "hidden";
+      field.name = "assignmentId";
+      form.append(field);
+    }
+    field.value = id;
+  }
+  const button = document.getElementById(buttonName || "submitButton");
+  if (button && id === "ASSIGNMENT_ID_NOT_AVAILABLE") {
+    button.disabled = true;
+    if ("value" in button && button.tagName === "INPUT") button.value = "Accept the HIT to submit";
+    else button.textContent = "Accept the HIT to submit";
+  }
+  return id;
+}

@@ -1,0 +1,193 @@
+"""Every page of the operator in a real browser: accessible, no sideways scrolling, nothing refused by the policy."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from marketplace.models import Assignment, Hit, HitType, Notification, Panel, PanelEntry, Requester, Worker
+from marketplace.verbs import (
+    access,
+    accounts,
+    assignments,
+    blocks,
+    concerns,
+    events,
+    hits,
+    layouts,
+    operators,
+    payouts,
+    qualifications,
+)
+from tests.marketplace.conftest import QUESTION
+from tests.marketplace.site.test_pages_axe import check, sign_in
+
+LAYOUT = "<!DOCTYPE html><html lang='en'><head><title>t</title></head><body><main><p>${text}</p></main></body></html>"
+PAGES = [
+    "/operator/",
+    "/operator/log/",
+    "/operator/requesters/",
+    "/operator/requesters/?q=nobody",
+    "/operator/requesters/{requester}/",
+    "/operator/requesters/{requester}/money/",
+    "/operator/layouts/{layout}/",
+    "/operator/workers/",
+    "/operator/workers/{worker}/",
+    "/operator/owed/",
+    "/operator/owed/?minimum=1000",
+    "/operator/payouts/",
+    "/operator/payouts/{draft}/",
+    "/operator/payouts/{paid}/",
+    "/operator/payouts/{undone}/",
+    "/operator/concerns/",
+    "/operator/concerns/?kind=report&state=resolved",
+    "/operator/concerns/{dispute}/",
+    "/operator/invitations/",
+    "/operator/invitations/{invitation}/",
+    "/operator/panels/",
+    "/operator/panels/spring/",
+    "/operator/notifications/",
+    "/operator/notifications/?state=waiting",
+    "/operator/nothing-here/",
+]
+FORMS = [
+    "/operator/password/",
+    "/operator/requesters/{requester}/deposit/?amount=12.50",
+    "/operator/requesters/{requester}/deposit/?amount=-1",
+    "/operator/requesters/{requester}/layouts/new/",
+    "/operator/keys/{key}/revoke/",
+    "/operator/workers/{worker}/suspend/",
+    "/operator/workers/{worker}/erase/",
+    "/operator/payouts/{paid}/undo/",
+    "/operator/panels/new/",
+]
+# Forms are drawn by one template: some speak for all, and on the small screen two.
+SCREENS = {(1280, 800, "light"): PAGES + FORMS, (360, 700, "dark"): PAGES + FORMS[:2]}
+
+
+@pytest.fixture
+def world(
+    transactional_db: None,
+    live_server: Any,
+    operator: User,
+    requester: Requester,
+    make_worker: Callable[..., Worker],
+    hit_type: HitType,
+    settings: Any,
+    now: datetime,
+) -> dict[str, Any]:
+    """Something to show on every page."""
+    settings.MARKETPLACE_PUBLIC_URL = live_server.url
+    crowd = [make_worker(name) for name in ("walter", "wilma-with-a-rather-long-name-to-sign-in-with", "will")]
+    walter = crowd[0]
+    User.objects.filter(pk=walter.user.pk).update(email="walter.with.a.long.address@mail.example.org")
+    rejected = _work(requester, hit_type, crowd, now)
+    dispute = concerns.dispute(walter, rejected, "The third line says it.\nPlease look again.", now)
+    concerns.report(crowd[1], rejected.hit, "broken", "Nothing loads", now)
+    blocks.block(requester, walter.worker_id, "Answers at random", now)
+    kind = qualifications.create_type(requester, name="Trained", description="x", status="Active", now=now)
+    qualifications.grant(requester, kind.qualification_type_id, walter.worker_id, now, value=90)
+    paid = payouts.pay(operator, payouts.draft(operator, payouts.owing(), "owed at least $0.01", now).pk, now)
+    line = paid.lines.order_by("pk")[0]
+    undone = payouts.undo(operator, paid.pk, "The transfer bounced", now, line_id=line.pk)
+    draft = payouts.draft(operator, payouts.owing(), "owed at least $0.01", now)
+    events.set_webhook(requester, "https://requester.example.org/events/of/hits", now)
+    _failed_notification(requester, now)
+    panel = Panel.objects.create(
+        slug="spring", name="The panel", terms="Be kind.", completion_url="https://example.org/", created_at=now
+    )
+    PanelEntry.objects.create(panel=panel, worker=walter, outside_id="5f3a9", consented_at=now, last_seen_at=now)
+    with operators.act(operator, "Deposited $12.50", now, requester=requester):
+        accounts.add_key(requester, "publishing script")
+    return {
+        "url": live_server.url,
+        "requester": requester.customer_id,
+        "key": requester.access_keys.get(label="").pk,
+        "layout": layouts.register(requester, "Moods", LAYOUT, now).pk,
+        "worker": walter.worker_id,
+        "draft": draft.pk,
+        "paid": paid.pk,
+        "undone": undone.pk,
+        "dispute": dispute.pk,
+        "invitation": access.invite(now=now, by=operator, note="Students of the spring course", uses=30).pk,
+    }
+
+
+def _work(requester: Requester, hit_type: HitType, crowd: list[Worker], now: datetime) -> Assignment:
+    """A day of submissions, some approved; returns a rejected one of the first worker."""
+    for number in range(24):
+        hour = now - timedelta(hours=number)
+        hit = Hit.objects.create(
+            requester=requester,
+            hit_type=hit_type,
+            question=QUESTION,
+            max_assignments=9,
+            created_at=hour,
+            expires_at=now + timedelta(days=1),
+            fee=Decimal("0.10"),
+        )
+        hits.money.hold(requester.pk, hit.cost * 9, hour, hit)
+        for worker in crowd[: 1 + number % 3]:
+            held = assignments.accept(hit_type, worker, hour, hit)
+            assignments.submit(held.assignment_id, {"mood": ["calm"], "why": ["It says\nso."]}, hour)
+            if number % 4:
+                assignments.approve(requester, held.assignment_id, hour)
+    waiting = Assignment.objects.filter(worker=crowd[0], status=Assignment.Status.SUBMITTED).order_by("-pk")[0]
+    return assignments.reject(requester, waiting.assignment_id, now, "Not what the text says")
+
+
+def _failed_notification(requester: Requester, now: datetime) -> None:
+    Notification.objects.create(
+        requester=requester,
+        transport="SQS",
+        destination="https://sqs.example.org/123456789012/events-of-our-hits",
+        document_id="f" * 40,
+        body="{}",
+        created_at=now,
+        due_at=now,
+        attempts=8,
+        done_at=now,
+        reason="The queue does not exist.",
+    )
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: f"{screen[0]}-{screen[2]}")
+def test_every_page_is_accessible(
+    page: Page, desk: Client, world: dict[str, Any], screen: tuple[int, int, str]
+) -> None:
+    refused: list[str] = []
+    page.on("console", lambda line: refused.append(line.text) if "violates" in line.text else None)
+    sign_in(page, desk, world["url"])
+    problems = []
+    for path in SCREENS[screen]:
+        problems += check(page, world["url"] + path.format(**world), screen)
+    assert problems == []
+    assert refused == []
+
+
+def test_money_is_marked_as_paid_by_hand(page: Page, desk: Client, world: dict[str, Any]) -> None:
+    sign_in(page, desk, world["url"])
+    page.goto(f"{world['url']}/operator/owed/")
+    page.get_by_role("link", name="1 worker,").click()
+    button = page.get_by_role("button", name="Mark 1 worker as paid")
+    button.dblclick()
+    expect(page.get_by_role("status")).to_contain_text("Marked as paid: 1 worker")
+    page.goto(f"{world['url']}/operator/owed/")
+    expect(page.get_by_role("heading", name="Nobody is owed anything")).to_be_visible()
+
+
+def test_the_overview_refreshes_itself(page: Page, desk: Client, world: dict[str, Any]) -> None:
+    page.clock.install()
+    sign_in(page, desk, world["url"])
+    page.goto(f"{world['url']}/operator/")
+    counted = page.locator("#live dl.tiles dd").first
+    before = int(counted.inner_text())
+    Hit.objects.update(expires_at=datetime.fromisoformat("2020-01-01T00:00:00+00:00"))
+    page.clock.fast_forward(10_500)
+    expect(counted).to_have_text("0")
+    assert before > 0

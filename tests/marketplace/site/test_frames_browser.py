@@ -1,0 +1,369 @@
+"""Questions of every kind in a real browser: shown exactly, nothing executed, nothing reached, answered."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape as escape_xml
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from lxml import etree
+from playwright.sync_api import Frame, Page, expect
+
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
+from marketplace.rules.questions.xml import SCHEMAS
+from marketplace.site.frames import preview_frame
+from marketplace.verbs import assignments, frames, layouts
+from tests.axe import violations
+from tests.marketplace.rules.questions.test_forms import REQUIRED, choices, form_xml, question, text_with
+from tests.marketplace.site.test_pages_axe import sign_in
+
+DATA = Path(__file__).parents[4] / "shared" / "data"
+WORK = re.compile(r"/mturk/work/\d+/$")
+ANSWER = SCHEMAS + "2005-10-01/QuestionFormAnswers.xsd"
+NASTY = (
+    '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">&amp;&lt;b&gt; ]]> ${passage} {{ 7*7 }}'
+    "\r\n\ttabs  and   spaces\u00a0\u200b\u2028 מִבְחָן \u202eעברית\u202c مرحبا "
+    "👩🏽\u200d🚀👨\u200d👩\u200d👧\u200d👦 e\u0301 \\' \\\" ` </textarea></title> <!-- -->"
+)
+PIECE = 48_000
+LONG = ("Zoë said: “it’s 5 o’clock”. 日本語 " * 100 + "<b>&amp;") * 13
+PASSAGES = {"nasty": f"\n {NASTY} \n", "60 kB": LONG.encode()[:60_000].decode(errors="ignore")}
+
+
+def passages() -> Iterator[tuple[str, str]]:
+    yield from PASSAGES.items()
+    if not DATA.exists():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"the data sets are not at {DATA}")
+        return
+    for file in sorted(DATA.rglob("*")):
+        if file.is_file():
+            # In pieces that a question may hold, three of a file at most. XML has no place for most control characters.
+            text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", file.read_bytes().decode())
+            for start in range(0, min(len(text), 3 * PIECE), PIECE):
+                yield f"{file.name}[{start}]", text[start : start + PIECE]
+
+
+@pytest.fixture
+def publish(
+    transactional_db: None,
+    live_server: Any,
+    settings: Any,
+    page: Page,
+    client: Client,
+    hit_type: HitType,
+    make_hit: Callable[..., Hit],
+) -> Callable[..., Hit]:
+    """Make a HIT whose page the browser, signed in as Walter, can open."""
+    settings.MARKETPLACE_PUBLIC_URL = live_server.url
+    sign_in(page, client, live_server.url)
+
+    def make(xml: str, **values: Any) -> Hit:
+        return make_hit(hit_type, question=xml, **values)
+
+    return make
+
+
+@pytest.fixture
+def show(publish: Callable[..., Hit], page: Page, live_server: Any, hit_type: HitType) -> Callable[..., Frame]:
+    """Publish, accept, and give the task's frame."""
+
+    def make(xml: str, preview: bool = False, **values: Any) -> Frame:
+        publish(xml, **values)
+        page.goto(f"{live_server.url}/mturk/preview?groupId={hit_type.hit_group_id}")
+        if not preview:
+            page.get_by_role("button", name="Accept").click()
+            expect(page).to_have_url(WORK)
+        handle = page.locator("iframe.task").element_handle()
+        frame = handle.content_frame()
+        assert frame is not None
+        frame.wait_for_load_state()
+        return frame
+
+    return make
+
+
+def html_xml(body: str, head: str = "") -> str:
+    page = f"<!DOCTYPE html><html lang='en'><head><title>Task</title>{head}</head><body>{body}</body></html>"
+    return html_question_xml(HtmlQuestion(page, 400))
+
+
+FORM = (
+    "<form action='https://www.mturk.com/mturk/externalSubmit'><label>Answer <input name='answer'></label>"
+    "<input type='submit' id='submitButton' value='Send'></form>"
+)
+
+
+def answers_of(assignment: Assignment) -> dict[str, list[str]]:
+    root = etree.fromstring(assignment.answer.encode())
+    return {node[0].text: [child.text or "" for child in node[1:]] for node in root}
+
+
+def submitted(page: Page) -> Assignment:
+    expect(page.get_by_role("heading", name="That was the last one")).to_be_visible()
+    return Assignment.objects.get(status=Assignment.Status.SUBMITTED)
+
+
+def test_an_old_task_page_is_answered_here_wherever_its_form_points(show: Callable[..., Frame], page: Page) -> None:
+    head = "<script src='https://s3.amazonaws.com/mturk-public/externalHIT_v1.js'></script>"
+    frame = show(html_xml(FORM + "<script>turkSetAssignmentID()</script>", head))
+    assert frame.evaluate("turkGetParam('assignmentId')") == Assignment.objects.get().assignment_id
+    frame.get_by_label("Answer").fill("Zoë & <b>")
+    frame.get_by_role("button", name="Send").click()
+    assert answers_of(submitted(page)) == {"answer": ["Zoë & <b>"]}
+
+
+def test_a_form_that_a_script_makes_is_answered_too(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(html_xml("<p>made by a script</p>"))
+    frame.evaluate(
+        "() => { const f = document.createElement('form'); f.action = 'https://workersandbox.mturk.com/mturk/externalSubmit';"
+        "f.innerHTML = '<input name=answer value=x>'; document.body.append(f); f.submit(); }"
+    )
+    assert answers_of(submitted(page)) == {"answer": ["x"]}
+
+
+def as_form(requester: Requester, text: str) -> dict[str, str]:
+    shown = escape_xml(text, {"\r": "&#13;"})
+    return {"question": form_xml(question(text_with(""), content=f"<Text>{shown}</Text>"))}
+
+
+def as_page(requester: Requester, text: str) -> dict[str, str]:
+    shown = escape(text, quote=False).replace("\r", "&#13;")
+    return {"question": html_xml(f"<main><p class='text'>{shown}</p></main>{FORM}")}
+
+
+def as_layout(requester: Requester, text: str) -> dict[str, str]:
+    script = "<script>window.told = '${passage}'</script>"
+    html = f"<p class='text'>${{passage}}</p><i title='${{passage}}'></i>{script}{FORM}"
+    layout = layouts.register(requester, "passages", html, timezone.now())
+    return {"question": layouts.question(layout, {"passage": text}), "layout_id": layout.layout_id}
+
+
+SHOWN = """() => ({ text: document.querySelector(".text").textContent, hacked: window.hacked,
+  title: document.querySelector("i[title]")?.title, told: window.told })"""
+
+
+def test_every_passage_is_shown_exactly_and_nothing_of_it_runs(
+    publish: Callable[..., Hit], page: Page, requester: Requester, worker: Worker, live_server: Any
+) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(f"dialog {dialog.message}"))
+    shown = 0
+    for place, (name, text) in enumerate(passages()):
+        kinds = (as_form, as_page, as_layout)
+        for kind in kinds if name in PASSAGES else (kinds[place % 3],):
+            values = kind(requester, text)
+            hit = publish(values.pop("question"), **values)
+            page.goto(preview_frame(hit, worker).url)
+            found = page.evaluate(SHOWN)
+            assert found["text"] == text, (name, kind)
+            assert found.get("hacked") is None, (name, kind)
+            if kind is as_layout:
+                assert (found["title"], found["told"]) == (text, text), name
+            shown += 1
+    assert shown >= 3 * len(PASSAGES)
+    assert {url.split("/")[2] for url in asked} == {frames.origin().split("/")[2]}
+
+
+REACHING = """async () => {
+  const tried = {};
+  const attempt = (name, act) => { try { tried[name] = String(act()); } catch (error) { tried[name] = error.name; } };
+  attempt("parent", () => window.parent.document.title);
+  attempt("top", () => { window.top.location = "https://elsewhere.example/"; return "set"; });
+  attempt("cookie", () => document.cookie);
+  attempt("storage", () => window.localStorage.length);
+  attempt("origin", () => window.origin);
+  const page = fetch(new URL("/worker/", TURK), { credentials: "include" });
+  tried.fetched = await page.then(() => "read", (error) => error.name);
+  return tried;
+}"""
+
+
+def test_a_page_of_a_requester_reaches_nothing_of_the_site(
+    show: Callable[..., Frame], page: Page, live_server: Any
+) -> None:
+    frame = show(html_xml(FORM))
+    assert frames.origin() in frame.url and live_server.url not in frame.url.partition("?")[0]
+    around = page.url
+    tried = frame.evaluate(REACHING.replace("TURK", json.dumps(live_server.url)))
+    assert tried["parent"] == tried["cookie"] == tried["storage"] == "SecurityError"
+    assert (tried["origin"], tried["fetched"]) == ("null", "TypeError")
+    assert tried["top"] == "SecurityError" or page.url == around
+    page.wait_for_timeout(300)
+    assert page.url == around
+
+
+def test_a_page_that_claims_an_answer_is_not_believed(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(html_xml(FORM))
+    around = page.url
+    frame.evaluate("window.parent.postMessage({ kind: 'answer', outcome: 'submitted' }, '*')")
+    page.wait_for_timeout(500)
+    assert page.url == around and Assignment.objects.count() == 1
+
+
+def test_from_a_frame_without_an_origin_a_link_still_leads_on(show: Callable[..., Frame], page: Page, now: Any) -> None:
+    frame = show(html_xml(FORM))
+    held = Assignment.objects.get()
+    assignments.give_back(held, held.worker, now)
+    frame.get_by_role("button", name="Send").click()
+    expect(frame.get_by_role("heading", name="This HIT was returned")).to_be_visible()
+    frame.get_by_role("link", name="Go on").click()
+    expect(page.get_by_role("heading", name="Returned")).to_be_visible()
+
+
+def test_a_form_cannot_send_answers_elsewhere(show: Callable[..., Frame], page: Page, task_origin: str) -> None:
+    frame = show(
+        html_xml(f"<form action='{task_origin}/steal' method='post'><input name='x'><button>Steal</button></form>")
+    )
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    frame.get_by_role("button", name="Steal").click()
+    page.wait_for_timeout(300)
+    assert not [url for url in asked if "steal" in url]
+
+
+@pytest.mark.parametrize("crowd", [False, True])
+def test_in_a_preview_nothing_can_be_sent(show: Callable[..., Frame], page: Page, crowd: bool) -> None:
+    head = "<script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
+    frame = show(html_xml("<crowd-form><input name='a'></crowd-form>", head) if crowd else html_xml(FORM), preview=True)
+    expect(frame.get_by_role("button", name="Accept the HIT to submit")).to_be_disabled()
+    frame.evaluate("document.forms[0].submit()")
+    expect(frame.get_by_role("status")).to_contain_text("This is a preview: nothing was sent.")
+    assert not Assignment.objects.exists()
+
+
+CROWD = """<crowd-form {format}>
+<crowd-instructions link-text="View instructions" link-type="button">
+  <detailed-summary><p>All of it.</p></detailed-summary>
+  <positive-example><p>Good.</p></positive-example></crowd-instructions>
+<crowd-classifier name="sentiment" categories="['Glad', 'Sad']" header="How does it sound?">
+  <classification-target>It was fine.</classification-target>
+  <short-instructions>Choose one.</short-instructions><full-instructions header="More">All rules.</full-instructions>
+</crowd-classifier>
+<crowd-input name="word" label="A word" required></crowd-input>
+<crowd-text-area name="why" label="Why" rows="4" max-length="500"></crowd-text-area>
+<crowd-radio-group label="Sure?"><crowd-radio-button name="sure" value="yes">Yes</crowd-radio-button>
+<crowd-radio-button name="sure" value="no">No</crowd-radio-button></crowd-radio-group>
+<crowd-checkbox name="tags" value="short">Short</crowd-checkbox>
+<crowd-checkbox name="tags" value="old" checked>Old</crowd-checkbox>
+<label>Plain <select name="plain"><option>one<option>two</select></label>
+<crowd-button form-action="submit" variant="primary">Done</crowd-button></crowd-form>"""
+CROWD_HEAD = "<script src='https://assets.crowd.aws/crowd-html-elements.js'></script>"
+
+
+def work_through(frame: Frame) -> None:
+    """With the keyboard, from one control to the next."""
+    frame.get_by_label("Glad").focus()
+    for key in ("Space", "Tab"):
+        frame.page.keyboard.press(key)
+    frame.page.keyboard.type("Zoë")
+    frame.page.keyboard.press("Tab")
+    frame.page.keyboard.type("be\ncause")
+    for key in ("Tab", "Space", "ArrowDown", "Tab", "Space"):
+        frame.page.keyboard.press(key)
+    frame.get_by_label("Plain").select_option("two")
+
+
+def test_a_crowd_form_sends_its_answers_as_one_json_field(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(html_xml(CROWD.format(format=""), CROWD_HEAD))
+    frame.get_by_role("button", name="Done").click()
+    assert Assignment.objects.get().status == Assignment.Status.ACCEPTED
+    work_through(frame)
+    frame.get_by_role("button", name="Done").click()
+    found = answers_of(submitted(page))
+    assert list(found) == ["taskAnswers"]
+    assert json.loads(found["taskAnswers"][0]) == [
+        {
+            "sentiment": {"label": "Glad"},
+            "word": "Zoë",
+            "why": "be\ncause",
+            "sure": {"yes": False, "no": True},
+            "tags": {"short": True, "old": True},
+            "plain": "two",
+        }
+    ]
+
+
+def test_a_flattened_crowd_form_sends_each_value_under_its_path(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(html_xml(CROWD.format(format='answer-format="flatten-objects"'), CROWD_HEAD))
+    work_through(frame)
+    frame.get_by_role("button", name="Done").click()
+    found = {name: values[0].replace("\r\n", "\n") for name, values in answers_of(submitted(page)).items()}
+    assert found == {
+        "sentiment.label": "Glad",
+        "word": "Zoë",
+        "why": "be\ncause",
+        "sure.yes": "false",
+        "sure.no": "true",
+        "tags.short": "true",
+        "tags.old": "true",
+        "plain": "two",
+    }
+
+
+WHOLE_FORM = form_xml(
+    "<Overview><Title>About you</Title><Text>Three questions.</Text><List><ListItem>be brief</ListItem></List>"
+    "<FormattedContent><![CDATA[<table border='1'><tr><th>a</th><td><b>b</b>&nbsp;</td></tr></table>]]>"
+    "</FormattedContent></Overview>",
+    question(text_with('<Length minLength="3" maxLength="80"/>'), "name", f"<DisplayName>Name</DisplayName>{REQUIRED}"),
+    question("<FreeTextAnswer><NumberOfLinesSuggestion>4</NumberOfLinesSuggestion></FreeTextAnswer>", "story"),
+    question(choices("red", "blue", other="<OtherSelection/>"), "colour", REQUIRED),
+    question(choices("cat", "dog", "cow", before="<MaxSelectionCount>2</MaxSelectionCount>"), "pets"),
+    question(choices("north", "south", before="<StyleSuggestion>dropdown</StyleSuggestion>"), "where", REQUIRED),
+    question(
+        choices("x", "y", before="<MaxSelectionCount>2</MaxSelectionCount><StyleSuggestion>list</StyleSuggestion>"), "l"
+    ),
+)
+
+
+def test_a_question_form_is_corrected_where_it_is_wrong_and_then_taken(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(WHOLE_FORM)
+    frame.locator("input[name=name]").fill("Zo")
+    frame.get_by_label("Your own answer").fill("green")
+    for pet in ("CAT", "DOG", "COW"):
+        frame.get_by_label(pet).check()
+    frame.locator("textarea").fill("\nkept")
+    frame.get_by_role("button", name="Submit").click()
+    alert = frame.get_by_role("alert")
+    expect(alert).to_contain_text("Question 1: Write at least 3 characters; it has 2.")
+    expect(alert).to_contain_text("Question 4: Choose at most 2; 3 chosen.")
+    expect(alert).to_contain_text("Question 5: Answer this question.")
+    expect(frame.locator("input[name=name]")).to_have_attribute("aria-invalid", "true")
+    expect(frame.get_by_label("Another answer")).to_be_checked()
+    expect(frame.locator("textarea")).to_have_value("\nkept")
+    frame.locator("input[name=name]").fill("Zoë <b>")
+    frame.get_by_label("COW").uncheck()
+    frame.get_by_label("What?").locator("visible=true").last.focus()
+    frame.locator("select[name=where]").select_option("south")
+    frame.get_by_role("button", name="Submit").click()
+    assert answers_of(submitted(page)) == {
+        "name": ["Zoë <b>"],
+        "story": ["\nkept"],
+        "colour": ["green"],
+        "pets": ["cat", "dog"],
+        "where": ["south"],
+        "l": [],
+    }
+
+
+@pytest.mark.parametrize("crowd", [False, True])
+def test_forms_can_be_read_by_everybody(show: Callable[..., Frame], page: Page, crowd: bool) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    frame = show(html_xml(f"<main><h1>Task</h1>{CROWD.format(format='')}</main>", CROWD_HEAD) if crowd else WHOLE_FORM)
+    if not crowd:
+        frame.get_by_role("button", name="Submit").click()
+        expect(frame.get_by_role("alert")).to_be_visible()
+    for width, scheme in ((1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        # In the frame itself: run on the page, the rules would stop at its border.
+        assert violations(frame) == []

@@ -1,0 +1,160 @@
+"""The worker's pages about qualifications: on offer, asked for, tested, held."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
+from marketplace.verbs import qualification_requests, qualifications
+from marketplace.verbs.qualifications import NewTest
+from tests.marketplace.rules.test_answer_key import form, key, percent, question
+from tests.marketplace.site.conftest import requirement
+
+KEY = key(question("move", {"D": 1}), mapping=percent(1))
+TEST = NewTest(form(move="CD", fruit="AB", remark=""), 1800, KEY)
+
+
+@pytest.fixture
+def make_type(requester: Requester, now: datetime) -> Callable[..., QualificationType]:
+    def make(**values: Any) -> QualificationType:
+        defaults = {"name": "Chess <b>", "description": "Knows the moves", "status": "Active", "now": now}
+        return qualifications.create_type(requester, **(defaults | values))
+
+    return make
+
+
+def page_of(kind: QualificationType) -> str:
+    return f"/worker/qualifications/{kind.qualification_type_id}/"
+
+
+def text_of(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.text)
+
+
+def start(client: Client, kind: QualificationType) -> str:
+    """Begin the test; returns its address."""
+    address: str = client.post(f"{page_of(kind)}ask/").headers["Location"]
+    return address
+
+
+def test_a_test_is_taken_and_graded(client: Client, worker: Worker, make_type: Any) -> None:
+    kind = make_type(test=TEST)
+    before = text_of(client, page_of(kind))
+    assert "Start the test, 30 minutes" in before and "one attempt only" in before and "move?" not in before
+    address = start(client, kind)
+    assert "move?" in text_of(client, address)
+    assert client.get(page_of(kind)).text.count(address) == 1
+    done = client.post(address, {"move": "D", "remark": "<i>hello</i>"})
+    after = text_of(client, done.headers["Location"])
+    assert "Your value is 100." in after and "can be asked for once" in after
+    assert Qualification.objects.get(worker=worker).integer_value == 100
+    assert client.get(address).headers["Location"] == page_of(kind)
+
+
+def test_answers_with_a_fault_come_back_as_they_were(client: Client, make_type: Any) -> None:
+    address = start(client, make_type(test=TEST))
+    answer = client.post(address, {"move": ["C", "Z"], "remark": 'say "so" <script>'})
+    assert answer.status_code == 400
+    assert "Not sent yet" in answer.text and "say &quot;so&quot; &lt;script&gt;" in answer.text
+    assert QualificationRequest.objects.get().status == "Started"
+
+
+def test_late_and_second_answers_are_refused(client: Client, make_type: Any) -> None:
+    kind = make_type(test=TEST, retry_delay_seconds=3600)
+    address = start(client, kind)
+    assert client.post(address, {"move": "C"}).status_code == 302
+    again = client.post(address, {"move": "D"})
+    assert again.status_code == 409 and "handed in before" in again.text
+    QualificationRequest.objects.update(status="Started", deadline=QualificationRequest.objects.get().asked_at)
+    late = client.post(address, {"move": "D"})
+    assert late.status_code == 409 and "time for this test is over" in late.text
+    assert "You can ask again from" in text_of(client, page_of(kind))
+    assert "time ran out" in text_of(client, page_of(kind))
+    assert Qualification.objects.get().integer_value == 0
+
+
+def test_leaving_and_coming_back_keeps_the_deadline(client: Client, worker: Worker, make_type: Any) -> None:
+    kind = make_type(test=TEST)
+    address = start(client, kind)
+    QualificationRequest.objects.update(deadline=datetime.now().astimezone() + timedelta(seconds=90))
+    assert start(client, kind) == address
+    left = re.search(r'data-seconds-left="(\d+)"', client.get(address).text)
+    assert left is not None and 80 <= int(left[1]) <= 90
+    assert address in text_of(client, "/worker/qualifications/")
+
+
+def test_asking_waits_for_the_requester(client: Client, worker: Worker, requester: Requester, make_type: Any) -> None:
+    kind = make_type()
+    assert "You can ask once" in text_of(client, page_of(kind))
+    client.post(f"{page_of(kind)}ask/")
+    client.post(f"{page_of(kind)}ask/")
+    request = QualificationRequest.objects.get()
+    assert "The requester decides" in text_of(client, page_of(kind))
+    qualification_requests.reject(requester, request.request_id, request.asked_at, "Not <yet>")
+    assert "Not &lt;yet&gt;" in text_of(client, page_of(kind))
+    listed = text_of(client, "/worker/qualifications/asked/")
+    assert "declined" in listed and "Not &lt;yet&gt;" in listed
+
+
+def test_an_automatic_one_takes_one_click(client: Client, worker: Worker, make_type: Any) -> None:
+    kind = make_type(auto_granted=True, auto_granted_value=7)
+    assert "Get it" in text_of(client, page_of(kind))
+    client.post(f"{page_of(kind)}ask/")
+    assert Qualification.objects.get(worker=worker).integer_value == 7
+    assert "nothing to ask for" in text_of(client, page_of(kind))
+
+
+def test_the_offer_is_searched_and_says_where_one_stands(client: Client, worker: Worker, make_type: Any) -> None:
+    kinds = [make_type(name=f"Number {i}") for i in range(30)]
+    quick = make_type(name="Quick", auto_granted=True)
+    make_type(name="Asleep", status="Inactive")
+    qualification_requests.ask(worker, quick.qualification_type_id, quick.created_at)
+    first = text_of(client, "/worker/qualifications/offered/")
+    assert first.index("Quick") < first.index("Number 29") and "you hold 1" in first
+    assert "Number 3<" not in first and "Asleep" not in first
+    assert "Number 3<" in text_of(client, "/worker/qualifications/offered/?page=2")
+    found = text_of(client, "/worker/qualifications/offered/?q=number+17")
+    assert page_of(kinds[17]) in found and page_of(kinds[16]) not in found
+    assert "Nothing matches “chess”" in text_of(client, "/worker/qualifications/offered/?q=chess")
+
+
+def test_pages_of_others_and_of_nothing_are_not_there(
+    client: Client, other_client: Client, requester: Requester, make_type: Any, now: datetime
+) -> None:
+    kind = make_type(test=TEST)
+    address = start(client, kind)
+    assert other_client.get(address).status_code == 404
+    assert other_client.post(address, {"move": "D"}).status_code == 404
+    assert client.get(f"{page_of(kind)}ask/").status_code == 405
+    for nothing in ("3NONE", "000000000000000000L0"):
+        assert client.get(f"/worker/qualifications/{nothing}/").status_code == 404
+        assert client.post(f"/worker/qualifications/{nothing}/ask/").status_code == 404
+    qualifications.delete_type(requester, kind.qualification_type_id, now)
+    assert client.get(page_of(kind)).status_code == client.get(address).status_code == 404
+    assert Client().get(page_of(kind)).headers["Location"].startswith("/accounts/login/")
+
+
+def test_a_preview_leads_to_what_is_missing(client: Client, make_type: Any, make_hit_type: Any, make_hit: Any) -> None:
+    kind = make_type()
+    group = make_hit_type(requirements=[requirement(type_id=kind.qualification_type_id)])
+    make_hit(group)
+    assert page_of(kind) in client.get(f"/mturk/preview?groupId={group.hit_group_id}").text
+    assert "Work that is open now asks for it" in text_of(client, page_of(kind))
+
+
+def test_the_number_of_queries_does_not_grow(
+    client: Client, worker: Worker, make_type: Any, django_assert_max_num_queries: Any
+) -> None:
+    kind = make_type(test=TEST, retry_delay_seconds=0)
+    for number in range(12):
+        client.post(start(client, kind), {"move": "D"})
+        client.post(f"{page_of(make_type(name=f'N{number}'))}ask/")
+    for address in ("", "offered/", "asked/", f"{kind.qualification_type_id}/"):
+        with django_assert_max_num_queries(11):
+            assert client.get(f"/worker/qualifications/{address}").status_code == 200
