@@ -4,10 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 TOOLS := $(VENV)/.tools
+MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check demo bench screenshots clean
+.PHONY: help run test check demo bench fuzz screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +27,9 @@ demo: $(RUNTIME) ## the main job end to end with a simulated crowd; INPUT=file f
 
 bench: $(TOOLS) ## measure against the stated limits
 	@$(BIN)/python -m tests.benchmarks
+
+fuzz: $(TOOLS) ## throw anything at a marketplace and look for a 500 or a wrong balance; MINUTES=10
+	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 screenshots: $(TOOLS) ## photograph every page in both widths and themes into build/screenshots
 	@$(BIN)/python -m ops.screenshots

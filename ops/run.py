@@ -38,6 +38,8 @@ def _report(stack: Stack, with_sample: bool) -> str:
     lines.append(f"  Workers:  {stack.marketplace_url}")
     if stack.settings["MARKETPLACE_SANDBOX"] == "True":
         lines.append("            log in as worker1, worker2 or worker3 with the password worker")
+        lines.append(f"  Operator: {stack.marketplace_url}/operator/")
+        lines.append("            log in as operator with the password operator")
     lines += [f"  Wire:     {stack.settings['MTURK_ENDPOINT_URL']}  (the Mechanical Turk requester API)"]
     lines += [f"  Logs:     {stack.data_dir / 'logs'}", "", "Ctrl-C ends everything.", ""]
     return "\n".join(lines)

@@ -37,8 +37,30 @@ TASK_PAGE = "tests/hits/serving/test_browser.py"
 IN_A_BROWSER = (
     TASK_PAGE,
     "tests/hits/views/test_browser.py",
+    "tests/marketplace/site/operator/test_pages_axe.py",
+    "tests/marketplace/site/test_access_browser.py",
     "tests/marketplace/site/test_browser.py",
+    "tests/marketplace/site/test_browser_list.py",
+    "tests/marketplace/site/test_frames_browser.py",
     "tests/marketplace/site/test_pages_axe.py",
+    "tests/marketplace/site/test_qualification_browser.py",
+)
+# Guards, signatures and programs around the database: the same rows on any of them.
+AROUND_THE_DATABASE = (
+    "tests/hits/api/test_guard.py",
+    "tests/hits/api/test_schema.py",
+    "tests/hits/views/test_access.py",
+    "tests/hits/views/test_costs.py",
+    # A program of its own, started forty times.
+    "tests/marketplace/acceptance/test_awscli.py",
+    "tests/marketplace/commands",
+    "tests/marketplace/security/test_matrix.py",
+    "tests/marketplace/site/test_query_counts.py",
+    "tests/marketplace/transports",
+    "tests/marketplace/wire/test_contract.py",
+    "tests/marketplace/wire/test_faults.py",
+    "tests/marketplace/wire/test_signature.py",
+    "tests/marketplace/wire/test_signature_coverage.py",
 )
 GROUP_SECONDS = 1500
 
@@ -88,7 +110,7 @@ def groups(server: str | None) -> list[Group]:
         Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,)),
     ]
     if server:
-        ignored = (*PURE, *IN_A_BROWSER)
+        ignored = (*PURE, *IN_A_BROWSER, *AROUND_THE_DATABASE)
         requester = {"DATABASE_URL": f"{server}{_database_name()}"}
         marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
         found += [

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
+from playwright.sync_api import Error as PageError
 from playwright.sync_api import Page, sync_playwright
 
 from ops.stack import Stack
@@ -43,6 +44,7 @@ def main() -> int:
         for side, url, name, password in (
             ("lead", stack.web_url, "lead", "lead-sample-password"),
             ("worker", stack.marketplace_url, "worker1", "worker"),
+            ("operator", f"{stack.marketplace_url}/operator/", "operator", "operator"),
         ):
             page = browser.new_context().new_page()
             count += _photograph(page, url, f"{side}-signing-in")
@@ -77,7 +79,12 @@ def _addresses(page: Page, start: str) -> Iterator[str]:
     waiting, seen = [start], {_kind(start)}
     while waiting and len(seen) <= MOST_PAGES:
         address = waiting.pop(0)
-        page.goto(address)
+        try:
+            page.goto(address)
+        except PageError as error:
+            if "Download is starting" not in error.message:
+                raise
+            continue
         yield address
         for href in page.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))"):
             found = urljoin(page.url, href).split("#")[0]

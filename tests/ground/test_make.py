@@ -11,7 +11,7 @@ import pytest
 from ops import run_tests
 from ops.surroundings import ROOT
 
-TARGETS = ["run", "test", "check", "demo", "bench", "screenshots", "clean"]
+TARGETS = ["run", "test", "check", "demo", "bench", "fuzz", "screenshots", "clean"]
 
 
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,7 +44,7 @@ def test_every_test_belongs_to_a_group_on_sqlite() -> None:
     assert [file for file in files if not any(group.has(file) for group in groups)] == []
 
 
-@pytest.mark.parametrize("path", [*run_tests.PURE, *run_tests.IN_A_BROWSER])
+@pytest.mark.parametrize("path", [*run_tests.PURE, *run_tests.IN_A_BROWSER, *run_tests.AROUND_THE_DATABASE])
 def test_what_is_left_out_on_postgresql_is_there(path: str) -> None:
     """A file that was renamed would run twice and nobody would notice."""
     assert (ROOT / path).exists()

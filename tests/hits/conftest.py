@@ -9,8 +9,9 @@ from django.core.cache import cache
 
 from annotate.celery import app
 from tests.hits.market import market, marketplace
+from tests.quick_flush import quick_flush
 
-__all__ = ["market", "marketplace"]
+__all__ = ["market", "marketplace", "quick_flush"]
 
 
 @pytest.fixture

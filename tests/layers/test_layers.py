@@ -27,7 +27,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "hits.flow": ROOMS,
     "marketplace.rules": (),
     "marketplace.models": ("marketplace.rules",),
-    "marketplace.verbs": ("marketplace.rules", "marketplace.models"),
+    "marketplace.transports": ("marketplace.rules",),
+    "marketplace.verbs": ("marketplace.rules", "marketplace.models", "marketplace.transports"),
     "marketplace.operations": ("marketplace.rules", "marketplace.models", "marketplace.verbs"),
     "marketplace.wire": ("marketplace.rules", "marketplace.models", "marketplace.verbs", "marketplace.operations"),
     "marketplace.site": ("marketplace.rules", "marketplace.models", "marketplace.verbs"),
@@ -50,6 +51,7 @@ TOP = {
     "marketplace.health",
     "marketplace.management",
     "marketplace.settings",
+    "marketplace.templatetags",
     "marketplace.urls",
     "marketplace.wsgi",
 }
@@ -59,7 +61,11 @@ WITHOUT_NETWORK = (*PURE, "hits.protocols", "hits.formats", "hits.recipes", "hit
 NETWORK = ("socket", "ssl", "asyncio", "http.client", "urllib.request", "requests", "httpx", "urllib3", "redis")
 STRANGERS = (("annotate", "marketplace"), ("hits", "marketplace"), ("marketplace", "annotate"), ("marketplace", "hits"))
 # Who speaks with the service's own library, and who reads its model.
-ONLY_IN = {"boto3": ("hits.mturk",), "botocore": ("hits.mturk", "marketplace.wire")}
+ONLY_IN = {
+    # The marketplace's transports hand notifications to queues and topics; it never calls itself.
+    "boto3": ("hits.mturk", "marketplace.transports"),
+    "botocore": ("hits.mturk", "marketplace.transports", "marketplace.wire"),
+}
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
 # What rooms share: no verb, so no room.
 SHARED_BY_ROOMS = "hits.flow.common"

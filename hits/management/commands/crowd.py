@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ class Command(BaseCommand):
             threads=max(1, options["threads"]),
             say=self._say,
         )
+        # A shell lets what it starts in the background ignore Ctrl-C; the table comes at the end all the same.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             crowd.run()
         except (SiteError, RemoteRefusedError) as error:

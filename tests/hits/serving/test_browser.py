@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from hits.models import Draft
+from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
@@ -384,8 +384,7 @@ def test_it_has_no_accessibility_fault(hit, new_page, task_address, scheme, widt
             page.locator(".mention", has_text="Veere").first.hover()
         if act == "refuse":
             submit(page)
-        violations = Axe().run(page).response["violations"]
-        assert not [(fault["id"], [node["html"] for node in fault["nodes"]]) for fault in violations]
+        assert violations(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -394,7 +393,7 @@ def test_the_pages_that_refuse_have_no_accessibility_fault(new_page, task_addres
     for changes in ({"turkSubmitTo": "https://evil.example"}, {"hitId": "3OTHER"}):
         page.goto(task_address(**changes))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert not Axe().run(page).response["violations"]
+        assert violations(page) == []
 
 
 def test_the_instructions_open_once(hit, new_page, task_address):
