@@ -8,10 +8,11 @@ import pytest
 from django.core.cache import cache
 
 from annotate.celery import app
+from tests.calm import calm
 from tests.hits.market import market, marketplace
 from tests.quick_flush import quick_flush
 
-__all__ = ["market", "marketplace", "quick_flush"]
+__all__ = ["calm", "market", "marketplace", "quick_flush"]
 
 
 @pytest.fixture

@@ -13,11 +13,12 @@ from django.utils import timezone
 
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.verbs import accounts, hits
+from tests.calm import calm
 from tests.marketplace.wire import tally
 from tests.marketplace.wire.model import misfits
 from tests.quick_flush import quick_flush
 
-__all__ = ["quick_flush"]
+__all__ = ["calm", "quick_flush"]
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
