@@ -33,8 +33,8 @@ def harvest(stage: Stage) -> int:
         new = 0
         try:
             _adopt_overdue(stage, market)
-            for hit_ids in market.reviewable_pages(stage.hit_type_id):
-                new += _harvest_page(stage, market, hit_ids)
+            for page in market.reviewable_pages(stage.hit_type_id):
+                new += _harvest_page(stage, market, [found.hit_id for found in page])
                 held.renew()
         finally:
             if new:

@@ -3,7 +3,8 @@
 from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
-from hits.models.ledger import Account, BudgetExceededError, LedgerEntry
+from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
+from hits.models.payments import Bonus, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
 from hits.models.workers import Block, Qualification, Worker, WorkerStat
@@ -14,7 +15,10 @@ __all__ = [
     "Batch",
     "Blob",
     "Block",
+    "Bonus",
+    "BonusOrder",
     "BudgetExceededError",
+    "Compensation",
     "Document",
     "Draft",
     "Extension",
@@ -22,6 +26,7 @@ __all__ = [
     "Item",
     "Label",
     "Lease",
+    "LedgerCheck",
     "LedgerEntry",
     "Project",
     "Qualification",

@@ -34,6 +34,8 @@ class Assignment(models.Model):
         max_length=10, blank=True, choices=State.choices, help_text="Approve or reject, decided and not yet confirmed."
     )
     feedback = models.TextField(blank=True)
+    not_before = models.DateTimeField(null=True, help_text="The decision's call waits until then.")
+    adopted = models.TextField(blank=True, help_text="How its state came about when it was not our decision.")
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment_id", "worker", name="assignment_once_a_worker")]
@@ -103,6 +105,9 @@ class Draft(models.Model):
     worker_id = models.CharField(max_length=64)
     fields = models.JSONField(default=dict)
     saved_at = models.DateTimeField(auto_now=True)
+    sent_at = models.DateTimeField(
+        null=True, help_text="The page was about to post the answer: a hint that one can be fetched, nothing more."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment_id", "worker_id", name="one_draft_an_assignment")]

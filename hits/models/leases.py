@@ -13,7 +13,7 @@ from django.utils import timezone
 
 class Lease(models.Model):
     name = models.CharField(max_length=100, primary_key=True)
-    holder = models.CharField(max_length=32)
+    holder = models.CharField(max_length=200)
     until = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
+from django.conf import settings
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q, Sum
 
 from hits.models.answers import Assignment
 from hits.models.fields import DollarField, dollars
+from hits.models.payments import Bonus, Compensation
 from hits.models.projects import Project, Stage
 from hits.models.publishing import Batch, Hit
 
@@ -83,28 +85,60 @@ class Account(models.Model):
         return total["r"] or Decimal(0), total["p"] or Decimal(0)
 
 
+class LedgerCheck(models.Model):
+    """One comparison of a project's books with the marketplace, and each difference that it found."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "Comparing"
+        DONE = "done", "Compared"
+        FAILED = "failed", "Broken off"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="ledger_checks")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
+    total = models.PositiveIntegerField(default=0, help_text="HITs to compare.")
+    done = models.PositiveIntegerField(default=0)
+    figures = models.JSONField(default=list, help_text="[[what, books $, marketplace $], ...]")
+    differences = models.JSONField(default=list, help_text="[{kind, subject, books, marketplace}, ...]")
+    message = models.TextField(blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"check {self.pk} of {self.project_id}"
+
+
 class LedgerEntry(models.Model):
     class Kind(models.TextChoices):
         RESERVE = "reserve", "Reserved for publishing"
         SETTLE = "settle", "Paid for an approved answer"
         RELEASE = "release", "Released, not needed"
+        BONUS = "bonus", "Paid as a bonus"
+        COMPENSATION = "compensate", "Paid as a compensation"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="ledger")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="ledger", null=True)
-    kind = models.CharField(max_length=8, choices=Kind.choices)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
     reserved = DollarField(default=0, help_text="Change, $.")
     paid = DollarField(default=0, help_text="Change, $, fee included.")
     fee = DollarField(default=0, help_text="Part of `paid` that is fee, $.")
     batch = models.ForeignKey(Batch, on_delete=models.SET_NULL, null=True)
     hit = models.ForeignKey(Hit, on_delete=models.SET_NULL, null=True)
     assignment = models.ForeignKey(Assignment, on_delete=models.SET_NULL, null=True)
+    bonus = models.ForeignKey(Bonus, on_delete=models.SET_NULL, null=True, related_name="entries")
+    compensation = models.ForeignKey(Compensation, on_delete=models.SET_NULL, null=True, related_name="entries")
     note = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint("assignment", condition=Q(kind="settle"), name="settled_once_an_assignment")
+            models.UniqueConstraint("assignment", condition=Q(kind="settle"), name="settled_once_an_assignment"),
+            models.UniqueConstraint("bonus", condition=Q(kind="bonus"), name="paid_once_a_bonus"),
+            models.UniqueConstraint("compensation", condition=Q(kind="compensate"), name="paid_once_a_compensation"),
         ]
 
     def __str__(self) -> str:

@@ -94,6 +94,8 @@ class Stage(models.Model):
     )
     auto_block = models.BooleanField(default=True, help_text="Blocks are applied by themselves at each check.")
     hit_type_id = models.CharField(max_length=64, blank=True)
+    events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
+    swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")
     quality_checked_at = models.PositiveIntegerField(default=0, help_text="Scored answers at the last quality check.")
 
     class Meta:

@@ -23,6 +23,7 @@ class Batch(models.Model):
         AGAIN = "again", "Answers to be given again"
         EXPIRE = "expire", "Closing early"
         EXTEND = "extend", "Staying open longer"
+        DELETE = "delete", "Clearing away"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="batches")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.FIRST)
@@ -71,11 +72,20 @@ class Hit(models.Model):
     harvested = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True, help_text="First time that the create call was sent.")
+    due_at = models.DateTimeField(
+        null=True, help_text="From then on its answers are to be fetched; empty: nothing new."
+    )
+    short_since = models.DateTimeField(
+        null=True, help_text="Since when it is finished at the marketplace and lists fewer answers than wanted."
+    )
+    closed_early = models.BooleanField(default=False, help_text="A lead closed it before its time.")
+    deleted_at = models.DateTimeField(null=True, help_text="Cleared away at the marketplace.")
     error = models.TextField(blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint("item", "slot", name="hit_slot_once_an_item")]
         indexes = [
+            models.Index(fields=["stage", "due_at"], condition=models.Q(due_at__isnull=False), name="hit_to_harvest"),
             models.Index(fields=["batch", "state", "id"], name="hit_by_batch_state"),
             models.Index(fields=["stage", "id"], name="hit_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="hit_by_stage_state"),
@@ -101,9 +111,13 @@ class Extension(models.Model):
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="extensions")
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="extensions")
     number = models.PositiveSmallIntegerField(help_text="Counts the extensions of this HIT, from 1.")
-    assignments = models.PositiveSmallIntegerField(default=1)
+    assignments = models.PositiveSmallIntegerField(
+        default=1, help_text="0 only opens the HIT again for places that nobody took."
+    )
+    places = models.PositiveSmallIntegerField(default=1, help_text="Answers that its reservation pays for.")
     token = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
+    attempted_at = models.DateTimeField(null=True, help_text="First time that the call was sent.")
     error = models.TextField(blank=True)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -45,6 +45,13 @@ class RemoteHit:
     status: str
     expires_at: datetime
     max_assignments: int
+    pending: int = 0
+    available: int = 0
+
+    @property
+    def submitted(self) -> int:
+        """Answers that came, whatever was decided about them since."""
+        return self.max_assignments - self.pending - self.available
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,15 @@ class RemoteAssignment:
     submitted_at: datetime
     auto_approval_at: datetime | None
     answer: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RemoteBonus:
+    worker_id: str
+    assignment_id: str
+    amount: Decimal
+    reason: str
+    granted_at: datetime
 
 
 @dataclass(frozen=True)
@@ -143,10 +159,15 @@ class Gateway:
         with _translated():
             self._client.update_expiration_for_hit(HITId=hit_id, ExpireAt=moment.astimezone(UTC))
 
-    def reviewable_pages(self, hit_type_id: str) -> Iterator[list[str]]:
-        """Ids of the HITs that nobody works on any more, a page of at most 100 at a time."""
+    def reviewable_pages(self, hit_type_id: str) -> Iterator[list[RemoteHit]]:
+        """The HITs that nobody works on any more, a page of at most 100 at a time."""
         for reply in self._pages("list_reviewable_hits", HITTypeId=hit_type_id, Status="Reviewable"):
-            yield [hit["HITId"] for hit in reply["HITs"]]
+            yield [_remote_hit(hit) for hit in reply["HITs"]]
+
+    def delete_hit(self, hit_id: str) -> None:
+        """Only a HIT that nobody works on, with nothing left to approve or reject."""
+        with _translated():
+            self._client.delete_hit(HITId=hit_id)
 
     def assignments(self, hit_id: str) -> list[RemoteAssignment]:
         replies = self._pages("list_assignments_for_hit", HITId=hit_id)
@@ -156,13 +177,44 @@ class Gateway:
         with _translated():
             return _remote_assignment(self._client.get_assignment(AssignmentId=assignment_id)["Assignment"])
 
-    def approve(self, assignment_id: str) -> None:
+    def approve(self, assignment_id: str, *, override: bool = False) -> None:
+        """`override` approves what was rejected in the last 30 days."""
         with _translated():
-            self._client.approve_assignment(AssignmentId=assignment_id)
+            self._client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=override)
 
     def reject(self, assignment_id: str, feedback: str) -> None:
         with _translated():
             self._client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=feedback)
+
+    def send_bonus(self, worker_id: str, assignment_id: str, amount: Decimal, reason: str, token: str) -> None:
+        with _translated():
+            self._client.send_bonus(
+                WorkerId=worker_id,
+                AssignmentId=assignment_id,
+                BonusAmount=f"{amount:.2f}",
+                Reason=reason,
+                UniqueRequestToken=token,
+            )
+
+    def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> list[RemoteBonus]:
+        """The bonuses paid for one HIT, or for one assignment."""
+        of = {"HITId": hit_id} if hit_id else {"AssignmentId": assignment_id}
+        replies = self._pages("list_bonus_payments", **of)
+        return [_remote_bonus(found) for reply in replies for found in reply["BonusPayments"]]
+
+    def set_events(self, hit_type_id: str, destination: str, transport: str, event_types: Sequence[str]) -> None:
+        """Have the events of these HITs sent to a queue (SQS) or a topic (SNS); the last destination counts."""
+        with _translated():
+            self._client.update_notification_settings(
+                HITTypeId=hit_type_id,
+                Notification={
+                    "Destination": destination,
+                    "Transport": transport,
+                    "Version": "2014-08-15",
+                    "EventTypes": list(event_types),
+                },
+                Active=True,
+            )
 
     def ensure_qualification_type(self, name: str, description: str) -> str:
         """The id of the account's qualification type of that name, made when it is missing."""
@@ -185,11 +237,14 @@ class Gateway:
                     return str(found["QualificationTypeId"])
         raise GoneError("QualificationTypeDoesNotExist", f"The qualification “{name}” exists but is not listed yet.")
 
-    def grant(self, qualification_type_id: str, worker_id: str) -> None:
-        """Granting twice is granting once."""
+    def grant(self, qualification_type_id: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
+        """Granting twice is granting once; another value takes the place of the one before."""
         with _translated():
             self._client.associate_qualification_with_worker(
-                QualificationTypeId=qualification_type_id, WorkerId=worker_id, IntegerValue=1, SendNotification=False
+                QualificationTypeId=qualification_type_id,
+                WorkerId=worker_id,
+                IntegerValue=value,
+                SendNotification=notify,
             )
 
     def revoke(self, qualification_type_id: str, worker_id: str, reason: str) -> None:
@@ -212,7 +267,19 @@ class Gateway:
 
 def _remote_hit(hit: dict[str, Any]) -> RemoteHit:
     return RemoteHit(
-        hit["HITId"], hit.get("RequesterAnnotation", ""), hit["HITStatus"], hit["Expiration"], hit["MaxAssignments"]
+        hit["HITId"],
+        hit.get("RequesterAnnotation", ""),
+        hit["HITStatus"],
+        hit["Expiration"],
+        hit["MaxAssignments"],
+        hit["NumberOfAssignmentsPending"],
+        hit["NumberOfAssignmentsAvailable"],
+    )
+
+
+def _remote_bonus(paid: dict[str, Any]) -> RemoteBonus:
+    return RemoteBonus(
+        paid["WorkerId"], paid["AssignmentId"], Decimal(paid["BonusAmount"]), paid["Reason"], paid["GrantTime"]
     )
 
 
