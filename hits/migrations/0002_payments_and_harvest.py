@@ -75,10 +75,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('state', models.CharField(choices=[('running', 'Comparing'), ('done', 'Compared'), ('failed', 'Broken off')], default='running', max_length=8)),
+                ('deep', models.BooleanField(default=False, help_text='Every answer and bonus was compared, not only what stands out.')),
                 ('total', models.PositiveIntegerField(default=0, help_text='HITs to compare.')),
                 ('done', models.PositiveIntegerField(default=0)),
                 ('figures', models.JSONField(default=list, help_text='[[what, books $, marketplace $], ...]')),
-                ('differences', models.JSONField(default=list, help_text='[{kind, subject, books, marketplace}, ...]')),
+                ('differences', models.JSONField(default=list, help_text='[{kind, subject, books, marketplace, stage, item, passing}, ...]')),
                 ('message', models.TextField(blank=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(null=True)),

@@ -95,10 +95,15 @@ class LedgerCheck(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="ledger_checks")
     state = models.CharField(max_length=8, choices=State.choices, default=State.RUNNING)
+    deep = models.BooleanField(
+        default=False, help_text="Every answer and bonus was compared, not only what stands out."
+    )
     total = models.PositiveIntegerField(default=0, help_text="HITs to compare.")
     done = models.PositiveIntegerField(default=0)
     figures = models.JSONField(default=list, help_text="[[what, books $, marketplace $], ...]")
-    differences = models.JSONField(default=list, help_text="[{kind, subject, books, marketplace}, ...]")
+    differences = models.JSONField(
+        default=list, help_text="[{kind, subject, books, marketplace, stage, item, passing}, ...]"
+    )
     message = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -47,6 +47,7 @@ class RemoteHit:
     max_assignments: int
     pending: int = 0
     available: int = 0
+    completed: int = 0  # approved or rejected
 
     @property
     def submitted(self) -> int:
@@ -274,6 +275,7 @@ def _remote_hit(hit: dict[str, Any]) -> RemoteHit:
         hit["MaxAssignments"],
         hit["NumberOfAssignmentsPending"],
         hit["NumberOfAssignmentsAvailable"],
+        hit["NumberOfAssignmentsCompleted"],
     )
 
 
