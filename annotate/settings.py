@@ -28,6 +28,8 @@ MTURK_REGION = env.text("MTURK_REGION", "us-east-1")
 MTURK_CONNECTIONS = env.integer("MTURK_CONNECTIONS", 8, low=1, high=64)
 MTURK_TIMEOUT_SECONDS = env.integer("MTURK_TIMEOUT_SECONDS", 20, low=1, high=300)
 HARVEST_SECONDS = env.integer("HARVEST_SECONDS", 30, low=1, high=86_400)
+# How soon what a crash left is taken up again.
+RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
 MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
 # Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.
 PLUGIN_DIRS = [Path(folder) for folder in env.words("PLUGIN_DIRS")]
@@ -143,7 +145,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=HARVEST_SECONDS),
         "options": {"expires": HARVEST_SECONDS},
     },
-    "resume": {"task": "hits.tasks.resume_all", "schedule": timedelta(seconds=15), "options": {"expires": 15}},
+    "resume": {
+        "task": "hits.tasks.resume_all",
+        "schedule": timedelta(seconds=RESUME_SECONDS),
+        "options": {"expires": RESUME_SECONDS},
+    },
 }
 
 # Counters of failed log-ins and of API calls hold for all web processes together.

@@ -27,6 +27,7 @@ OURS = {
     "PLUGIN_DIRS",
     "PUBLIC_URL",
     "REDIS_URL",
+    "RESUME_SECONDS",
     "SECRET_KEY",
     "STATIC_ROOT",
     "WEB_PORT",
