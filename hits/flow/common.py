@@ -8,7 +8,7 @@ from django.conf import settings
 
 from hits import protocols, recipes
 from hits.models import Project, Stage
-from hits.mturk.gateway import Gateway
+from hits.mturk.gateway import Gateway, Limits
 from hits.protocols.base import TaskProtocol
 
 
@@ -17,8 +17,14 @@ def gateway() -> Gateway:
     return Gateway(
         settings.MTURK_ENDPOINT_URL,
         region=settings.MTURK_REGION,
-        connections=settings.MTURK_CONNECTIONS,
-        timeout_seconds=settings.MTURK_TIMEOUT_SECONDS,
+        redis_url=settings.REDIS_URL,
+        limits=Limits(
+            connections=settings.MTURK_CONNECTIONS,
+            timeout_seconds=settings.MTURK_TIMEOUT_SECONDS,
+            deadline_seconds=settings.MTURK_DEADLINE_SECONDS,
+            calls_a_second=settings.MTURK_CALLS_A_SECOND,
+            most_calls_a_second=settings.MTURK_MOST_CALLS_A_SECOND,
+        ),
     )
 
 

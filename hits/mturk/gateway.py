@@ -1,20 +1,32 @@
-"""One method per call that the product makes. Raises only the errors of `hits.mturk.errors`."""
+"""One method per call that the product makes. Raises only the errors of `hits.mturk.errors`.
+
+Every call waits for the account's turn, is repeated where that is harmless (`hits/mturk/repeats.py`), and ends by its
+deadline; botocore itself repeats nothing, so that each attempt on the wire is limited and counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError
 
-from hits.mturk.errors import GoneError, RefusedError, from_boto
+from hits.mturk.caller import Caller
+from hits.mturk.calls import Calls, Report, Window
+from hits.mturk.concurrency import Concurrency, Run
+from hits.mturk.errors import GoneError, MarketplaceError, RefusedError, from_boto
+from hits.mturk.limiter import Limiter, Pace
 from hits.mturk.question import read_answers
+from hits.mturk.shared import Shared
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 PAGE_SIZE = 100
 SYSTEM_QUALIFICATIONS = {
@@ -82,67 +94,102 @@ class Balance:
     on_hold: Decimal | None
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except (ClientError, BotoCoreError) as error:
-        raise from_boto(error) from error
+@dataclass(frozen=True)
+class Limits:
+    """`calls_a_second` to begin with and `most_calls_a_second` ever, of the whole account; the rest of one process.
+
+    A call ends within `deadline_seconds`, its wait for a turn and all its attempts included.
+    """
+
+    connections: int
+    timeout_seconds: float
+    deadline_seconds: float
+    calls_a_second: float
+    most_calls_a_second: float
 
 
 class Gateway:
-    """All calls of one requester account. Safe to share between threads."""
+    """All calls of one requester account. Safe to share between threads.
 
-    def __init__(self, endpoint_url: str, *, region: str, connections: int, timeout_seconds: int) -> None:
-        self._client = boto3.client(
-            "mturk",
-            endpoint_url=endpoint_url,
-            region_name=region,
-            config=Config(
-                max_pool_connections=connections,
-                connect_timeout=min(5, timeout_seconds),
-                read_timeout=timeout_seconds,
-                retries={"mode": "standard", "total_max_attempts": 4},
-            ),
+    The account is that of boto3's usual places: environment, profile, instance. `redis_url` is where its processes
+    share their turns; without an answer from there, each process goes on by itself.
+    """
+
+    def __init__(self, endpoint_url: str, *, region: str, redis_url: str, limits: Limits) -> None:
+        client = _client(endpoint_url, region, limits)
+        shared = Shared(redis_url, _account(endpoint_url))
+        self._limiter = Limiter(shared, start=limits.calls_a_second, ceiling=limits.most_calls_a_second)
+        self._calls = Calls(shared)
+        self._concurrency = Concurrency(limits.connections)
+        self._caller = Caller(
+            client,
+            self._limiter,
+            self._calls,
+            self._concurrency,
+            timeout_seconds=limits.timeout_seconds,
+            deadline_seconds=limits.deadline_seconds,
         )
 
+    def run(
+        self,
+        work: Callable[[T], R],
+        rows: Sequence[T],
+        *,
+        beat: Callable[[], object] | None = None,
+        beat_seconds: float = 5,
+    ) -> list[tuple[T, R | MarketplaceError]]:
+        """Do `work` for each row at the same time; what it returned, or the MarketplaceError it raised, in order.
+
+        As many rows are in work as helps, at most the account's connections. `work` calls methods of this gateway
+        and touches no table. `beat` is called in the caller's own thread every `beat_seconds`, to renew a lease.
+        When the marketplace is silent, rows that were not begun get an UnreachableError without a call.
+        """
+        outcomes = Run(self._concurrency, beat, beat_seconds).outcomes(work, rows)
+        return list(zip(rows, outcomes, strict=True))
+
+    def pace(self) -> Pace:
+        """How fast the account may call now. Asks Redis, not the marketplace; never raises."""
+        return self._limiter.pace()
+
+    def calls(self, window: Window) -> Report:
+        """What was called, how it ended and how long it took. Asks Redis, not the marketplace; never raises."""
+        return self._calls.report(window)
+
     def balance(self) -> Balance:
-        with _translated():
-            reply = self._client.get_account_balance()
+        reply = self._call("get_account_balance")
         hold = reply.get("OnHoldBalance")
         return Balance(Decimal(reply["AvailableBalance"]), None if hold is None else Decimal(hold))
 
     def create_hit_type(self, spec: HitTypeSpec) -> str:
-        with _translated():
-            reply = self._client.create_hit_type(
-                Title=spec.title,
-                Description=spec.description,
-                Keywords=spec.keywords,
-                Reward=f"{spec.reward:.2f}",
-                AssignmentDurationInSeconds=spec.assignment_seconds,
-                AutoApprovalDelayInSeconds=spec.auto_approval_seconds,
-                QualificationRequirements=list(spec.requirements),
-            )
+        reply = self._call(
+            "create_hit_type",
+            Title=spec.title,
+            Description=spec.description,
+            Keywords=spec.keywords,
+            Reward=f"{spec.reward:.2f}",
+            AssignmentDurationInSeconds=spec.assignment_seconds,
+            AutoApprovalDelayInSeconds=spec.auto_approval_seconds,
+            QualificationRequirements=list(spec.requirements),
+        )
         return str(reply["HITTypeId"])
 
     def create_hit(
         self, hit_type_id: str, *, question: str, max_assignments: int, lifetime_seconds: int, token: str
     ) -> RemoteHit:
         """The token is the annotation too, so that the HIT can be found when the token has died after 24 hours."""
-        with _translated():
-            reply = self._client.create_hit_with_hit_type(
-                HITTypeId=hit_type_id,
-                Question=question,
-                MaxAssignments=max_assignments,
-                LifetimeInSeconds=lifetime_seconds,
-                RequesterAnnotation=token,
-                UniqueRequestToken=token,
-            )
+        reply = self._call(
+            "create_hit_with_hit_type",
+            HITTypeId=hit_type_id,
+            Question=question,
+            MaxAssignments=max_assignments,
+            LifetimeInSeconds=lifetime_seconds,
+            RequesterAnnotation=token,
+            UniqueRequestToken=token,
+        )
         return _remote_hit(reply["HIT"])
 
     def hit(self, hit_id: str) -> RemoteHit:
-        with _translated():
-            return _remote_hit(self._client.get_hit(HITId=hit_id)["HIT"])
+        return _remote_hit(self._call("get_hit", HITId=hit_id)["HIT"])
 
     def all_hits(self) -> Iterator[RemoteHit]:
         """Every HIT of the account, disposed ones excepted. Slow: only for finding lost ones."""
@@ -150,15 +197,16 @@ class Gateway:
             yield from map(_remote_hit, reply["HITs"])
 
     def add_assignments(self, hit_id: str, number: int, token: str) -> None:
-        with _translated():
-            self._client.create_additional_assignments_for_hit(
-                HITId=hit_id, NumberOfAdditionalAssignments=number, UniqueRequestToken=token
-            )
+        self._call(
+            "create_additional_assignments_for_hit",
+            HITId=hit_id,
+            NumberOfAdditionalAssignments=number,
+            UniqueRequestToken=token,
+        )
 
     def set_expiration(self, hit_id: str, moment: datetime) -> None:
         """A past moment expires the HIT now. Workers who accepted before may still submit."""
-        with _translated():
-            self._client.update_expiration_for_hit(HITId=hit_id, ExpireAt=moment.astimezone(UTC))
+        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=moment.astimezone(UTC))
 
     def reviewable_pages(self, hit_type_id: str) -> Iterator[list[RemoteHit]]:
         """The HITs that nobody works on any more, a page of at most 100 at a time."""
@@ -167,35 +215,31 @@ class Gateway:
 
     def delete_hit(self, hit_id: str) -> None:
         """Only a HIT that nobody works on, with nothing left to approve or reject."""
-        with _translated():
-            self._client.delete_hit(HITId=hit_id)
+        self._call("delete_hit", HITId=hit_id)
 
     def assignments(self, hit_id: str) -> list[RemoteAssignment]:
         replies = self._pages("list_assignments_for_hit", HITId=hit_id)
         return [_remote_assignment(found) for reply in replies for found in reply["Assignments"]]
 
     def assignment(self, assignment_id: str) -> RemoteAssignment:
-        with _translated():
-            return _remote_assignment(self._client.get_assignment(AssignmentId=assignment_id)["Assignment"])
+        return _remote_assignment(self._call("get_assignment", AssignmentId=assignment_id)["Assignment"])
 
     def approve(self, assignment_id: str, *, override: bool = False) -> None:
         """`override` approves what was rejected in the last 30 days."""
-        with _translated():
-            self._client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=override)
+        self._call("approve_assignment", AssignmentId=assignment_id, OverrideRejection=override)
 
     def reject(self, assignment_id: str, feedback: str) -> None:
-        with _translated():
-            self._client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=feedback)
+        self._call("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=feedback)
 
     def send_bonus(self, worker_id: str, assignment_id: str, amount: Decimal, reason: str, token: str) -> None:
-        with _translated():
-            self._client.send_bonus(
-                WorkerId=worker_id,
-                AssignmentId=assignment_id,
-                BonusAmount=f"{amount:.2f}",
-                Reason=reason,
-                UniqueRequestToken=token,
-            )
+        self._call(
+            "send_bonus",
+            WorkerId=worker_id,
+            AssignmentId=assignment_id,
+            BonusAmount=f"{amount:.2f}",
+            Reason=reason,
+            UniqueRequestToken=token,
+        )
 
     def bonuses(self, *, hit_id: str = "", assignment_id: str = "") -> list[RemoteBonus]:
         """The bonuses paid for one HIT, or for one assignment."""
@@ -205,25 +249,24 @@ class Gateway:
 
     def set_events(self, hit_type_id: str, destination: str, transport: str, event_types: Sequence[str]) -> None:
         """Have the events of these HITs sent to a queue (SQS) or a topic (SNS); the last destination counts."""
-        with _translated():
-            self._client.update_notification_settings(
-                HITTypeId=hit_type_id,
-                Notification={
-                    "Destination": destination,
-                    "Transport": transport,
-                    "Version": "2014-08-15",
-                    "EventTypes": list(event_types),
-                },
-                Active=True,
-            )
+        self._call(
+            "update_notification_settings",
+            HITTypeId=hit_type_id,
+            Notification={
+                "Destination": destination,
+                "Transport": transport,
+                "Version": "2014-08-15",
+                "EventTypes": list(event_types),
+            },
+            Active=True,
+        )
 
     def ensure_qualification_type(self, name: str, description: str) -> str:
         """The id of the account's qualification type of that name, made when it is missing."""
         try:
-            with _translated():
-                reply = self._client.create_qualification_type(
-                    Name=name, Description=description, QualificationTypeStatus="Active"
-                )
+            reply = self._call(
+                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
+            )
             return str(reply["QualificationType"]["QualificationTypeId"])
         except RefusedError as error:
             if error.code != "QualificationTypeAlreadyExists":
@@ -240,30 +283,58 @@ class Gateway:
 
     def grant(self, qualification_type_id: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         """Granting twice is granting once; another value takes the place of the one before."""
-        with _translated():
-            self._client.associate_qualification_with_worker(
-                QualificationTypeId=qualification_type_id,
-                WorkerId=worker_id,
-                IntegerValue=value,
-                SendNotification=notify,
-            )
+        self._call(
+            "associate_qualification_with_worker",
+            QualificationTypeId=qualification_type_id,
+            WorkerId=worker_id,
+            IntegerValue=value,
+            SendNotification=notify,
+        )
 
     def revoke(self, qualification_type_id: str, worker_id: str, reason: str) -> None:
-        with _translated():
-            self._client.disassociate_qualification_from_worker(
-                QualificationTypeId=qualification_type_id, WorkerId=worker_id, Reason=reason
-            )
+        self._call(
+            "disassociate_qualification_from_worker",
+            QualificationTypeId=qualification_type_id,
+            WorkerId=worker_id,
+            Reason=reason,
+        )
+
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        return self._caller.call(operation, arguments)
 
     def _pages(self, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Every page of a list call: the end is an empty page or one without a token."""
+        """Every page of a list call. A page that is not full is the last, though the marketplace gives a token."""
         token: dict[str, str] = {}
         while True:
-            with _translated():
-                reply = getattr(self._client, operation)(**arguments, **token, MaxResults=PAGE_SIZE)
+            reply = self._call(operation, **arguments, **token, MaxResults=PAGE_SIZE)
             yield reply
-            if not reply.get("NextToken") or not reply.get("NumResults"):
+            if not reply.get("NextToken") or reply.get("NumResults", 0) < PAGE_SIZE:
                 return
             token = {"NextToken": reply["NextToken"]}
+
+
+def _client(endpoint_url: str, region: str, limits: Limits) -> Any:
+    config = Config(
+        max_pool_connections=limits.connections,
+        connect_timeout=min(5, limits.timeout_seconds),
+        read_timeout=limits.timeout_seconds,
+        retries={"mode": "standard", "total_max_attempts": 1},
+    )
+    try:
+        return boto3.client("mturk", endpoint_url=endpoint_url, region_name=region, config=config)
+    except BotoCoreError as error:
+        raise from_boto(error) from error
+
+
+def _account(endpoint_url: str) -> str:
+    """A name for the account under which its processes meet; the key pair cannot be read from it."""
+    try:
+        credentials = boto3.DEFAULT_SESSION.get_credentials() if boto3.DEFAULT_SESSION else None
+        key = credentials.access_key if credentials else ""
+    except BotoCoreError:
+        # The first call will say what is wrong with the key pair.
+        key = ""
+    return hashlib.sha256(f"{endpoint_url} {key}".encode()).hexdigest()[:16]
 
 
 def _remote_hit(hit: dict[str, Any]) -> RemoteHit:

@@ -53,7 +53,7 @@ def _client_error(code: str, message: str, turk: str = "", status: int = 400) ->
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (_client_error("ThrottlingException", "Rate exceeded"), errors.UnreachableError),
+        (_client_error("ThrottlingException", "Rate exceeded"), errors.ThrottledError),
         (_client_error("ServiceFault", "oops", status=500), errors.UnreachableError),
         (_client_error("505", "", status=505), errors.UnreachableError),
         (EndpointConnectionError(endpoint_url="http://x"), errors.UnreachableError),
