@@ -27,6 +27,11 @@ MTURK_SUBMIT_ORIGINS = [env.origin(o) for o in env.words("MTURK_SUBMIT_ORIGINS",
 MTURK_REGION = env.text("MTURK_REGION", "us-east-1")
 MTURK_CONNECTIONS = env.integer("MTURK_CONNECTIONS", 8, low=1, high=64)
 MTURK_TIMEOUT_SECONDS = env.integer("MTURK_TIMEOUT_SECONDS", 20, low=1, high=300)
+# A call with its wait for a turn and all its attempts; then the row waits and is sent again later.
+MTURK_DEADLINE_SECONDS = env.integer("MTURK_DEADLINE_SECONDS", 60, low=2, high=600)
+# Of the whole account, however many processes: where the rate starts, and the most that it may grow to.
+MTURK_CALLS_A_SECOND = env.integer("MTURK_CALLS_A_SECOND", 10, low=1, high=5000)
+MTURK_MOST_CALLS_A_SECOND = env.integer("MTURK_MOST_CALLS_A_SECOND", 200, low=1, high=5000)
 HARVEST_SECONDS = env.integer("HARVEST_SECONDS", 30, low=1, high=86_400)
 # How soon what a crash left is taken up again.
 RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
