@@ -18,11 +18,22 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 django.setup()
 
+from django.conf import settings  # noqa: E402
+from django.contrib.auth.hashers import PBKDF2PasswordHasher  # noqa: E402
 from django.db import close_old_connections  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from marketplace.models import Assignment, Hit, HitType, Worker  # noqa: E402
 from marketplace.verbs import accounts, assignments  # noqa: E402
+
+
+class QuickHasher(PBKDF2PasswordHasher):
+    """A hash of the marketplace's own kind, which lets these workers in, without the time that it takes on purpose."""
+
+    iterations = 1
+
+
+settings.PASSWORD_HASHERS = [f"{__name__}.QuickHasher"]
 
 
 def sign_up(username: str, attributes: Mapping[str, Any]) -> str:

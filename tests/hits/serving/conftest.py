@@ -30,7 +30,7 @@ class Marketplace:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         # Another host name than the live server's: a frame here is cross-origin, also to the eyes of cookies.
         self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         marketplace = self

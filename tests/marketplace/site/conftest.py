@@ -117,7 +117,7 @@ class _TaskPage(BaseHTTPRequestHandler):
 def task_origin() -> Iterator[str]:
     """A requester's server: another host and another port than the marketplace's."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _TaskPage)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
