@@ -50,7 +50,11 @@ AROUND_THE_DATABASE = (
     "tests/hits/api/test_guard.py",
     "tests/hits/api/test_schema.py",
     "tests/hits/views/test_access.py",
+    "tests/hits/protocols",
+    "tests/hits/recipes",
+    "tests/hits/test_market.py",
     "tests/hits/views/test_costs.py",
+    "tests/hits/views/test_plots.py",
     # A program of its own, started forty times.
     "tests/marketplace/acceptance/test_awscli.py",
     "tests/marketplace/commands",
@@ -103,10 +107,11 @@ class Outcome:
 
 def groups(server: str | None) -> list[Group]:
     """The longest first, so that they end together. `server` is a PostgreSQL server's URL."""
-    stacks = [path for path in ("tests/ground", "tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
+    stacks = [path for path in ("tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     # Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
     found = [
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
+        Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
         Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(TASK_PAGE,)),
     ]
     if server:
@@ -212,8 +217,8 @@ def _database_name() -> str:
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     outcomes = {}
-    # Three on two cores: half of their time they wait for servers and browsers.
-    with ThreadPoolExecutor(3) as pool:
+    # Four on two cores: half of their time they wait for servers and browsers.
+    with ThreadPoolExecutor(4) as pool:
         begun = {pool.submit(run, group): group for group in wanted}
         for done in as_completed(begun):
             group = begun[done]
