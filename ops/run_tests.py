@@ -49,10 +49,10 @@ IN_A_BROWSER = (
 AROUND_THE_DATABASE = (
     "tests/hits/api/test_guard.py",
     "tests/hits/api/test_schema.py",
-    "tests/hits/views/test_access.py",
     "tests/hits/protocols",
     "tests/hits/recipes",
     "tests/hits/test_market.py",
+    "tests/hits/views/test_access.py",
     "tests/hits/views/test_costs.py",
     "tests/hits/views/test_plots.py",
     # A program of its own, started forty times.
