@@ -2,8 +2,9 @@
 
 One token is one call. A call that finds none gets a place in the near future, so that callers go in the order in
 which they came. The rate doubles each second while callers have to wait, until the first refusal ("Rate exceeded")
-ever; from then on it grows by even steps and is cut by a share at each burst of refusals. (Slow start, additive
-increase and multiplicative decrease, as in TCP: Jacobson, "Congestion avoidance and control", SIGCOMM 1988.)
+ever; from then on it grows by even steps up to what was refused last, and is cut by a share at each burst of
+refusals. (Slow start, additive increase and multiplicative decrease, as in TCP: Jacobson, "Congestion avoidance and
+control", SIGCOMM 1988.)
 
 `hits/mturk/shared.py` holds the same rules as a script that Redis runs for all processes of an account. A test
 compares the two step by step.
@@ -45,8 +46,7 @@ class Bucket:
         """Whether a token was given, and the seconds until it may be used or until it is worth asking again."""
         self._fill(now)
         if self.wanted and now - self.grown_at >= PAUSE and now - self.cut_at >= PAUSE:
-            step = max(LEAST_STEP, STEP * self.limit) if self.limit else self.rate
-            self.rate = min(self.ceiling, self.rate + step)
+            self.rate = min(self.ceiling, self.rate + self._step())
             self.grown_at, self.wanted = now, False
         wait = max(0.0, (1.0 - self.tokens) / self.rate)
         self.wanted = self.wanted or wait > 0
@@ -54,6 +54,12 @@ class Bucket:
             return False, wait
         self.tokens -= 1.0
         return True, wait
+
+    def _step(self) -> float:
+        if not self.limit:
+            return self.rate
+        # Beyond what was too much once, the refusal had another reason: twice as far beyond it each second.
+        return max(LEAST_STEP, STEP * self.limit, self.rate - self.limit)
 
     def throttled(self, now: float) -> bool:
         """The marketplace refused a call: its own bucket is empty. True when that lowered the rate."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -29,6 +29,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 PAGE_SIZE = 100
+QUICK_TIMEOUT_SECONDS, QUICK_DEADLINE_SECONDS = 4, 8
 SYSTEM_QUALIFICATIONS = {
     "percent_approved": "000000000000000000L0",
     "number_approved": "00000000000000000040",
@@ -116,13 +117,21 @@ class Gateway:
     """
 
     def __init__(self, endpoint_url: str, *, region: str, redis_url: str, limits: Limits) -> None:
-        client = _client(endpoint_url, region, limits)
         shared = Shared(redis_url, _account(endpoint_url))
         self._limiter = Limiter(shared, start=limits.calls_a_second, ceiling=limits.most_calls_a_second)
         self._calls = Calls(shared)
         self._concurrency = Concurrency(limits.connections)
-        self._caller = Caller(
-            client,
+        self._caller = self._make_caller(endpoint_url, region, limits)
+        quick = replace(
+            limits,
+            timeout_seconds=min(QUICK_TIMEOUT_SECONDS, limits.timeout_seconds),
+            deadline_seconds=min(QUICK_DEADLINE_SECONDS, limits.deadline_seconds),
+        )
+        self._quick_caller = self._make_caller(endpoint_url, region, quick)
+
+    def _make_caller(self, endpoint_url: str, region: str, limits: Limits) -> Caller:
+        return Caller(
+            _client(endpoint_url, region, limits),
             self._limiter,
             self._calls,
             self._concurrency,
@@ -156,7 +165,8 @@ class Gateway:
         return self._calls.report(window)
 
     def balance(self) -> Balance:
-        reply = self._call("get_account_balance")
+        """Asked while a person waits: given up after a few seconds."""
+        reply = self._quick_caller.call("get_account_balance", {})
         hold = reply.get("OnHoldBalance")
         return Balance(Decimal(reply["AvailableBalance"]), None if hold is None else Decimal(hold))
 
@@ -329,7 +339,10 @@ def _client(endpoint_url: str, region: str, limits: Limits) -> Any:
 def _account(endpoint_url: str) -> str:
     """A name for the account under which its processes meet; the key pair cannot be read from it."""
     try:
-        credentials = boto3.DEFAULT_SESSION.get_credentials() if boto3.DEFAULT_SESSION else None
+        # The session that the clients use, too: it holds the first key pair that it found.
+        if boto3.DEFAULT_SESSION is None:
+            boto3.setup_default_session()
+        credentials = boto3.DEFAULT_SESSION.get_credentials()
         key = credentials.access_key if credentials else ""
     except BotoCoreError:
         # The first call will say what is wrong with the key pair.

@@ -51,7 +51,7 @@ local wait = 0
 if ARGV[2] == 'take' then
   if wanted and now - grown_at >= {bucket.PAUSE} and now - cut_at >= {bucket.PAUSE} then
     local step = rate
-    if limit > 0 then step = math.max({bucket.LEAST_STEP}, {bucket.STEP} * limit) end
+    if limit > 0 then step = math.max({bucket.LEAST_STEP}, {bucket.STEP} * limit, rate - limit) end
     rate = math.min(ceiling, rate + step)
     grown_at, wanted = now, false
   end

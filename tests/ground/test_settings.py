@@ -26,6 +26,8 @@ REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"MTURK_ENDPOINT_URL": "https://crowd.example.org"}, "annotate.E001"),
     ({"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "annotate.E002"),
     ({"PUBLIC_URL": "http://127.0.0.1:8001"}, "annotate.E003"),
+    ({"MTURK_DEADLINE_SECONDS": "20", "MTURK_TIMEOUT_SECONDS": "20"}, "annotate.E010"),
+    ({"MTURK_CALLS_A_SECOND": "300"}, "annotate.E011"),
 ]
 
 

@@ -45,11 +45,11 @@ class Accepted:
 class Marketplace:
     """The process, what workers do at it, and what a test does to it (`stop`, `start`)."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self._folder = folder
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
-        self._environment = _environment(folder / "marketplace.sqlite3", self.url)
+        self._environment = _environment(folder / "marketplace.sqlite3", self.url) | environment
         self._server: subprocess.Popen[bytes] | None = None
         self._hands: subprocess.Popen[str] | None = None
 

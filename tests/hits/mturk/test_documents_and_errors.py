@@ -1,5 +1,7 @@
+from typing import Any, cast
+
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ParamValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -7,6 +9,7 @@ from lxml import etree
 from hits.mturk import errors
 from hits.mturk.question import ANSWERS, external_question, read_answers
 
+STATE = "AWS.MechanicalTurk.InvalidAssignmentState"
 NAMESPACE = ANSWERS.strip("{}")
 
 
@@ -44,10 +47,13 @@ def test_the_question_carries_the_address_escaped():
 
 
 def _client_error(code: str, message: str, turk: str = "", status: int = 400) -> ClientError:
-    reply = {"Error": {"Code": code, "Message": message}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    reply: dict[str, Any] = {
+        "Error": {"Code": code, "Message": message},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
     if turk:
         reply["TurkErrorCode"] = turk
-    return ClientError(reply, "CreateHIT")
+    return ClientError(cast(Any, reply), "CreateHIT")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +65,22 @@ def _client_error(code: str, message: str, turk: str = "", status: int = 400) ->
         (EndpointConnectionError(endpoint_url="http://x"), errors.UnreachableError),
         (_client_error("RequestError", "Hit X does not exist.", "AWS.X.HITDoesNotExist"), errors.GoneError),
         (_client_error("ParameterValidationError", "bad XML"), errors.RefusedError),
+        (_client_error("TooManyRequestsException", "slow", status=429), errors.ThrottledError),
+        (_client_error("UnrecognizedClientException", "The token is invalid."), errors.CredentialsError),
+        (NoCredentialsError(), errors.CredentialsError),
+        (ParamValidationError(report="Invalid length for HITId"), errors.RefusedError),
+        (
+            _client_error("RequestError", "This operation can be called with a status of: null", STATE),
+            errors.NotYetError,
+        ),
+        (
+            _client_error("RequestError", "This operation can be called with a status of: Submitted", STATE),
+            errors.WrongStateError,
+        ),
+        (
+            _client_error("RequestError", "Low balance.", "AWS.MechanicalTurk.InsufficientFunds"),
+            errors.InsufficientFundsError,
+        ),
         (
             _client_error("RequestError", 'The idempotency token "t" has already been processed.', "X.Y"),
             errors.AlreadyDoneError,

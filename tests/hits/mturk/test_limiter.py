@@ -1,0 +1,104 @@
+"""Turns shared through a real Redis, which comes and goes."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from hits.mturk.bucket import CAPACITY, Bucket
+from hits.mturk.limiter import Limiter
+from hits.mturk.shared import Shared
+from tests.hits.mturk.conftest import Broker
+
+
+def _limiter(url: str, start: float = 10, ceiling: float = 200) -> Limiter:
+    return Limiter(Shared(url, "account"), start=start, ceiling=ceiling)
+
+
+def _turns(limiter: Limiter, seconds: float) -> int:
+    """How many turns one thread gets in that time."""
+    end, turns = time.monotonic() + seconds, 0
+    while limiter.wait_for_turn(end) is not None:
+        turns += 1
+    return turns
+
+
+def test_two_processes_together_get_what_one_would_get(broker: Broker) -> None:
+    limiters = [_limiter(broker.url, start=20, ceiling=20) for _ in range(2)]
+    turns: list[int] = []
+    threads = [threading.Thread(target=lambda each=each: turns.append(_turns(each, 1.0))) for each in limiters]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 0.8 * (CAPACITY + 20) <= sum(turns) <= CAPACITY + 20 + 1
+    assert min(turns) > 5
+
+
+def test_a_new_process_starts_with_what_others_learned(broker: Broker) -> None:
+    _limiter(broker.url, start=40).throttled()
+    assert _limiter(broker.url, start=40).pace().rate == pytest.approx(14)
+    pace = _limiter(broker.url).pace()
+    assert pace.shared and pace.throttled_at is not None
+
+
+def test_accounts_do_not_slow_each_other(broker: Broker) -> None:
+    Shared(broker.url, "one").throttled(Bucket(rate=10, ceiling=200))
+    assert Limiter(Shared(broker.url, "other"), start=10, ceiling=200).pace().throttled_at is None
+
+
+def test_a_redis_that_forgot_everything_is_told_what_the_process_knows(broker: Broker) -> None:
+    limiter = _limiter(broker.url, start=40)
+    limiter.throttled()
+    broker.kill()
+    broker.start()
+    assert limiter.wait_for_turn(time.monotonic() + 5) == pytest.approx(14)
+    assert limiter.pace().shared and limiter.pace().rate == pytest.approx(14)
+
+
+def test_without_redis_each_process_goes_on_at_its_share(broker: Broker) -> None:
+    limiter = _limiter(broker.url, start=40, ceiling=40)
+    limiter.wait_for_turn(time.monotonic() + 1)
+    broker.kill()
+    began = time.monotonic()
+    turns = _turns(limiter, 1.0)
+    assert time.monotonic() - began < 1.5
+    assert 0.7 * (CAPACITY + 40) / 2 <= turns <= (CAPACITY + 40) / 2 + 1
+    assert not limiter.pace().shared
+    limiter.throttled()
+    assert limiter.pace().rate < 40
+
+
+def test_redis_is_used_again_soon_after_it_is_back(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hits.mturk.shared.ABSENT_SECONDS", 0.2)
+    limiter = _limiter(broker.url)
+    broker.kill()
+    assert limiter.wait_for_turn(time.monotonic() + 1)
+    broker.start()
+    _until(lambda: limiter.pace().shared)
+    assert limiter.wait_for_turn(time.monotonic() + 1)
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_redis_that_accepts_and_says_nothing_costs_a_moment_and_then_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        limiter = _limiter(f"redis://127.0.0.1:{mute.getsockname()[1]}/0")
+        began = time.monotonic()
+        assert all(limiter.wait_for_turn(began + 5) for _ in range(8))
+        assert time.monotonic() - began < 1.0
+
+
+def test_nobody_waits_longer_than_allowed(broker: Broker) -> None:
+    limiter = _limiter(broker.url, start=1, ceiling=1)
+    _turns(limiter, 0.1)
+    began = time.monotonic()
+    assert limiter.wait_for_turn(began + 0.2) is None
+    assert time.monotonic() - began < 0.5
