@@ -64,6 +64,7 @@ class Caller:
         deadline_seconds: float,
     ) -> None:
         self._client = client
+        self._names: dict[str, str] = client.meta.method_to_api_mapping
         self._limiter, self._calls, self._concurrency = limiter, calls, concurrency
         self._patience = max(0.0, deadline_seconds - timeout_seconds)
 
@@ -95,7 +96,7 @@ class Caller:
             raise error from cause
         finally:
             seconds = time.monotonic() - began
-            self._calls.count(call.operation, ending, seconds=seconds, again=again, rate=rate)
+            self._calls.count(self._names[call.operation], ending, seconds=seconds, again=again, rate=rate)
             if ending is Ending.DONE or ending is Ending.REFUSED:
                 self._concurrency.succeeded()
 
@@ -119,7 +120,7 @@ def _ending(error: MarketplaceError) -> Ending:
 def _too_late(call: _Call, problem: MarketplaceError | None) -> UnreachableError:
     if call.faults:
         # An attempt before may have been carried out: the outcome is unknown, whatever came last.
-        return UnreachableError(f"The marketplace did not answer {call.operation} in time: {problem}")
+        return UnreachableError(f"The marketplace did not answer in time: {problem}")
     if problem:
         return ThrottledError(str(problem))
     return ThrottledError("Too many calls wait for the marketplace: this one had no turn in time and was not made.")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-import boto3
+from boto3.session import Session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
@@ -117,21 +117,23 @@ class Gateway:
     """
 
     def __init__(self, endpoint_url: str, *, region: str, redis_url: str, limits: Limits) -> None:
-        shared = Shared(redis_url, _account(endpoint_url))
+        # One session for key pair and clients: it holds the first key pair that it found.
+        session = _session()
+        shared = Shared(redis_url, _account(session, endpoint_url))
         self._limiter = Limiter(shared, start=limits.calls_a_second, ceiling=limits.most_calls_a_second)
         self._calls = Calls(shared)
         self._concurrency = Concurrency(limits.connections)
-        self._caller = self._make_caller(endpoint_url, region, limits)
+        self._caller = self._make_caller(session, endpoint_url, region, limits)
         quick = replace(
             limits,
             timeout_seconds=min(QUICK_TIMEOUT_SECONDS, limits.timeout_seconds),
             deadline_seconds=min(QUICK_DEADLINE_SECONDS, limits.deadline_seconds),
         )
-        self._quick_caller = self._make_caller(endpoint_url, region, quick)
+        self._quick_caller = self._make_caller(session, endpoint_url, region, quick)
 
-    def _make_caller(self, endpoint_url: str, region: str, limits: Limits) -> Caller:
+    def _make_caller(self, session: Session, endpoint_url: str, region: str, limits: Limits) -> Caller:
         return Caller(
-            _client(endpoint_url, region, limits),
+            _client(session, endpoint_url, region, limits),
             self._limiter,
             self._calls,
             self._concurrency,
@@ -323,7 +325,14 @@ class Gateway:
             token = {"NextToken": reply["NextToken"]}
 
 
-def _client(endpoint_url: str, region: str, limits: Limits) -> Any:
+def _session() -> Session:
+    try:
+        return Session()
+    except BotoCoreError as error:
+        raise from_boto(error) from error
+
+
+def _client(session: Session, endpoint_url: str, region: str, limits: Limits) -> Any:
     config = Config(
         max_pool_connections=limits.connections,
         connect_timeout=min(5, limits.timeout_seconds),
@@ -331,18 +340,15 @@ def _client(endpoint_url: str, region: str, limits: Limits) -> Any:
         retries={"mode": "standard", "total_max_attempts": 1},
     )
     try:
-        return boto3.client("mturk", endpoint_url=endpoint_url, region_name=region, config=config)
+        return session.client("mturk", endpoint_url=endpoint_url, region_name=region, config=config)
     except BotoCoreError as error:
         raise from_boto(error) from error
 
 
-def _account(endpoint_url: str) -> str:
+def _account(session: Session, endpoint_url: str) -> str:
     """A name for the account under which its processes meet; the key pair cannot be read from it."""
     try:
-        # The session that the clients use, too: it holds the first key pair that it found.
-        if boto3.DEFAULT_SESSION is None:
-            boto3.setup_default_session()
-        credentials = boto3.DEFAULT_SESSION.get_credentials()
+        credentials = session.get_credentials()
         key = credentials.access_key if credentials else ""
     except BotoCoreError:
         # The first call will say what is wrong with the key pair.

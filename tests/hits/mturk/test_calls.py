@@ -38,7 +38,7 @@ def test_a_passing_fault_of_a_read_is_not_seen_above(connect: Connect, controls:
     controls.fail(kind, "GetAccountBalance", count=2)
     assert gateway.balance().available == Decimal("10000.00")
     assert controls.counts()["GetAccountBalance"] == 3
-    seen = _figures(gateway)["get_account_balance"]
+    seen = _figures(gateway)["GetAccountBalance"]
     assert (seen.calls, seen.retries, seen.throttled + seen.failed) == (3, 2, 2)
 
 
@@ -76,7 +76,7 @@ def test_a_refusal_is_not_repeated(connect: Connect, controls: TestControls) -> 
     with pytest.raises(RefusedError, match="does not exist"):
         gateway.hit("3AAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
     assert controls.counts() == {"GetHIT": 1}
-    assert _figures(gateway)["get_hit"].refused == 1
+    assert _figures(gateway)["GetHIT"].refused == 1
 
 
 def test_throttling_lasts_until_the_deadline_and_says_that_nothing_was_done(
@@ -112,6 +112,14 @@ def test_without_a_key_pair_a_person_is_asked_to_set_one(connect: Connect, monke
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(CredentialsError, match="Set AWS_ACCESS_KEY_ID"):
         connect().balance()
+
+
+def test_a_profile_that_is_not_there_is_a_matter_of_the_key_pair(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(CredentialsError, match="nobody"):
+        connect()
 
 
 def test_figures_of_all_processes_are_added_up(connect: Connect, controls: TestControls) -> None:
