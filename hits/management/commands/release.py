@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +32,31 @@ class Command(ProjectCommand):
 
 
 def _write(made: Release, folder: Path) -> None:
+    """All of the files or none: they get their names when every one of them is on the disk."""
+    files = {folder / file.name: file.blob for file in made.files.select_related("blob")}
+    there = [path for path in files if path.exists()]
+    if there:
+        raise CommandError(f"{there[0]} is there already and stays as it is. Choose an empty folder.")
+    parts = {path.with_name(f".{path.name}.part"): path for path in files}
+    is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for file in made.files.select_related("blob"):
-            with (folder / file.name).open("xb") as target:
-                target.writelines(file.blob.read_chunks())
-    except FileExistsError as error:
-        raise CommandError(f"{error.filename} is there already and stays as it is. Choose an empty folder.") from error
+        for part, path in parts.items():
+            with part.open("wb") as target:
+                target.writelines(files[path].read_chunks())
+                target.flush()
+                os.fsync(target.fileno())
+        for part, path in parts.items():
+            part.rename(path)
     except OSError as error:
-        raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from error
+        _take_back(folder, [*parts, *parts.values()], is_new)
+        raise CommandError(f"{folder} cannot be written: {error.strerror}. Nothing was left there.") from error
+
+
+def _take_back(folder: Path, paths: Sequence[Path], is_new: bool) -> None:
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
+    if is_new:
+        with suppress(OSError):
+            folder.rmdir()

@@ -112,6 +112,15 @@ def test_the_main_job_ends_in_files_whose_checksums_are_printed(run: Run, answer
         run("release", "river", "--to", tmp_path / "out")
 
 
+def test_a_release_that_cannot_be_written_leaves_no_file_of_it(run: Run, answered: list[Hit], tmp_path: Path) -> None:
+    run("harvest", "river")
+    in_the_way = tmp_path / "out" / ".train.json.part"
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(CommandError, match="cannot be written: Is a directory. Nothing was left there"):
+        run("release", "river", "--to", tmp_path / "out")
+    assert list(in_the_way.parent.iterdir()) == [in_the_way]
+
+
 def test_there_is_nothing_to_release_before_a_verdict(run: Run, filled: Project) -> None:
     with pytest.raises(CommandError, match="nothing to release"):
         run("release", "river")
