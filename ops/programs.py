@@ -11,6 +11,9 @@ from pathlib import Path
 
 from ops.surroundings import ROOT, Ports, StackError
 
+# The process manager's socket, seen from the data folder: its name stays short wherever that is.
+CONTROL = "run/control.sock"
+
 
 @dataclass(frozen=True)
 class Program:
@@ -73,6 +76,13 @@ def redis_config(data_dir: Path, ports: Ports, password: str) -> str:
 def supervisor_config(data_dir: Path, wanted: Sequence[Program]) -> str:
     """For a supervisord whose working directory is `data_dir`: it misreads a % in the name of a log file."""
     parts = [
+        "[unix_http_server]",
+        f"file = {CONTROL}",
+        "chmod = 0600",
+        "",
+        "[rpcinterface:supervisor]",
+        "supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface",
+        "",
         "[supervisord]",
         "nodaemon = true",
         "silent = true",

@@ -156,6 +156,20 @@ class Stack:
         os.kill(pid, sign)
         return pid
 
+    def stop_program(self, program: str) -> None:
+        """End a program, which stays away until `start_program`. Raises StackError."""
+        self._control("stop", program)
+
+    def start_program(self, program: str) -> None:
+        """Start a program that was stopped; returns when it has stayed up for two seconds. Raises StackError."""
+        self._control("start", program)
+
+    def _control(self, verb: str, program: str) -> None:
+        command = [sys.executable, "-m", "supervisor.supervisorctl", "-s", f"unix://{programs.CONTROL}", verb, program]
+        done = subprocess.run(command, cwd=self.data_dir, capture_output=True, text=True, timeout=60)
+        if done.returncode:
+            raise StackError(f"The process manager did not {verb} {program}: {done.stdout}{done.stderr}".rstrip())
+
     def log_tail(self, program: str, lines: int = 15) -> str:
         file = self.data_dir / "logs" / f"{program}.log"
         text = file.read_text(errors="replace") if file.exists() else "(nothing written)"
