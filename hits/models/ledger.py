@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
@@ -115,6 +116,16 @@ class LedgerCheck(models.Model):
     def __str__(self) -> str:
         return f"check {self.pk} of {self.project_id}"
 
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        """Differences that stay unless somebody does something."""
+        return [one for one in self.differences if not one["passing"]]
+
+    @property
+    def in_flight(self) -> list[dict[str, Any]]:
+        """Differences that are normal while calls are under way."""
+        return [one for one in self.differences if one["passing"]]
+
 
 class LedgerEntry(models.Model):
     class Kind(models.TextChoices):
@@ -173,3 +184,30 @@ def release(hit: Hit, assignments: int, note: str) -> LedgerEntry:
         hit=hit,
         note=note,
     )
+
+
+# Bonuses and compensations. Their entries name no HIT: what is reserved for a HIT's places is counted apart.
+
+
+def reserve_payment(row: Bonus | Compensation) -> LedgerEntry:
+    """Money set apart for a bonus or a compensation that is ordered."""
+    return _of_payment(row, LedgerEntry.Kind.RESERVE, reserved=row.amount + row.fee)
+
+
+def pay_payment(row: Bonus | Compensation) -> LedgerEntry:
+    """What was reserved for it becomes paid, amount and fee."""
+    kind = LedgerEntry.Kind.BONUS if isinstance(row, Bonus) else LedgerEntry.Kind.COMPENSATION
+    cost = row.amount + row.fee
+    return _of_payment(row, kind, reserved=-cost, paid=cost, fee=row.fee)
+
+
+def release_payment(row: Bonus | Compensation, note: str) -> LedgerEntry:
+    """It will never be paid."""
+    return _of_payment(row, LedgerEntry.Kind.RELEASE, reserved=-row.amount - row.fee, note=note)
+
+
+def _of_payment(row: Bonus | Compensation, kind: str, **columns: Any) -> LedgerEntry:
+    """A bonus counts for the stage of its answer (`row.assignment` is read); a compensation belongs to no stage."""
+    if isinstance(row, Bonus):
+        return LedgerEntry(kind=kind, bonus=row, stage_id=row.assignment.stage_id, **columns)
+    return LedgerEntry(kind=kind, compensation=row, **columns)
