@@ -30,3 +30,8 @@ def unit_cost(reward: Decimal, max_assignments: int, *, masters: bool = False) -
 def can_grow(created_with: int, now_at_most: int, more: int) -> bool:
     """A HIT made with fewer than ten assignments may never reach ten."""
     return created_with >= MANY_ASSIGNMENTS or now_at_most + more < MANY_ASSIGNMENTS
+
+
+def bonus_fee(amount: Decimal) -> Decimal:
+    """The fee of one bonus, in dollars: 20 %, at least one cent, rounded half up."""
+    return max(CENT, (amount * Decimal("0.20")).quantize(CENT, ROUND_HALF_UP))

@@ -1,12 +1,14 @@
-"""The two XML documents of the wire that this side writes and reads."""
+"""The XML documents of the wire that this side writes and reads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from defusedxml import ElementTree
 
 EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+QUESTION_FORM = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2017-11-06/QuestionForm.xsd"
 ANSWERS = "{http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd}"
 
 
@@ -15,6 +17,19 @@ def external_question(url: str, frame_height: int = 0) -> str:
     return (
         f'<ExternalQuestion xmlns="{EXTERNAL_QUESTION}">'
         f"<ExternalURL>{escape(url)}</ExternalURL><FrameHeight>{frame_height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+def one_choice_form(title: str, paragraphs: Sequence[str], question: str, choice: str) -> str:
+    """A QuestionForm that the marketplace shows itself: words, and one choice that has to be made."""
+    words = "".join(f"<Text>{escape(paragraph)}</Text>" for paragraph in paragraphs)
+    return (
+        f'<QuestionForm xmlns="{QUESTION_FORM}"><Overview><Title>{escape(title)}</Title>{words}</Overview>'
+        "<Question><QuestionIdentifier>choice</QuestionIdentifier><IsRequired>true</IsRequired>"
+        f"<QuestionContent><Text>{escape(question)}</Text></QuestionContent><AnswerSpecification><SelectionAnswer>"
+        "<MinSelectionCount>1</MinSelectionCount><StyleSuggestion>radiobutton</StyleSuggestion><Selections><Selection>"
+        f"<SelectionIdentifier>yes</SelectionIdentifier><Text>{escape(choice)}</Text></Selection></Selections>"
+        "</SelectionAnswer></AnswerSpecification></Question></QuestionForm>"
     )
 
 

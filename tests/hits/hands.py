@@ -23,8 +23,8 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher  # noqa: E402
 from django.db import close_old_connections  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from marketplace.models import Assignment, Hit, HitType, Worker  # noqa: E402
-from marketplace.verbs import accounts, assignments  # noqa: E402
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker  # noqa: E402
+from marketplace.verbs import accounts, assignments, clock, deliveries, events, tokens  # noqa: E402
 
 
 class QuickHasher(PBKDF2PasswordHasher):
@@ -74,8 +74,25 @@ def hit(hit_id: str) -> dict[str, Any]:
     }
 
 
+def forget_tokens() -> int:
+    """What the marketplace does with request tokens after 24 hours."""
+    return tokens.forget(timezone.now() + timedelta(hours=25))
+
+
+def deliver_events() -> int:
+    """Send the notifications that are due, as the marketplace does every second; how many."""
+    return deliveries.deliver(clock.now())
+
+
+def set_webhook(key_id: str, url: str) -> str:
+    """Where the requester with that key is told of all events; the secret that they are signed with."""
+    requester = Requester.objects.get(access_keys__access_key_id=key_id)
+    return events.set_webhook(requester, url, clock.now()).secret
+
+
 VERBS: dict[str, Callable[..., Any]] = {
-    verb.__name__: verb for verb in (sign_up, accept, give_back, let_time_pass, status, hit)
+    verb.__name__: verb
+    for verb in (sign_up, accept, give_back, let_time_pass, status, hit, forget_tokens, deliver_events, set_webhook)
 }
 
 

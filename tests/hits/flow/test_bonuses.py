@@ -1,0 +1,249 @@
+"""Bonuses at the real marketplace: each that is ordered is paid once, whatever gets lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from hits.flow import bonuses, common, ordering
+from hits.flow.common import gateway
+from hits.formats.payments import AskedBonus
+from hits.models import Assignment, Bonus, BonusOrder, BudgetExceededError, LedgerEntry, Project
+from hits.mturk.errors import NotYetError
+from hits.mturk.gateway import Gateway
+from tests.hits import factories as make
+from tests.hits.flow.payments_stage import answered, money_of, spent
+from tests.hits.market import Marketplace
+
+pytestmark = pytest.mark.django_db
+State = Bonus.State
+NOTHING = Decimal("0.00")
+
+
+@pytest.fixture
+def river(db: None) -> Project:
+    return make.project(budget="100.00")
+
+
+def order(project: Project, *asked: tuple[Assignment, str], reason: str = "Well done.", key: str = "page-1") -> Any:
+    new = ordering.check(project, [AskedBonus(None, row.assignment_id, amount, reason) for row, amount in asked])
+    return ordering.order(project, new, ordering.quote(project, new).total, key, None)
+
+
+def paid_there(row: Assignment) -> list[Decimal]:
+    return [found.amount for found in gateway().bonuses(assignment_id=row.assignment_id)]
+
+
+def lose_the_reply(row: Bonus) -> None:
+    """The call is carried out, and its answer never arrives: the row stays as it was before the call."""
+    gateway().send_bonus(
+        row.worker.worker_id, row.assignment.assignment_id, row.amount, row.reason, row.token
+    )  # fmt: skip
+    Bonus.objects.filter(pk=row.pk).update(state=State.SENT, attempted_at=timezone.now())
+
+
+def forget_the_token(market: Marketplace, row: Bonus) -> None:
+    """As 24 hours later: the marketplace knows the payment, and the token no more."""
+    market.do("forget_tokens")
+    Bonus.objects.filter(pk=row.pk).update(attempted_at=timezone.now() - timedelta(hours=25))
+
+
+def test_a_bonus_is_reserved_then_paid_with_its_fee(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    before = spent()
+    order(river, (answer, "1.00"))
+    assert money_of(river) == (Decimal("1.20"), NOTHING)
+    assert bonuses.unfinished() == [river.pk]
+    assert bonuses.send(river) == 1
+    row = Bonus.objects.get()
+    assert (row.state, row.error, row.paid_at is not None) == (State.PAID, "", True)
+    assert paid_there(answer) == [Decimal("1.00")]
+    assert money_of(river) == (NOTHING, Decimal("1.20")) == (NOTHING, spent() - before)
+    entry = LedgerEntry.objects.get(kind=LedgerEntry.Kind.BONUS)
+    assert (entry.bonus, entry.fee, entry.stage) == (row, Decimal("0.20"), answer.stage)
+    assert bonuses.unfinished() == [] and bonuses.send(river) == 0
+
+
+def test_fees_are_those_of_the_marketplace_to_the_cent(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    for number, amount in enumerate(["0.01", "0.05", "0.12", "1.00", "33.33"]):
+        before, (_, paid) = spent(), money_of(river)
+        order(river, (answer, amount), key=f"page-{number}")
+        bonuses.send(river)
+        assert money_of(river)[1] - paid == spent() - before
+
+
+def test_one_confirmation_makes_one_order(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    first = order(river, (answer, "0.50"))
+    assert order(river, (answer, "0.50")).pk == first.pk
+    bonuses.send(river)
+    bonuses.send(river)
+    assert paid_there(answer) == [Decimal("0.50")]
+    assert Bonus.objects.count() == 1
+
+
+def test_a_crash_before_the_call_pays_once_afterwards(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    Bonus.objects.update(state=State.SENT, attempted_at=timezone.now())
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+
+
+def test_a_reply_that_was_lost_is_found_and_not_paid_again(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    lose_the_reply(Bonus.objects.get())
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+    assert money_of(river) == (NOTHING, Decimal("0.60"))
+
+
+def test_a_token_that_has_died_is_no_second_payment(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    lose_the_reply(Bonus.objects.get())
+    forget_the_token(market, Bonus.objects.get())
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+
+
+def test_twins_are_counted_one_by_one(market: Marketplace, river: Project) -> None:
+    """Two orders of the same bonus are two payments, also when the second one's reply is lost for a day."""
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"), key="page-1")
+    bonuses.send(river)
+    order(river, (answer, "0.50"), key="page-2")
+    twin = Bonus.objects.get(state=State.PLANNED)
+    Bonus.objects.filter(pk=twin.pk).update(state=State.SENT, attempted_at=timezone.now() - timedelta(hours=25))
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")] * 2
+    order(river, (answer, "0.50"), key="page-3")
+    lose_the_reply(Bonus.objects.get(state=State.PLANNED))
+    forget_the_token(market, Bonus.objects.get(state=State.SENT))
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")] * 3
+
+
+def test_a_reply_that_reads_do_not_show_yet_is_saved_by_the_token(
+    market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    lose_the_reply(Bonus.objects.get())
+    with monkeypatch.context() as stale:
+        stale.setattr(Gateway, "bonuses", lambda *_, **__: [])
+        assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+    assert Bonus.objects.get().state == State.PAID
+
+
+def test_a_refusal_releases_the_money_and_says_why(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    answer.worker.worker_id = "ANOBODY00000001"
+    answer.worker.save()
+    assert bonuses.send(river) == 1
+    row = Bonus.objects.get()
+    assert row.state == State.REFUSED and "ANOBODY00000001" in row.error
+    assert money_of(river) == (NOTHING, NOTHING)
+
+
+def test_an_answer_that_is_not_shown_yet_is_waited_for_and_not_for_ever(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    real = answer.assignment_id
+    Assignment.objects.update(assignment_id="3NOTYETTHERE")
+    assert bonuses.send(river) == 0
+    row = Bonus.objects.get()
+    assert row.state == State.PLANNED and row.not_before is not None and "does not show" in row.error
+    assert bonuses.unfinished() == [] and bonuses.send(river) == 0
+    Assignment.objects.update(assignment_id=real)
+    Bonus.objects.update(not_before=timezone.now())
+    assert bonuses.send(river) == 1 and Bonus.objects.get().state == State.PAID
+    order(river, (answer, "0.70"), key="page-2")
+    Assignment.objects.update(assignment_id="3NEVERTHERE")
+    Bonus.objects.filter(state=State.PLANNED).update(attempted_at=timezone.now() - timedelta(minutes=16))
+    assert bonuses.send(river) == 1
+    assert Bonus.objects.filter(state=State.REFUSED).count() == 1
+
+
+def test_a_lagging_look_keeps_the_outcome_unknown(
+    market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    lose_the_reply(Bonus.objects.get())
+
+    def lagging(*_: object, **__: object) -> list[Any]:
+        raise NotYetError("InvalidAssignmentState", "status of: null")
+
+    with monkeypatch.context() as stale:
+        stale.setattr(Gateway, "bonuses", lagging)
+        assert bonuses.send(river) == 0
+    assert Bonus.objects.get().state == State.SENT
+    Bonus.objects.update(not_before=None)
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+
+
+def test_want_of_money_there_waits_and_is_no_refusal(market: Marketplace, river: Project) -> None:
+    river.account.budget = Decimal("100000.00")
+    river.account.save()
+    first, second = answered(river, market, 2)
+    order(river, (first, "9000.00"), (second, "0.50"))
+    assert bonuses.send(river) == 1
+    row = Bonus.objects.get(assignment=first)
+    assert row.state == State.PLANNED and "Add money" in row.error
+    assert paid_there(first) == [] and paid_there(second) == [Decimal("0.50")]
+    assert money_of(river) == (Decimal("10800.00"), Decimal("0.60"))
+    assert bonuses.unfinished() == []
+
+
+def test_a_silent_marketplace_stops_the_run_and_the_next_one_goes_on(
+    market: Marketplace, river: Project, settings: Any
+) -> None:
+    (answer,) = answered(river, market)
+    order(river, (answer, "0.50"))
+    there, settings.MTURK_ENDPOINT_URL = settings.MTURK_ENDPOINT_URL, "http://127.0.0.1:1"
+    common.gateway.cache_clear()
+    assert bonuses.send(river) == 0
+    row = Bonus.objects.get()
+    assert row.state == State.SENT and "goes on by itself" in row.error
+    assert bonuses.unfinished() == [river.pk]
+    settings.MTURK_ENDPOINT_URL = there
+    common.gateway.cache_clear()
+    assert bonuses.send(river) == 1
+    assert paid_there(answer) == [Decimal("0.50")]
+
+
+def test_an_order_beyond_the_budget_leaves_nothing(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "84.00", "Well done.")])
+    quote = ordering.quote(river, new)
+    assert quote.total == Decimal("100.80") and "Raise the project's budget" in quote.problems[0]
+    with pytest.raises(BudgetExceededError):
+        ordering.order(river, new, quote.total, "page-1", None)
+    assert not BonusOrder.objects.exists() and not Bonus.objects.exists() and not LedgerEntry.objects.exists()
+
+
+def test_a_price_that_is_not_the_one_confirmed_orders_nothing(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
+    with pytest.raises(ordering.OrderChangedError, match=r"\$1\.20"):
+        ordering.order(river, new, Decimal("1.10"), "page-1", None)
+    assert not BonusOrder.objects.exists()
+
+
+def test_ordering_the_same_again_is_warned_of(market: Marketplace, river: Project) -> None:
+    (answer,) = answered(river, market)
+    new = ordering.check(river, [AskedBonus(None, answer.assignment_id, "1.00", "Well done.")])
+    assert ordering.quote(river, new, "d" * 64).warnings == []
+    ordering.order(river, new, Decimal("1.20"), "page-1", None, "march.csv", "d" * 64)
+    said = " ".join(ordering.quote(river, new, "d" * 64).warnings)
+    assert "This very file was ordered before: march.csv" in said and "1 line has the same answer" in said
