@@ -1,0 +1,271 @@
+"""A whole installation to be hurt: both sides, a crowd, and the cutting proxy on the wire between them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg2
+
+from ops import programs
+from ops.demo_checks import Row, select
+from ops.stack import Stack
+from ops.surroundings import ROOT, Ports, StackError
+from tests.benchmarks.synthetic import examples
+from tests.faults.proxy import Cut, CuttingProxy, Moment
+from tests.marketplace.controls import TestControls
+
+# What would take minutes on a server takes seconds here, so that a run is short.
+QUICK = {
+    "HARVEST_SECONDS": "2",
+    "HARVEST_SWEEP_SECONDS": "4",
+    "RESUME_SECONDS": "4",
+    "MTURK_SETTLE_SECONDS": "4",
+    "MTURK_TIMEOUT_SECONDS": "10",
+}
+# Longer than a token lives at the marketplace.
+A_DAY = timedelta(hours=25)
+CROWD_OPTIONS = {"--workers": 16, "--spammers": 3, "--accuracy": 0.9, "--returns": 0.03, "--time-scale": 0.01}
+PATIENCE = 3600
+BEGIN = """
+import json, sys
+from dataclasses import asdict
+from decimal import Decimal
+from django.contrib.auth import get_user_model
+from rest_framework.authtoken.models import Token
+from hits.flow import importing, projects
+from hits.quality.blocking import Policy
+given = json.loads({given!r})
+lead, _ = get_user_model().objects.get_or_create(username="lead")
+project = projects.create_project(
+    "Faults", "record", Decimal(given["budget"]), "lead@annotate.invalid", lead, seed=given["seed"]
+)
+upload = importing.create_upload(project, "faults.jsonl", open(given["file"], "rb").read(), "public", lead)
+importing.import_upload(upload.pk)
+first = project.stages.get(position=1)
+projects.want_answers(first, given["answers"], 1)
+first.quality = asdict(Policy(check_every=20, min_answers=10, floor=0.45, alpha=0.01))
+if given["review"]:
+    first.approval, first.auto_approval_seconds = "review", 2_592_000
+first.save()
+upload.refresh_from_db()
+print(json.dumps({{"project": project.pk, "slug": project.slug, "namespace": project.namespace,
+                   "items": upload.items, "token": Token.objects.get_or_create(user=lead)[0].key}}))
+"""
+
+
+class Installation:
+    """`with Installation(folder) as it:` runs a stack whose marketplace checks signatures and has test controls.
+
+    `settings` win over everything else; with DATABASE_URL both sides are on that server.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        ports = Ports.free()
+        self.proxy = CuttingProxy(self.kill_caller)
+        address = f"http://127.0.0.1:{ports.marketplace}"
+        self.proxy.upstream = address
+        chosen = {
+            **QUICK,
+            "MARKETPLACE_ACCEPT_ANY_KEY": "False",
+            "MARKETPLACE_TEST_CONTROLS": "True",
+            "MTURK_ENDPOINT_URL": self.proxy.url,
+            "MTURK_SUBMIT_ORIGINS": address,
+            **(settings or {}),
+        }
+        self.stack = Stack(folder, ports, chosen)
+        self.controls = TestControls(address)
+        self.kills: Counter[str] = Counter()
+        self.project: dict[str, Any] = {}
+        self._crowd: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Installation:
+        self.proxy.__enter__()
+        try:
+            self.stack.prepare()
+            self._get_key()
+            self.stack.start()
+            self.stack.wait_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._crowd is not None:
+            _end(self._crowd)
+        self.stack.stop()
+        self.proxy.__exit__()
+
+    def _get_key(self) -> None:
+        """A requester of the marketplace, so that it can tell who signs."""
+        for line in self.stack.market("createrequester", "Faults").split():
+            name, _, value = line.partition("=")
+            self.stack.settings[name] = self.stack.env[name] = value
+
+    # The job
+
+    def begin(self, items: int, *, answers: int, review: bool, seed: int = 7, budget: str = "1000") -> dict[str, Any]:
+        """A project of so many items, imported and not published."""
+        file = self._file(items, seed)
+        given = {"file": str(file), "answers": answers, "review": review, "seed": seed, "budget": budget}
+        said = self.stack.manage("shell", "-v", "0", "-c", BEGIN.format(given=json.dumps(given)))
+        self.project = json.loads(said.splitlines()[-1])
+        return self.project
+
+    def _file(self, items: int, seed: int) -> Path:
+        file = self.stack.data_dir / "faults.jsonl"
+        file.write_text("".join(f"{line}\n" for line in examples(items, seed)))
+        return file
+
+    def start_crowd(self, seed: int = 7) -> None:
+        """Workers at the marketplace's site, in a process that knows its address and the answer key alone."""
+        numbers = {
+            **CROWD_OPTIONS,
+            "--key": self.stack.data_dir / "faults.jsonl",
+            "--marketplace": self.stack.marketplace_url,
+            "--seed": seed,
+            "--until-idle": PATIENCE,
+            "--max-requests": 10_000_000,
+        }
+        options = [str(part) for option in numbers.items() for part in option]
+        command = programs.tied(self.stack.data_dir, "crowd", [sys.executable, "manage.py", "crowd", *options])
+        with (self.stack.data_dir / "logs" / "crowd.log").open("wb") as log:
+            self._crowd = subprocess.Popen(
+                command,
+                env=self.stack.env,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def check_crowd(self) -> None:
+        """Raises StackError when the crowd has ended: nobody would answer any more."""
+        if self._crowd is not None and self._crowd.poll() is not None:
+            raise StackError(f"The crowd has ended too soon. {self.stack.log_tail('crowd')}")
+
+    # Death
+
+    def kill_caller(self, port: int, cut: Cut) -> str:
+        """SIGKILL for the program that calls from this local port, all its processes; the program's name."""
+        found = _owner(port)
+        program = found and self._program_of(found)
+        if not program:
+            return ""
+        self.kill(program)
+        if cut.moment is Moment.DAY:
+            self.let_tokens_die()
+        return program
+
+    def kill(self, program: str) -> None:
+        """SIGKILL for a program with all its helpers, which returns when they are gone."""
+        parent = psutil.Process(self.stack.pid(program))
+        # The parent first, or it would replace the children.
+        members = [parent, *parent.children(recursive=True)]
+        for member in members:
+            try:
+                os.kill(member.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        psutil.wait_procs(members, timeout=5)
+        self.kills[program] += 1
+
+    def _program_of(self, pid: int) -> str:
+        names = {self.stack.pid(name): name for name in ("worker", "web", "beat")}
+        try:
+            process = psutil.Process(pid)
+            line = [process.pid, *(parent.pid for parent in process.parents())]
+        except psutil.NoSuchProcess:
+            return ""
+        return next((names[each] for each in line if each in names), "")
+
+    def let_tokens_die(self) -> None:
+        """A day passes for every call whose outcome is unknown: its token protects no more."""
+        then = datetime.now(UTC) - A_DAY
+        for table, known in _UNKNOWN.items():
+            self.change("ours", f"UPDATE {table} SET attempted_at = {{}} WHERE {known}", then)
+        self.change("theirs", "UPDATE marketplace_requesttoken SET created_at = {}", then)
+
+    # What stands in the two databases
+
+    def rows(self, side: str, sql: str) -> list[Row]:
+        """Of a SELECT on `ours` (the requester's database) or `theirs` (the marketplace's)."""
+        url, file = self._database(side)
+        return select(url, file, sql)
+
+    def change(self, side: str, sql: str, *values: Any) -> int:
+        """An UPDATE with {} for each value; how many rows it changed."""
+        url, file = self._database(side)
+        if urlsplit(url).scheme.startswith("postgres"):
+            connection: Any = psycopg2.connect(url)
+            statement = sql.replace("{}", "%s")
+        else:
+            import sqlite3
+
+            connection = sqlite3.connect(file, timeout=20)
+            statement = sql.replace("{}", "?")
+            # As Django writes moments: UTC, without saying so.
+            values = tuple(str(v.replace(tzinfo=None)) if isinstance(v, datetime) else v for v in values)
+        try:
+            cursor = connection.cursor()
+            cursor.execute(statement, values)
+            connection.commit()
+            return int(cursor.rowcount)
+        finally:
+            connection.close()
+
+    def _database(self, side: str) -> tuple[str, Path]:
+        settings = self.stack.settings
+        if side == "ours":
+            return settings.get("DATABASE_URL", ""), Path(settings["DATA_DIR"]) / "annotate.sqlite3"
+        return settings.get("MARKETPLACE_DATABASE_URL", ""), Path(
+            settings["MARKETPLACE_DATA_DIR"]
+        ) / "marketplace.sqlite3"
+
+
+_UNKNOWN = {
+    "hits_hit": "state = 'sent'",
+    "hits_extension": "state = 'planned' AND attempted_at IS NOT NULL",
+    "hits_bonus": "state = 'sent'",
+    "hits_compensation": "state = 'planned' AND attempted_at IS NOT NULL",
+}
+
+
+def _owner(port: int) -> int | None:
+    """The process whose connection has this local port."""
+    for found in psutil.net_connections("tcp4"):
+        if found.laddr and found.laddr.port == port and found.pid and found.raddr:
+            return int(found.pid)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def until(true: Any, seconds: float, what: str) -> None:
+    """Raises StackError when it is not so in time."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise StackError(f"Not within {seconds:g} seconds: {what}.")
+        time.sleep(0.1)

@@ -1,0 +1,141 @@
+"""The main job with a lead and a crowd, driven to its end whatever breaks meanwhile."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ops.surroundings import StackError
+from tests.faults.installation import Installation
+from tests.faults.lead import Lead
+from tests.faults.verdict import stuck
+
+FIRST = "validate"
+LATER = ("revalidate", "human")
+LOOK_SECONDS = 0.5
+SAY_SECONDS = 15.0
+A_WEEK = 7 * 86_400
+
+
+@dataclass
+class Step:
+    """Taken once, when its time has come; `take` says False when it could not be done yet."""
+
+    name: str
+    is_due: Callable[[], bool]
+    take: Callable[[], bool | None]
+    taken: bool = False
+
+
+@dataclass
+class Job:
+    """`drive` returns when nothing is left to do.
+
+    `parts` is in how many batches the items are published, the next one when the one before is nearly answered.
+    With `review` the lead decides about every answer of the first stage, and uses every other kind of call.
+    """
+
+    it: Installation
+    items: int
+    answers: int = 1
+    parts: int = 2
+    review: bool = False
+    verbose: bool = False
+    lead: Lead = field(init=False)
+    steps: list[Step] = field(default_factory=list)
+    _published: int = 0
+
+    def begin(self) -> None:
+        self.it.begin(self.items, answers=self.answers, review=self.review)
+        self.lead = Lead(self.it)
+        self.steps = list(self._script()) if self.review else []
+        self.it.start_crowd()
+
+    def drive(self, seconds: float, meanwhile: Callable[[], bool] = lambda: True) -> None:
+        """`meanwhile` is called again and again; the job is over when it says True too. Raises StackError."""
+        self.drive_until(lambda: meanwhile() and self.is_over(), seconds)
+
+    def drive_until(self, reached: Callable[[], bool], seconds: float) -> None:
+        """As `drive`, to a point on the way."""
+        began = said = time.monotonic()
+        while not reached():
+            now = time.monotonic()
+            if now - began > seconds:
+                raise StackError(f"Not through after {seconds:g} seconds: {'; '.join(self.left())}.")
+            if now - said > SAY_SECONDS:
+                said = now
+                self._say(now - began)
+            self.it.check_crowd()
+            self.step()
+            time.sleep(LOOK_SECONDS)
+
+    def wait(self, seconds: float) -> None:
+        """A lead who looks at nothing for a while."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.it.check_crowd()
+            time.sleep(LOOK_SECONDS)
+
+    def provoke(self, seconds: float) -> None:
+        """Ask for the calls whose cuts are still to be made: those that any lead can cause at any time."""
+        end = time.monotonic() + seconds
+        while self.it.proxy.plan.left and time.monotonic() < end:
+            for stage in (FIRST, *LATER):
+                self.lead.harvest(stage)
+                self.lead.get(f"stages/{stage}/quote/")
+            time.sleep(LOOK_SECONDS)
+        self.drive(seconds)
+
+    def _say(self, seconds: float) -> None:
+        if self.verbose:
+            cuts = ", ".join(f"{cut.operation} {cut.moment}" for cut in self.it.proxy.plan.left[:6])
+            print(f"{seconds:5.0f} s: {'; '.join(self.left())}; cuts left: {cuts}", file=sys.stderr, flush=True)
+
+    def left(self) -> list[str]:
+        """What keeps the job from being over."""
+        waiting = [f"step “{step.name}”" for step in self.steps if not step.taken]
+        return [*stuck(self.it), *waiting]
+
+    def is_over(self) -> bool:
+        return self._published == self.parts and not self.left()
+
+    def step(self) -> None:
+        """What a lead does all the time, and whatever of the script is due."""
+        self._publish()
+        if self.review:
+            self.lead.review(FIRST)
+        for step in self.steps:
+            if not step.taken and step.is_due():
+                step.taken = step.take() is not False
+
+    def _publish(self) -> None:
+        """The next part; after the last one, whatever waits because its HIT closed without an answer."""
+        if self._published < self.parts:
+            if self._count("hits_item", "x.state IN ('open', 'again')") * 5 <= self.items // self.parts:
+                self._published += 1
+                last = self._published == self.parts
+                self.lead.publish(FIRST, None if last else self.items // self.parts)
+            return
+        for stage in (FIRST, *LATER):
+            if self._count("hits_item", f"x.state = 'new' AND s.key = '{stage}'"):
+                self.lead.publish(stage)
+
+    def _script(self) -> Iterator[Step]:
+        wanted = self.items * self.answers
+        lead = self.lead
+        yield Step("keep open longer", self._after(wanted * 0.1), lambda: lead.extend(FIRST, A_WEEK))
+        yield Step("undo a block", self._after(wanted * 0.4), lead.undo_a_block)
+        yield Step("close early", self._after(wanted * 0.7), lambda: lead.expire(FIRST))
+
+    def _after(self, answers: float) -> Callable[[], bool]:
+        return lambda: self.answered() >= answers
+
+    def answered(self) -> int:
+        """Answers that were fetched."""
+        return self._count("hits_assignment", "TRUE")
+
+    def _count(self, table: str, where: str) -> int:
+        sql = f"SELECT COUNT(*) AS n FROM {table} x JOIN hits_stage s ON s.id = x.stage_id WHERE {where}"
+        return int(self.it.rows("ours", sql)[0]["n"])

@@ -1,0 +1,98 @@
+"""A lead at work: through the API as a script of a research group would, whatever breaks underneath.
+
+The lead publishes in two parts, reviews, rejects some and takes some of that back, pays bonuses and compensations,
+undoes a block, keeps HITs open longer, closes them early, publishes what that left and clears away. Every request may
+fail; a lead repeats it, with the same confirmation.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import requests
+
+from tests.faults.installation import Installation
+
+PATIENCE = 90
+REJECT_EVERY = 14
+
+
+class LeadError(Exception):
+    """The API refused what it should have taken; the message quotes it."""
+
+
+class Lead:
+    def __init__(self, it: Installation) -> None:
+        self.it = it
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Authorization"] = f"Token {it.project['token']}"
+        self._root = f"{it.stack.web_url}/api/projects/{it.project['slug']}/"
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self._ask("GET", path, params=query)
+
+    def post(self, path: str, body: Any = None, *, fine: tuple[int, ...] = ()) -> Any:
+        """`fine` are refusals that the lead takes for an answer, which is then None."""
+        return self._ask("POST", path, json=body or {}, fine=fine)
+
+    def _ask(self, verb: str, path: str, *, fine: tuple[int, ...] = (), **how: Any) -> Any:
+        end = time.monotonic() + PATIENCE
+        said = "nothing"
+        while time.monotonic() < end:
+            try:
+                reply = self._session.request(verb, self._root + path, timeout=30, **how)
+            except requests.RequestException as error:
+                said = str(error)
+            else:
+                if reply.ok:
+                    return reply.json() if reply.content else None
+                if reply.status_code in fine:
+                    return None
+                said = f"{reply.status_code} {reply.text[:500]}"
+                if reply.status_code < 500 and reply.status_code != 429:
+                    break
+            time.sleep(0.5)
+        raise LeadError(f"{verb} {path}: {said}")
+
+    # What a lead does
+
+    def publish(self, stage: str, items: int | None = None) -> None:
+        """Confirms the quote as shown, again when it changed meanwhile; nothing when nothing waits."""
+        for _ in range(5):
+            quote = self.get(f"stages/{stage}/quote/", **({"items": items} if items else {}))
+            if not quote["items"]:
+                return
+            wanted = {name: quote[name] for name in ("items", "total", "confirmation")}
+            if self.post(f"stages/{stage}/publish/", wanted, fine=(409,)) is not None:
+                return
+
+    def review(self, stage: str, reject: bool = True) -> int:
+        """Decide what waits: one in REJECT_EVERY is refused, the others are approved."""
+        waiting = self.get(f"stages/{stage}/answers/", show="to_review", limit=200)["results"]
+        ids = [row["id"] for row in waiting]
+        refused = [pk for pk in ids if reject and pk % REJECT_EVERY == 0]
+        if refused:
+            body = {"answers": refused, "feedback": "The name does not fit the blank."}
+            self.post(f"stages/{stage}/answers/reject/", body)
+        fine = sorted(set(ids) - set(refused))
+        if fine:
+            self.post(f"stages/{stage}/answers/approve/", {"answers": fine})
+        return len(ids)
+
+    def extend(self, stage: str, seconds: int) -> None:
+        self.post(f"stages/{stage}/extend/", {"seconds": seconds})
+
+    def expire(self, stage: str) -> None:
+        self.post(f"stages/{stage}/expire/")
+
+    def harvest(self, stage: str) -> None:
+        self.post(f"stages/{stage}/harvest/", fine=(503,))
+
+    def undo_a_block(self) -> bool:
+        """The first standing block; False when there is none."""
+        standing = [row for row in self.get("blocks/")["results"] if row["state"] == "granted"]
+        if standing:
+            self.post(f"blocks/{standing[0]['id']}/undo/", fine=(503,))
+        return bool(standing)

@@ -1,0 +1,254 @@
+"""What a run came to, counted from the marketplace's own database against the requester's.
+
+Nothing of the product is imported: two sets of rows are read by SQL and compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from ops.demo_checks import Row, answer_fields, as_json
+from tests.faults.installation import Installation
+
+VISIBLE = ("Submitted", "Approved", "Rejected")
+REFUSED = ("refused",)
+
+
+@dataclass
+class Verdict:
+    """Every list holds a sentence for each thing that is wrong; all empty is what is promised."""
+
+    duplicates: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
+    money: list[str] = field(default_factory=list)
+    items: int = 0
+    hits: int = 0
+    answers: int = 0
+    payments: int = 0
+    bonuses: int = 0
+
+    @property
+    def wrong(self) -> list[str]:
+        return [*self.duplicates, *self.missing, *self.lost, *self.stuck, *self.money]
+
+
+def judge(it: Installation) -> Verdict:
+    """Read both databases and compare. The job must be over: what is under way counts as stuck."""
+    there, here = _There(it), _Here(it)
+    found = Verdict(
+        items=it.project["items"],
+        hits=len(there.hits),
+        answers=len(there.answers),
+        payments=sum(there.charges.values()),
+        bonuses=len(there.bonuses),
+    )
+    for compare in (_hits, _answers, _payments, _bonuses, _compensations):
+        compare(there, here, found)
+    found.money += list(_money(there, here))
+    found.stuck += list(stuck(it))
+    return found
+
+
+class _There:
+    """The marketplace's rows of our requester."""
+
+    def __init__(self, it: Installation) -> None:
+        self.namespace = it.project["namespace"]
+        self.hits = it.rows("theirs", _HITS)
+        self.answers = it.rows("theirs", _ANSWERS)
+        self.charges = Counter(row["assignment"] for row in it.rows("theirs", _CHARGES))
+        self.bonuses = it.rows("theirs", _BONUSES)
+        (self.requester,) = it.rows("theirs", "SELECT funds, held, charged FROM marketplace_requester")
+        self.entries = {row["kind"]: Decimal(str(row["total"])) for row in it.rows("theirs", _ENTRIES)}
+
+
+class _Here:
+    """The requester's rows of the one project."""
+
+    def __init__(self, it: Installation) -> None:
+        project = it.project["project"]
+
+        def rows(sql: str) -> list[Row]:
+            return it.rows("ours", sql.format(project=project))
+
+        self.hits = rows(_OUR_HITS)
+        self.answers = rows(_OUR_ANSWERS)
+        self.settled = Counter(row["assignment"] for row in rows(_SETTLED))
+        self.bonuses = rows(_OUR_BONUSES)
+        self.compensations = rows(_OUR_COMPENSATIONS)
+        (self.account,) = rows(_ACCOUNT)
+        (self.ledger,) = rows(_LEDGER)
+
+
+def _hits(there: _There, here: _Here, found: Verdict) -> None:
+    """Each row with a HIT has exactly one there, of the same size, and there is none besides."""
+    rows = {hit["token"]: hit for hit in here.hits}
+    rows |= {f"{there.namespace}.c{row['id']}": {**row, "max_assignments": 1} for row in here.compensations}
+    remote: dict[str, list[Row]] = {}
+    for hit in there.hits:
+        remote.setdefault(hit["annotation"], []).append(hit)
+    for token, hits in remote.items():
+        if token not in rows:
+            found.duplicates += [f"HIT {hit['hit_id']} has an annotation that is no row's: {token}" for hit in hits]
+            continue
+        found.duplicates += [f"HIT {hit['hit_id']} is a second one of {token}" for hit in hits[1:]]
+        more = hits[0]["max_assignments"] - rows[token]["max_assignments"]
+        if more > 0:
+            found.duplicates.append(f"{token} was extended by {more} more than its row says")
+        if more < 0:
+            found.missing.append(f"{token} was extended by {-more} less than its row says")
+        if rows[token]["hit_id"] != hits[0]["hit_id"]:
+            found.missing.append(f"{token} is {hits[0]['hit_id']} there and {rows[token]['hit_id']} here")
+    for token, row in rows.items():
+        if row["hit_id"] and token not in remote:
+            found.missing.append(f"{token} has no HIT at the marketplace")
+
+
+def _answers(there: _There, here: _Here, found: Verdict) -> None:
+    """Every answer that was submitted is here, with the same content and state, and none is made up."""
+    compensated = {row["hit_id"] for row in here.compensations}
+    remote = {_key(row): row for row in there.answers if row["hit_id"] not in compensated}
+    ours = {_key(row): row for row in here.answers}
+    for key, row in remote.items():
+        mine = ours.get(key)
+        if mine is None:
+            found.lost.append(f"answer {key} of HIT {row['hit_id']} ({row['status']}) was not fetched")
+        elif as_json(mine["answer"]) != answer_fields(row["answer"]):
+            found.lost.append(f"answer {key} differs from what the worker sent")
+        elif mine["state"] != row["status"]:
+            found.lost.append(f"answer {key} is {row['status']} there and {mine['state']} here")
+    found.lost += [f"answer {key} is not at the marketplace" for key in ours if key not in remote]
+
+
+def _key(row: Row) -> tuple[str, str]:
+    """Assignment ids are used again after a return."""
+    return row["assignment_id"], row["worker"]
+
+
+def _payments(there: _There, here: _Here, found: Verdict) -> None:
+    """An approved answer was charged once there and settled once here; nothing else was."""
+    approved = {row["id"]: _key(row) for row in there.answers if row["status"] == "Approved"}
+    for number, key in approved.items():
+        if there.charges[number] != 1:
+            _count(found, there.charges[number] - 1, f"answer {key}: charged {there.charges[number]} times")
+    for number in there.charges.keys() - approved.keys():
+        found.duplicates.append(f"assignment {number} was charged and is not approved")
+    for row in here.answers:
+        times = here.settled[row["id"]]
+        if times != (row["state"] == "Approved"):
+            found.money.append(f"answer {_key(row)} is {row['state']} and settled {times} times in the ledger")
+
+
+def _bonuses(there: _There, here: _Here, found: Verdict) -> None:
+    """Of each assignment, amount and reason: as many payments there as rows that were not refused."""
+
+    def alike(row: Row) -> tuple[str, str, Decimal, str]:
+        return row["assignment_id"], row["worker"], Decimal(str(row["amount"])).quantize(Decimal("0.01")), row["reason"]
+
+    paid = Counter(map(alike, there.bonuses))
+    ordered = Counter(alike(row) for row in here.bonuses if row["state"] not in REFUSED)
+    for what in paid | ordered:
+        _count(found, paid[what] - ordered[what], f"bonus {what}: ordered {ordered[what]}, paid {paid[what]} times")
+
+
+def _compensations(there: _There, here: _Here, found: Verdict) -> None:
+    approved = Counter(row["hit_id"] for row in there.answers if row["status"] == "Approved")
+    for row in here.compensations:
+        due = int(row["state"] == "paid")
+        times = approved[row["hit_id"]]
+        _count(found, times - due, f"compensation {row['id']} is {row['state']} and was paid {times} times")
+
+
+def _count(found: Verdict, surplus: int, sentence: str) -> None:
+    found.duplicates += [sentence] * max(0, surplus)
+    found.missing += [sentence] * max(0, -surplus)
+
+
+def _money(there: _There, here: _Here) -> Iterator[str]:
+    """To the cent: what was paid; what is reserved and held, once every HIT is cleared away; the books themselves."""
+    cent = Decimal("0.01")
+    charged = Decimal(str(there.requester["charged"])).quantize(cent)
+    sums = sum((there.entries.get(kind, Decimal(0)) for kind in ("charge", "bonus")), Decimal(0)).quantize(cent)
+    paid, reserved = (Decimal(str(here.account[name])).quantize(cent) for name in ("paid", "reserved"))
+    if not paid == charged == sums:
+        yield f"paid here ${paid}, charged there ${charged}, sum of its entries ${sums}"
+    for name, value in (("paid", paid), ("reserved", reserved)):
+        entries = Decimal(str(here.ledger[name])).quantize(cent)
+        if entries != value:
+            yield f"{name}: account ${value}, entries ${entries}"
+    held = Decimal(str(there.requester["held"])).quantize(cent)
+    if all(hit["disposed_at"] for hit in there.hits) and reserved != held:
+        yield f"reserved here ${reserved}, held there ${held}"
+
+
+def stuck(it: Installation) -> Iterator[str]:
+    """What has not come to its end, as words."""
+    project = it.project["project"]
+    for what, sql in _UNFINISHED.items():
+        ((count),) = (row["n"] for row in it.rows("ours", sql.format(project=project)))
+        if count:
+            yield f"{count} {what}"
+
+
+_HITS = """
+    SELECT id, hit_id, requester_annotation AS annotation, max_assignments, disposed_at FROM marketplace_hit"""
+_ANSWERS = """
+    SELECT a.id, h.hit_id, a.assignment_id, a.status, a.answer, w.worker_id AS worker
+    FROM marketplace_assignment a JOIN marketplace_hit h ON h.id = a.hit_id
+    JOIN marketplace_worker w ON w.id = a.worker_id WHERE a.status IN ('Submitted', 'Approved', 'Rejected')"""
+_CHARGES = "SELECT assignment_id AS assignment FROM marketplace_moneyentry WHERE kind = 'charge'"
+_ENTRIES = "SELECT kind, SUM(amount) AS total FROM marketplace_moneyentry GROUP BY kind"
+_BONUSES = """
+    SELECT b.amount, b.reason, a.assignment_id, w.worker_id AS worker FROM marketplace_bonuspayment b
+    JOIN marketplace_assignment a ON a.id = b.assignment_id JOIN marketplace_worker w ON w.id = b.worker_id"""
+_OUR_HITS = """
+    SELECT h.hit_id, h.token, h.state, h.max_assignments FROM hits_hit h JOIN hits_stage s ON s.id = h.stage_id
+    WHERE s.project_id = {project}"""
+_OUR_ANSWERS = """
+    SELECT a.id, a.assignment_id, a.state, a.answer, w.worker_id AS worker FROM hits_assignment a
+    JOIN hits_stage s ON s.id = a.stage_id JOIN hits_worker w ON w.id = a.worker_id WHERE s.project_id = {project}"""
+_SETTLED = "SELECT assignment_id AS assignment FROM hits_ledgerentry WHERE project_id = {project} AND kind = 'settle'"
+_OUR_BONUSES = """
+    SELECT b.id, b.amount, b.reason, b.state, a.assignment_id, w.worker_id AS worker FROM hits_bonus b
+    JOIN hits_assignment a ON a.id = b.assignment_id JOIN hits_worker w ON w.id = b.worker_id
+    WHERE b.project_id = {project}"""
+_OUR_COMPENSATIONS = "SELECT id, hit_id, state FROM hits_compensation WHERE project_id = {project}"
+_ACCOUNT = "SELECT reserved, paid FROM hits_account WHERE project_id = {project}"
+_LEDGER = """
+    SELECT COALESCE(SUM(reserved), 0) AS reserved, COALESCE(SUM(paid), 0) AS paid
+    FROM hits_ledgerentry WHERE project_id = {project}"""
+
+
+def _of_stages(table: str, where: str) -> str:
+    return f"""
+        SELECT COUNT(*) AS n FROM {table} x JOIN hits_stage s ON s.id = x.stage_id
+        WHERE s.project_id = {{project}} AND {where}"""
+
+
+def _of_project(table: str, where: str) -> str:
+    return f"SELECT COUNT(*) AS n FROM {table} x WHERE x.project_id = {{project}} AND {where}"
+
+
+_UNFINISHED = {
+    "items to be published": _of_stages("hits_item", "x.state = 'new'"),
+    "items at workers": _of_stages("hits_item", "x.state = 'open'"),
+    "items to be answered again": _of_stages("hits_item", "x.state = 'again'"),
+    "items to be decided": _of_stages("hits_item", "x.stale"),
+    "HITs not sent": _of_stages("hits_hit", "x.state IN ('planned', 'sent')"),
+    "HITs open": _of_stages("hits_hit", "x.state = 'live'"),
+    "answers to be fetched": _of_stages("hits_hit", "x.due_at IS NOT NULL"),
+    "answers to be scored": _of_stages("hits_assignment", "NOT x.scored"),
+    "answers to be decided": _of_stages("hits_assignment", "x.state = 'Submitted'"),
+    "batches": _of_stages("hits_batch", "x.state <> 'published'"),
+    "extensions": """
+        SELECT COUNT(*) AS n FROM hits_extension x JOIN hits_hit h ON h.id = x.hit_id
+        JOIN hits_stage s ON s.id = h.stage_id WHERE s.project_id = {project} AND x.state = 'planned'""",
+    "blocks": _of_project("hits_block", "x.state IN ('intended', 'lifting')"),
+    "bonuses": _of_project("hits_bonus", "x.state IN ('planned', 'sent')"),
+    "compensations": _of_project("hits_compensation", "x.state IN ('planned', 'offered')"),
+}
