@@ -2,6 +2,7 @@ from django.urls import include, path
 
 from hits.views import (
     answers,
+    calls,
     health,
     items,
     money,
@@ -60,6 +61,8 @@ urlpatterns = [
     path("api/", include("hits.api.urls")),
     path("", include(task.task_urls)),
     path("", projects.index, name="projects"),
+    path("marketplace-calls/", calls.calls, name="marketplace-calls"),
+    path("marketplace-calls/balance/", calls.balance, name="marketplace-balance"),
     path("new-project/", projects.new, name="new-project"),
     path("projects/<slug:slug>/", include(project_urls)),
     path("projects/<slug:slug>/stages/<slug:key>/", include(stage_urls)),

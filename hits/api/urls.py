@@ -3,7 +3,7 @@
 from django.urls import path, re_path
 
 from hits.api.docs import Docs, Schema
-from hits.api.views import account, answers, money, projects, publishing, quality, releases, stages, uploads
+from hits.api.views import account, answers, calls, money, projects, publishing, quality, releases, stages, uploads
 
 app_name = "api"
 
@@ -15,6 +15,8 @@ urlpatterns = [
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(), name="docs"),
     path("recipes/", projects.Recipes.as_view(), name="recipes"),
+    path("marketplace-calls/", calls.MarketplaceCalls.as_view(), name="marketplace-calls"),
+    path("marketplace-balance/", calls.MarketplaceBalance.as_view(), name="marketplace-balance"),
     path("projects/", projects.Projects.as_view(), name="projects"),
     path(PROJECT, projects.ProjectDetail.as_view(), name="project"),
     path(PROJECT + "budget/", projects.Budget.as_view(), name="budget"),

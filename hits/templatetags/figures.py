@@ -74,6 +74,14 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def latency(milliseconds: float | None) -> str:
+    """38.4 -> '38 ms', 1280 -> '1.3 s'."""
+    if milliseconds is None:
+        return NOTHING
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+@register.filter
 def about(value: float | None) -> str:
     """An estimate with two significant digits: 1237 -> 'about 1,200'."""
     if value is None:

@@ -12,13 +12,16 @@ from django.db.models import Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from hits.flow.common import gateway
 from hits.models import Account, Batch, Hit, Stage, StageSummary
 from hits.mturk import fees
+from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
 from hits.views import plots
 
 ASSUMED_SECONDS = 40.0
 WAGE_FLOOR = Decimal("7.25")
+SLOWED_FOR = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -111,10 +114,34 @@ def progress(stage: Stage) -> dict[str, Any]:
     return {
         "batches": [_pace(batch) for batch in running] or [_pace(batch) for batch in batches[:1]],
         "running": any(batch.state in (Batch.State.PUBLISHING, Batch.State.WAITING) for batch in running),
+        "slowed_to": _slowed_to() if any(batch.state == Batch.State.PUBLISHING for batch in running) else None,
         "summary": stage.summary,
         "funnel_bar": funnel_bar(stage.summary),
         "expected_end": expected_end(stage, stage.summary),
     }
+
+
+def _slowed_to() -> float | None:
+    """Calls a second, when the marketplace said within the last minute that there were too many."""
+    try:
+        pace = gateway().pace()
+    except MarketplaceError:
+        return None
+    slowed = pace.throttled_at and timezone.now() - pace.throttled_at < SLOWED_FOR
+    return pace.rate if slowed else None
+
+
+def _pace(batch: Batch) -> dict[str, Any]:
+    seconds = ((batch.finished_at or timezone.now()) - batch.created_at).total_seconds()
+    rate = batch.done / seconds if seconds > 0 else 0.0
+    left = batch.total - batch.done
+    return {"batch": batch, "rate": rate, "seconds_left": left / rate if rate and left > 0 else None}
+
+
+def closing_time(stage: Stage) -> datetime | None:
+    """When the newest open HIT closes: one row by index, whatever the number of HITs."""
+    newest = stage.hits.filter(state=Hit.State.LIVE).order_by("-id").values_list("expires_at", flat=True)[:1]
+    return newest[0] if newest else None
 
 
 def _pace(batch: Batch) -> dict[str, Any]:

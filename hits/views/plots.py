@@ -88,34 +88,47 @@ def _plot(label: str, content: SafeString) -> SafeString:
 
 def answers_an_hour(timeline: Sequence[Sequence]) -> SafeString:
     """A line over the hours with the axis below; an empty string where there is nothing to draw."""
-    hours = filled_hours(timeline)
-    if not hours:
+    hours = [(hour, float(answers)) for hour, answers in filled_hours(timeline)]
+    return curve(hours, "Answers an hour", "in the last hour")
+
+
+def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> SafeString:
+    """A line over moments of equal distance with the axis below; an empty string where there is nothing to draw.
+
+    `what` is drawn, and `last` says what the last point is, for those who hear the plot.
+    """
+    if not points:
         return SafeString("")
-    ceiling = nice_ceiling(max(answers for _, answers in hours))
-    step = 1000 / max(len(hours) - 1, 1)
-    points = [(index * step, 100 - 100 * answers / ceiling) for index, (_, answers) in enumerate(hours)]
-    if len(points) == 1:
-        points.append((1000.0, points[0][1]))
+    values = [value for _, value in points]
+    ceiling = nice_ceiling(max(values))
+    step = 1000 / max(len(values) - 1, 1)
+    places = [(index * step, 100 - 100 * value / ceiling) for index, value in enumerate(values)]
+    if len(places) == 1:
+        places.append((1000.0, places[0][1]))
     line = format_html(
         '<svg x="0" y="{}" width="100%" height="{}" viewBox="0 0 1000 100" preserveAspectRatio="none"'
         ' overflow="visible">'
         '<polyline class="line" points="{}"/></svg>',
         TOP,
         BASE - TOP,
-        " ".join(f"{x:.1f},{y:.1f}" for x, y in points),
+        " ".join(f"{x:.1f},{y:.1f}" for x, y in places),
     )
-    most = max(answers for _, answers in hours)
     label = (
-        f"Answers an hour from {hours[0][0]:%-d %b %H:%M} to {hours[-1][0]:%-d %b %H:%M} UTC: "
-        f"most {most:,}, in the last hour {hours[-1][1]:,}."
+        f"{what} from {points[0][0]:%-d %b %H:%M} to {points[-1][0]:%-d %b %H:%M} UTC: "
+        f"most {_written(max(values))}, {last} {_written(values[-1])}."
     )
-    return format_html("{}{}", _plot(label, format_html("{}{}", _grid(ceiling), line)), _time_axis(hours))
+    return format_html("{}{}", _plot(label, format_html("{}{}", _grid(ceiling), line)), _time_axis(points))
 
 
-def _time_axis(hours: Sequence[tuple[datetime, int]]) -> SafeString:
-    shown = [hours[0][0], hours[len(hours) // 2][0], hours[-1][0]] if len(hours) > 2 else [hour for hour, _ in hours]
+def _written(value: float) -> str:
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def _time_axis(points: Sequence[tuple[datetime, float]]) -> SafeString:
+    moments = [moment for moment, _ in points]
+    shown = [moments[0], moments[len(moments) // 2], moments[-1]] if len(moments) > 2 else moments
     times = format_html_join(
-        "", '<time datetime="{}">{}</time>', ((hour.isoformat(), f"{hour:%a %H:%M} UTC") for hour in shown)
+        "", '<time datetime="{}">{}</time>', ((at.isoformat(), f"{at:%a %H:%M} UTC") for at in shown)
     )
     return format_html('<div class="axis">{}</div>', times)
 

@@ -9,10 +9,11 @@ from django.core.cache import cache
 
 from annotate.celery import app
 from tests.calm import calm
+from tests.hits.broker import broker, own_broker
 from tests.hits.market import market, marketplace
 from tests.quick_flush import quick_flush
 
-__all__ = ["calm", "market", "marketplace", "quick_flush"]
+__all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush"]
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from hits.mturk.errors import AlreadyExistsError, CredentialsError, RefusedError
 from hits.mturk.gateway import Gateway, HitTypeSpec
 from hits.mturk.question import external_question
 from hits.mturk.repeats import REPEATS, Repeat
-from tests.hits.mturk.conftest import Broker, Connect
+from tests.hits.broker import Broker
+from tests.hits.mturk.conftest import Connect
 from tests.marketplace.controls import TestControls
 
 QUESTION = external_question("https://annotate.example.org/task/1")

@@ -10,7 +10,7 @@ import pytest
 from hits.mturk.bucket import CAPACITY, Bucket
 from hits.mturk.limiter import Limiter
 from hits.mturk.shared import Shared
-from tests.hits.mturk.conftest import Broker
+from tests.hits.broker import Broker
 
 
 def _limiter(url: str, start: float = 10, ceiling: float = 200) -> Limiter:

@@ -75,7 +75,7 @@ class World:
         return [*start, *own.get(name, [])]
 
 
-FREE = {"projects", "new-project"}
+FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
 PROJECT_PAGES = {
     "project", "upload", "upload-progress", "ledger", "ledger-csv", "releases", "release-preview", "release",
     "release-file", "worker", "undo-block",
