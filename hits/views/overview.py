@@ -144,19 +144,6 @@ def closing_time(stage: Stage) -> datetime | None:
     return newest[0] if newest else None
 
 
-def _pace(batch: Batch) -> dict[str, Any]:
-    seconds = ((batch.finished_at or timezone.now()) - batch.created_at).total_seconds()
-    rate = batch.done / seconds if seconds > 0 else 0.0
-    left = batch.total - batch.done
-    return {"batch": batch, "rate": rate, "seconds_left": left / rate if rate and left > 0 else None}
-
-
-def closing_time(stage: Stage) -> datetime | None:
-    """When the newest open HIT closes: one row by index, whatever the number of HITs."""
-    newest = stage.hits.filter(state=Hit.State.LIVE).order_by("-id").values_list("expires_at", flat=True)[:1]
-    return newest[0] if newest else None
-
-
 def figures(stage: Stage) -> dict[str, Any]:
     """Everything that the stage page shows above its workers."""
     summary = stage.summary
