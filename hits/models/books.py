@@ -44,6 +44,26 @@ SETTLED = (Assignment.State.APPROVED, Assignment.State.REJECTED)
 OPEN_BONUS = (Bonus.State.PLANNED, Bonus.State.SENT)
 OPEN_COMPENSATION = (Compensation.State.PLANNED, Compensation.State.OFFERED)
 Figure = tuple[str, Decimal, Decimal]
+# Column of the export and where it is read.
+ENTRY_COLUMNS = {
+    "id": "id",
+    "created_at": "created_at",
+    "kind": "kind",
+    "stage": "stage__key",
+    "reserved": "reserved",
+    "paid": "paid",
+    "fee": "fee",
+    "batch": "batch",
+    "hit": "hit__hit_id",
+    "assignment": "assignment__assignment_id",
+    "worker": "assignment__worker__worker_id",
+    "bonus": "bonus",
+    "bonus_assignment": "bonus__assignment__assignment_id",
+    "bonus_worker": "bonus__worker__worker_id",
+    "compensation": "compensation",
+    "compensation_worker": "compensation__worker_id",
+    "note": "note",
+}
 
 
 def figures(project: Project) -> list[Figure]:
@@ -209,6 +229,12 @@ def _hits(project: Project) -> Iterator[Difference]:
     for row in rows.exclude(booked=F("due")).iterator():
         said = f"${row.booked:,.2f} instead of ${row.due:,.2f}"
         yield Difference("hit_reservation", f"HIT {row}", said, stage=row.stage.key, item=row.item_id)
+
+
+def entry_lines(rows: QuerySet[LedgerEntry]) -> Iterator[list[Any]]:
+    """The values of ENTRY_COLUMNS, a few thousand rows in memory at a time."""
+    for number, created_at, *rest in rows.order_by("id").values_list(*ENTRY_COLUMNS.values()).iterator(chunk_size=2000):
+        yield [number, created_at.isoformat(), *rest]
 
 
 # Sums inside the database

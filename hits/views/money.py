@@ -1,61 +1,122 @@
-"""The ledger: entries, sums, export."""
+"""The ledger: entries, sums, export, and its comparison with the marketplace."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.db.models import QuerySet, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.models import LedgerEntry, Project
-from hits.views import paging
-from hits.views.guard import PAGE, for_project
+from hits import tasks
+from hits.flow import auditing
+from hits.models import LedgerCheck, LedgerEntry, Project
+from hits.models.books import ENTRY_COLUMNS, entry_lines
+from hits.models.differences import KINDS
+from hits.views import jobs, paging
+from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+from hits.views.spreadsheet import csv_response
 
-COLUMNS = ["id", "created_at", "kind", "stage", "reserved", "paid", "fee", "batch", "hit", "assignment", "note"]
+CHECKS_SHOWN = 20
+
+
+# Entries
 
 
 @for_project(PAGE)
 def ledger(request: HttpRequest, project: Project) -> HttpResponse:
-    """The sums are the account's two columns, which change in one transaction with the entries."""
-    kind = request.GET.get("kind", "")
-    rows = project.ledger.select_related("stage", "hit__item", "assignment__worker")
-    if kind in LedgerEntry.Kind.values:
-        rows = rows.filter(kind=kind)
+    """The sums of all are the account's two columns, which change in one transaction with the entries."""
+    kind, stage = _asked(request, project)
+    rows = _filtered(project, kind, stage)
+    linked = rows.select_related("stage", "hit__stage", "batch__stage", "assignment__worker", "compensation")
     context = {
         "project": project,
-        "page": paging.by_id(rows, request.GET, newest_first=True),
-        "filters": [("", "All"), *LedgerEntry.Kind.choices],
-        "chosen": kind,
+        "page": paging.by_id(
+            linked.select_related("bonus__worker", "bonus__assignment__hit"), request.GET, newest_first=True
+        ),
+        "kinds": [("", "All"), *LedgerEntry.Kind.choices],
+        "kind": kind,
+        "stages": [("", "All stages"), *project.stages.order_by("position").values_list("key", "title")],
+        "stage": stage,
+        "sums": _sums(rows) if kind or stage else None,
+        "check": project.ledger_checks.first(),
     }
     return render(request, "projects/ledger.html", context)
 
 
-class _Echo:
-    """A file that hands back what is written, so that the writer's lines can be streamed."""
+def _asked(request: HttpRequest, project: Project) -> tuple[str, str]:
+    """The kind and the stage's key that the address names; empty for all, and for what there is not."""
+    kind, stage = request.GET.get("kind", ""), request.GET.get("stage", "")
+    known = bool(stage) and project.stages.filter(key=stage).exists()
+    return (kind if kind in LedgerEntry.Kind.values else ""), (stage if known else "")
 
-    def write(self, line: str) -> str:
-        return line
+
+def _filtered(project: Project, kind: str, stage: str) -> QuerySet[LedgerEntry]:
+    wanted = {name: value for name, value in (("kind", kind), ("stage__key", stage)) if value}
+    return project.ledger.filter(**wanted)
+
+
+def _sums(rows: QuerySet[LedgerEntry]) -> dict[str, Decimal]:
+    found = rows.aggregate(reserved=Sum("reserved"), paid=Sum("paid"), fee=Sum("fee"))
+    return {name: amount or Decimal(0) for name, amount in found.items()}
 
 
 @for_project(PAGE)
 def ledger_csv(request: HttpRequest, project: Project) -> HttpResponse:
-    response = StreamingHttpResponse(_lines(project), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{project.slug}-ledger.csv"'
-    return response  # type: ignore[return-value]
+    """All entries that the page's filters choose, oldest first."""
+    rows = _filtered(project, *_asked(request, project))
+    return csv_response(f"{project.slug}-ledger.csv", list(ENTRY_COLUMNS), entry_lines(rows))
 
 
-def _lines(project: Project) -> Iterator[str]:
-    writer = csv.writer(_Echo())
-    yield writer.writerow(COLUMNS)
-    rows = project.ledger.order_by("id").values_list(
-        "id", "created_at", "kind", "stage__key", "reserved", "paid", "fee", "batch", "hit__hit_id",
-        "assignment__assignment_id", "note",
-    )  # fmt: skip
-    for number, created_at, *rest, note in rows.iterator(chunk_size=2000):
-        yield writer.writerow([number, created_at.isoformat(), *rest, _harmless(note)])
+# Comparisons with the marketplace
 
 
-def _harmless(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
+@for_project(PAGE)
+def checks(request: HttpRequest, project: Project) -> HttpResponse:
+    return _check_page(request, project, project.ledger_checks.select_related("created_by").first())
+
+
+@for_project(PAGE)
+def check(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    rows = project.ledger_checks.select_related("created_by")
+    return _check_page(request, project, get_object_or_404(rows, pk=pk))
+
+
+def _check_page(request: HttpRequest, project: Project, row: LedgerCheck | None) -> HttpResponse:
+    history = list(project.ledger_checks.select_related("created_by")[:CHECKS_SHOWN])
+    return render(request, "projects/ledger_check.html", {"history": history, **_described(project, row)})
+
+
+@for_project(PAGE)
+def check_progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.ledger_checks.select_related("created_by"), pk=pk)
+    return render(request, "projects/_ledger_check.html", {"polled": True, **_described(project, row)})
+
+
+def _described(project: Project, row: LedgerCheck | None) -> dict[str, object]:
+    """The check, its differences by kind: those that stay, then those that are normal at the moment."""
+    return {
+        "project": project,
+        "check": row,
+        "running": row is not None and row.state == LedgerCheck.State.RUNNING,
+        "faults": _by_kind(row.faults) if row else [],
+        "in_flight": _by_kind(row.in_flight) if row else [],
+        # The account as it was then: its two sums lead the figures.
+        "agreed": dict(zip(("reserved", "paid"), (one for _, one, _ in row.figures), strict=False)) if row else {},
+    }
+
+
+def _by_kind(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    order = list(KINDS)
+    ordered = sorted(differences, key=lambda one: order.index(one["kind"]))
+    return [{"kind": KINDS[key], "rows": list(rows)} for key, rows in groupby(ordered, key=lambda one: one["kind"])]
+
+
+@for_project(VERB)
+def start_check(request: LeadRequest, project: Project) -> HttpResponse:
+    row = auditing.begin(project, request.user, deep=bool(request.POST.get("deep")))
+    said = "The books are being compared with the marketplace. You may close this page: it goes on."
+    jobs.start(request, tasks.check_ledger, row.pk, said=said)
+    return redirect("ledger-check", project.slug, row.pk)

@@ -1,13 +1,17 @@
-"""The ledger."""
+"""The ledger, and its comparison with the marketplace."""
 
 from __future__ import annotations
 
+from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from hits import tasks
 from hits.api import serializers
-from hits.api.base import ProjectView, operation
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.base import ProjectView, Started, operation, started
+from hits.api.jobs import start_kept
+from hits.api.paging import PageQuery, asked, page, page_of
+from hits.flow import auditing
 
 TAG = "Money"
 
@@ -17,9 +21,59 @@ class Ledger(ProjectView):
         "ledger_list",
         "Every movement of the project's money; they add up to its account",
         tag=TAG,
-        query=PageQuery,
+        query=serializers.LedgerQuery,
         answer=page_of(serializers.LedgerShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.ledger.select_related("stage", "hit", "assignment"), serializers.LedgerShape)
+        wanted = asked(request, serializers.LedgerQuery)
+        rows = self.project.ledger.select_related("stage", "hit", "assignment")
+        if wanted.get("kind"):
+            rows = rows.filter(kind=wanted["kind"])
+        if wanted.get("stage"):
+            rows = rows.filter(stage__key=wanted["stage"])
+        return page(request, rows, serializers.LedgerShape)
+
+
+class LedgerChecks(ProjectView):
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "ledger_checks_list",
+        "Comparisons of the books with the marketplace",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.LedgerCheckShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.project.ledger_checks.select_related("created_by"), serializers.LedgerCheckShape)
+
+    @operation(
+        "ledger_checks_create",
+        "Compare the books with the marketplace; while one comparison is under way, that one is meant",
+        tag=TAG,
+        takes=serializers.NewLedgerCheck,
+        code=202,
+        answer=Started,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.NewLedgerCheck(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = auditing.begin(self.project, self.user, deep=given.validated_data["deep"])
+        start_kept(tasks.check_ledger, row.pk)
+        return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
+
+
+class LedgerCheckDetail(ProjectView):
+    @operation(
+        "ledger_checks_retrieve",
+        "How far a comparison is, its sums, and every difference with what to do about it",
+        tag=TAG,
+        answer=serializers.LedgerCheckDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.ledger_checks.select_related("created_by"), pk=pk)
+        return Response(serializers.LedgerCheckDetailShape(row).data)

@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from hits.management.commands._base import ProjectCommand, dollars
-
-COLUMNS = ["id", "created_at", "kind", "stage", "reserved", "paid", "fee", "batch", "hit", "assignment", "note"]
+from hits.models import LedgerEntry
+from hits.models.books import ENTRY_COLUMNS, entry_lines
 
 
 class Command(ProjectCommand):
@@ -18,20 +18,24 @@ class Command(ProjectCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
-        entries = project.ledger.order_by("id").values_list(
-            "id", "created_at", "kind", "stage__key", "reserved", "paid", "fee", "batch", "hit__hit_id",
-            "assignment__assignment_id", "note",
-        )  # fmt: skip
         if options["csv"]:
             writer = csv.writer(self.stdout, lineterminator="\n")
-            writer.writerow(COLUMNS)
-            for number, created_at, *rest in entries.iterator(chunk_size=2000):
-                writer.writerow([number, created_at.isoformat(), *rest])
+            writer.writerow(ENTRY_COLUMNS)
+            writer.writerows(entry_lines(project.ledger.all()))
             return
-        for number, created_at, kind, stage, reserved, paid, *_, note in entries.iterator(chunk_size=2000):
+        entries = project.ledger.select_related("stage").order_by("id")
+        for entry in entries.iterator(chunk_size=2000):
+            stage = entry.stage.key if entry.stage else ""
             self.say(
-                f"{number:>8}  {created_at:%Y-%m-%d %H:%M}  {kind:<8} {stage or '':<16} "
-                f"reserved {dollars(reserved):>12}  paid {dollars(paid):>12}  {note}".rstrip()
+                f"{entry.pk:>8}  {entry.created_at:%Y-%m-%d %H:%M}  {entry.kind:<10} {stage:<16} reserved "
+                f"{dollars(entry.reserved):>12}  paid {dollars(entry.paid):>12}  {_for(entry)} {entry.note}".rstrip()
             )
         account = project.account
         self.say(f"Reserved {dollars(account.reserved)}, paid {dollars(account.paid)}, left {dollars(account.left)}")
+
+
+def _for(entry: LedgerEntry) -> str:
+    """What an entry without an answer of its own is for."""
+    if entry.bonus_id:
+        return f"bonus {entry.bonus_id}"
+    return f"compensation {entry.compensation_id}" if entry.compensation_id else ""
