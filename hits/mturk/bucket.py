@@ -20,6 +20,9 @@ FLOOR = 0.5
 PAUSE = 1.0
 FIRST_CUT = 0.35
 CUT = 0.8
+# From the third cut in a row on, none more than so many seconds after the one before: the rate is far off.
+IN_A_ROW = 2.5
+DEEP_CUT = 0.5
 # A step of growth as a share of the rate that was too much last: back there in about eight seconds.
 STEP = 0.025
 LEAST_STEP = 0.05
@@ -40,6 +43,7 @@ class Bucket:
     at: float | None = None
     grown_at: float = 0.0
     cut_at: float = 0.0
+    cuts: int = 0
     wanted: bool = False
 
     def take(self, now: float) -> tuple[bool, float]:
@@ -67,7 +71,8 @@ class Bucket:
         self.tokens = min(self.tokens, 0.0)
         if now - self.cut_at < PAUSE:
             return False
-        share = CUT if self.limit else FIRST_CUT
+        self.cuts = self.cuts + 1 if now - self.cut_at < IN_A_ROW else 1
+        share = (DEEP_CUT if self.cuts > 2 else CUT) if self.limit else FIRST_CUT
         self.limit = self.rate
         self.rate = max(self.floor, self.rate * share)
         self.cut_at, self.wanted = now, False

@@ -37,11 +37,11 @@ local clock = redis.call('TIME')
 local now = tonumber(ARGV[1]) or (tonumber(clock[1]) + tonumber(clock[2]) / 1000000)
 local ceiling, capacity, floor = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 
-local known = redis.call('HMGET', state, 'rate', 'limit', 'tokens', 'at', 'grown_at', 'cut_at', 'wanted')
+local known = redis.call('HMGET', state, 'rate', 'limit', 'tokens', 'at', 'grown_at', 'cut_at', 'wanted', 'cuts')
 local rate, limit = tonumber(known[1]) or tonumber(ARGV[4]), tonumber(known[2]) or tonumber(ARGV[5])
 local tokens, at = tonumber(known[3]) or capacity, tonumber(known[4]) or now
 local grown_at, cut_at = tonumber(known[5]) or now, tonumber(known[6]) or (now - {bucket.PAUSE})
-local wanted = known[7] == '1'
+local wanted, cuts = known[7] == '1', tonumber(known[8]) or 0
 rate = math.max(floor, math.min(ceiling, rate))
 tokens = math.min(capacity, tokens + math.max(0, now - at) * rate)
 at = math.max(at, now)
@@ -64,8 +64,12 @@ if ARGV[2] == 'take' then
 elseif ARGV[2] == 'throttled' then
   tokens = math.min(tokens, 0)
   if now - cut_at >= {bucket.PAUSE} then
+    if now - cut_at < {bucket.IN_A_ROW} then cuts = cuts + 1 else cuts = 1 end
     local share = {bucket.FIRST_CUT}
-    if limit > 0 then share = {bucket.CUT} end
+    if limit > 0 then
+      share = {bucket.CUT}
+      if cuts > 2 then share = {bucket.DEEP_CUT} end
+    end
     limit = rate
     rate = math.max(floor, rate * share)
     cut_at, wanted = now, false
@@ -76,7 +80,7 @@ end
 
 local function exact(number) return string.format('%.17g', number) end
 redis.call('HSET', state, 'rate', exact(rate), 'limit', exact(limit), 'tokens', exact(tokens), 'at', exact(at),
-  'grown_at', exact(grown_at), 'cut_at', exact(cut_at), 'wanted', wanted and '1' or '0')
+  'grown_at', exact(grown_at), 'cut_at', exact(cut_at), 'wanted', wanted and '1' or '0', 'cuts', cuts)
 redis.call('EXPIRE', state, {STATE_SECONDS})
 redis.call('ZADD', users, now, ARGV[3])
 redis.call('ZREMRANGEBYSCORE', users, '-inf', now - {USERS_SECONDS})

@@ -79,6 +79,14 @@ def test_a_burst_of_refusals_counts_once():
     assert tokens.rate == 40 * bucket.FIRST_CUT
 
 
+def test_a_rate_that_is_far_off_is_found_within_seconds():
+    tokens, seconds = Bucket(rate=200, ceiling=200, limit=200), 0
+    while tokens.rate > 5:
+        tokens.throttled(NOON + seconds)
+        seconds += 1
+    assert seconds < 10
+
+
 def test_after_a_refusal_nobody_calls_in_a_burst():
     tokens = Bucket(rate=10, ceiling=200)
     tokens.throttled(NOON)
