@@ -91,6 +91,8 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         "HARVEST_SECONDS": "5",
         "REDIS_URL": f"redis://:{kept['BROKER_PASSWORD']}@127.0.0.1:{ports.broker}/0",
         "MTURK_ENDPOINT_URL": marketplace,
+        # It takes as many calls as it can answer; from here the rate doubles each second while they are needed.
+        "MTURK_CALLS_A_SECOND": "50",
         "MARKETPLACE_DATA_DIR": str(data_dir),
         "MARKETPLACE_DEBUG": "True",
         "MARKETPLACE_SECRET_KEY": kept["MARKETPLACE_SECRET_KEY"],

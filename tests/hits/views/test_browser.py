@@ -93,7 +93,7 @@ def test_every_page_is_accessible_and_keeps_within_its_width(
 def test_pages_without_a_project_are_accessible(
     opened: Opener, browser: Browser, live_server: Any, width: int, scheme: Any
 ) -> None:
-    for address in (reverse("projects"), "/no/such/page/"):
+    for address in (reverse("projects"), reverse("marketplace-calls"), "/no/such/page/"):
         assert violations(opened(address, width, scheme)) == []
     visitor = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     visitor.goto(live_server.url + reverse("login"))
