@@ -21,9 +21,10 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway
+from hits.flow.common import balance, gateway, refuse_beyond_balance
 from hits.formats.payments import read_amount, read_reason, read_worker_id
 from hits.models import Compensation, Project, Qualification
+from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.leases import Held, lease
 from hits.models.ledger import pay_payment, release_payment, reserve_payment
 from hits.mturk import fees
@@ -32,7 +33,6 @@ from hits.mturk.errors import (
     AlreadyExistsError,
     GoneError,
     InsufficientFundsError,
-    MarketplaceError,
     NotYetError,
     RefusedError,
     UnreachableError,
@@ -84,6 +84,7 @@ class CompensationQuote:
     total: Decimal
     budget_left: Decimal
     balance: Decimal | None
+    planned: Decimal
     open_until: datetime
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -104,7 +105,8 @@ def quote(project: Project, worker_id: str, amount: str, reason: str) -> Compens
         fee=fee,
         total=dollars + fee,
         budget_left=project.account.left,
-        balance=_balance(),
+        balance=balance(),
+        planned=planned_cost(),
         open_until=timezone.now() + LIFETIME,
     )
     found.problems.extend(_problems(project, found))
@@ -134,13 +136,6 @@ def _read(worker_id: str, amount: str, reason: str) -> tuple[str, Decimal, str]:
     return worker_id, dollars, reason
 
 
-def _balance() -> Decimal | None:
-    try:
-        return gateway().balance().available
-    except MarketplaceError:
-        return None
-
-
 def _problems(project: Project, found: CompensationQuote) -> Iterator[str]:
     if _open(project, found.worker_id):
         yield _already(found.worker_id)
@@ -149,8 +144,8 @@ def _problems(project: Project, found: CompensationQuote) -> Iterator[str]:
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the project's budget or pay less."
         )
-    if found.balance is not None and found.total > found.balance:
-        yield f"The marketplace account holds ${found.balance:,.2f}, this needs ${found.total:,.2f}. Add money first."
+    if found.balance is not None and found.total > found.balance - found.planned:
+        yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
 
 def _open(project: Project, worker_id: str) -> bool:
@@ -167,7 +162,7 @@ def order(
     """Write the compensation down and reserve its price. `finish` offers it.
 
     `confirmation` belongs to one opened page: confirming twice gives the same compensation.
-    Raises PaymentRefusedError, AlreadyOfferedError, PriceChangedError and BudgetExceededError.
+    Raises PaymentRefusedError, AlreadyOfferedError, PriceChangedError, BudgetExceededError and BalanceTooLowError.
     """
     earlier = project.compensations.filter(confirmation=confirmation).first()
     if earlier:
@@ -176,6 +171,7 @@ def order(
     fee = fees.bonus_fee(dollars)
     if dollars + fee != total:
         raise PriceChangedError(f"It is now ${dollars + fee:,.2f}. Please confirm again.")
+    refuse_beyond_balance(total)
     try:
         with transaction.atomic():
             row = Compensation.objects.create(

@@ -13,14 +13,14 @@ from decimal import Decimal
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from hits.flow.common import gateway
+from hits.flow.common import balance, refuse_beyond_balance
 from hits.formats.faults import Faults
 from hits.formats.payments import AskedBonus, read_amount, read_bonus_file, read_reason
 from hits.models import Assignment, Bonus, BonusOrder, Project
+from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.ledger import reserve_payment
 from hits.models.needs import chunks
 from hits.mturk import fees
-from hits.mturk.errors import MarketplaceError
 
 LARGEST_SHOWN = 10
 
@@ -58,7 +58,10 @@ class Share:
 
 @dataclass(frozen=True)
 class BonusQuote:
-    """What an order would do. Money in dollars; `problems` stop it, `warnings` want a second look."""
+    """What an order would do. Money in dollars; `problems` stop it, `warnings` want a second look.
+
+    `planned` is what the balance has to pay for besides: calls of all projects that are on their way.
+    """
 
     count: int
     workers: int
@@ -69,6 +72,7 @@ class BonusQuote:
     shares: list[Share]
     budget_left: Decimal
     balance: Decimal | None
+    planned: Decimal
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -163,7 +167,8 @@ def quote(project: Project, new: Sequence[NewBonus], digest: str = "") -> BonusQ
         highest=max((one.amount for one in new), default=Decimal(0)),
         shares=shares[:LARGEST_SHOWN],
         budget_left=project.account.left,
-        balance=_balance(),
+        balance=balance(),
+        planned=planned_cost(),
     )
     found.problems.extend(_problems(found))
     found.warnings.extend(_warnings(project, new, digest))
@@ -181,21 +186,14 @@ def _shares(new: Iterable[NewBonus]) -> list[Share]:
     return sorted(rows, key=lambda row: (-row.amount, row.worker_id))
 
 
-def _balance() -> Decimal | None:
-    try:
-        return gateway().balance().available
-    except MarketplaceError:
-        return None
-
-
 def _problems(found: BonusQuote) -> Iterable[str]:
     if found.total > found.budget_left:
         yield (
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the project's budget or pay less."
         )
-    if found.balance is not None and found.total > found.balance:
-        yield f"The marketplace account holds ${found.balance:,.2f}, this needs ${found.total:,.2f}. Add money first."
+    if found.balance is not None and found.total > found.balance - found.planned:
+        yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
 
 def _warnings(project: Project, new: Sequence[NewBonus], digest: str) -> Iterable[str]:
@@ -233,7 +231,7 @@ def order(
     """Write these bonuses down and reserve their price, all or nothing. The room `bonuses` pays them.
 
     `confirmation` belongs to one opened page: confirming twice gives the same order.
-    Raises OrderChangedError when the price is not `total`, and BudgetExceededError.
+    Raises OrderChangedError when the price is not `total`, BudgetExceededError and BalanceTooLowError.
     """
     earlier = project.bonus_orders.filter(confirmation=confirmation).first()
     if earlier:
@@ -241,6 +239,7 @@ def order(
     cost = sum((one.amount + one.fee for one in new), Decimal(0))
     if not new or cost != total:
         raise OrderChangedError(f"It is now {len(new):,} bonuses for ${cost:,.2f}. Please confirm again.")
+    refuse_beyond_balance(cost)
     try:
         with transaction.atomic():
             made = BonusOrder.objects.create(

@@ -13,6 +13,7 @@ from hits.flow import bonuses, common, ordering
 from hits.flow.common import gateway
 from hits.formats.payments import AskedBonus
 from hits.models import Assignment, Bonus, BonusOrder, BudgetExceededError, LedgerEntry, Project
+from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import NotYetError
 from hits.mturk.gateway import Gateway
 from tests.hits import factories as make
@@ -196,13 +197,25 @@ def test_want_of_money_there_waits_and_is_no_refusal(market: Marketplace, river:
     river.account.budget = Decimal("100000.00")
     river.account.save()
     first, second = answered(river, market, 2)
-    order(river, (first, "9000.00"), (second, "0.50"))
+    order(river, (first, "8000.00"), (second, "0.50"))
+    # Another program of the same account spends meanwhile.
+    gateway().send_bonus(second.worker.worker_id, second.assignment_id, Decimal("1000.00"), "Ours.", "other-token")
     assert bonuses.send(river) == 1
     row = Bonus.objects.get(assignment=first)
     assert row.state == State.PLANNED and "Add money" in row.error
-    assert paid_there(first) == [] and paid_there(second) == [Decimal("0.50")]
-    assert money_of(river) == (Decimal("10800.00"), Decimal("0.60"))
+    assert paid_there(first) == []
+    assert money_of(river) == (Decimal("9600.00"), Decimal("0.60"))
     assert bonuses.unfinished() == []
+
+
+def test_an_order_beyond_the_balance_is_refused(market: Marketplace, river: Project) -> None:
+    river.account.budget = Decimal("100000.00")
+    river.account.save()
+    (answer,) = answered(river, market)
+    order(river, (answer, "8000.00"))
+    with pytest.raises(BalanceTooLowError, match=r"\$9,600\.00 is planned"):
+        order(river, (answer, "400.00"), key="page-2")
+    assert BonusOrder.objects.count() == 1
 
 
 def test_a_silent_marketplace_stops_the_run_and_the_next_one_goes_on(

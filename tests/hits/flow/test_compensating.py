@@ -179,15 +179,27 @@ def test_a_withdrawal_that_meets_the_offer_being_made_is_not_lost(market: Market
     assert offers() == [] and money_of(river) == (NOTHING, NOTHING)
 
 
-def test_want_of_money_there_waits(market: Marketplace, river: Project) -> None:
+def test_want_of_money_there_waits_and_then_goes_on(market: Marketplace, river: Project) -> None:
     river.account.budget = Decimal("100000.00")
     river.account.save()
-    worker = market.sign_up_worker()
-    row = compensating.order(river, worker, "9000.00", "Sorry.", Decimal("10800.00"), "page-1", None)
+    row = compensating.order(
+        river, market.sign_up_worker(), "8000.00", "Sorry.", Decimal("9600.00"), "page-1", None
+    )  # fmt: skip
+    # Another program of the same account spends meanwhile.
+    other = order(make.project(budget="100000.00"), market.sign_up_worker(), "page-2")
+    Compensation.objects.filter(pk=other.pk).update(amount=Decimal("900.00"))
+    compensating.finish(other.project)
     assert compensating.finish(river) == 0
     row.refresh_from_db()
     assert row.state == State.PLANNED and "Add money" in row.error and row.attempted_at is None
     assert compensating.unfinished() == []
+    other.refresh_from_db()
+    gateway().set_expiration(other.hit_id or "", timezone.now())
+    gateway().delete_hit(other.hit_id or "")
+    now(row)
+    assert compensating.finish(river) == 1
+    row.refresh_from_db()
+    assert (row.state, row.error) == (State.OFFERED, "")
 
 
 def test_one_page_confirms_once_and_a_worker_has_one_open_at_a_time(market: Marketplace, river: Project) -> None:
