@@ -8,7 +8,7 @@ MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check demo bench fuzz screenshots clean
+.PHONY: help run test check demo bench fuzz faults screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ bench: $(TOOLS) ## measure against the stated limits
 
 fuzz: $(TOOLS) ## throw anything at a marketplace and look for a 500 or a wrong balance; MINUTES=10
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+faults: $(TOOLS) ## hurt a running installation in every way and count what it cost; FAULTS=name for one way
+	@$(BIN)/python -m tests.faults $(FAULTS)
 
 screenshots: $(TOOLS) ## photograph every page in both widths and themes into build/screenshots
 	@$(BIN)/python -m ops.screenshots

@@ -9,8 +9,11 @@ import argparse
 import signal
 import sys
 
+from ops.surroundings import ROOT
 from tests.faults.scenarios import ITEMS, SCENARIOS, run
-from tests.faults.table import HEAD, line
+from tests.faults.table import HEAD, line, write
+
+DOCUMENT = ROOT / "docs" / "reliability.md"
 
 
 def main() -> int:
@@ -18,6 +21,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SCENARIOS)}; all by default")
     parser.add_argument("--items", type=int, default=ITEMS)
     parser.add_argument("--verbose", action="store_true", help="say on stderr how far each scenario is")
+    parser.add_argument("--write", action="store_true", help=f"put the table into {DOCUMENT.relative_to(ROOT)}")
     given = parser.parse_args()
     names = [part for name in given.names for part in name.split(",") if part] or list(SCENARIOS)
     unknown = [name for name in names if name not in SCENARIOS]
@@ -33,6 +37,8 @@ def main() -> int:
             print(f"    {note}")
         for sentence in [*outcomes[-1].wrong, *outcomes[-1].verdict.wrong][:40]:
             print(f"    WRONG: {sentence}", flush=True)
+    if given.write:
+        write(outcomes, DOCUMENT)
     return 0 if all(outcome.fine for outcome in outcomes) else 1
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 import psutil
 import psycopg2
+import requests
 
 from ops import programs
 from ops.demo_checks import Row, select
@@ -30,7 +31,7 @@ from tests.marketplace.controls import TestControls
 QUICK = {
     "HARVEST_SECONDS": "2",
     "HARVEST_SWEEP_SECONDS": "4",
-    "RESUME_SECONDS": "4",
+    "RESUME_SECONDS": "3",
     "MTURK_SETTLE_SECONDS": "4",
     "MTURK_TIMEOUT_SECONDS": "10",
 }
@@ -157,6 +158,24 @@ class Installation:
         if self._crowd is not None and self._crowd.poll() is not None:
             raise StackError(f"The crowd has ended too soon. {self.stack.log_tail('crowd')}")
 
+    def answer(self, worker_id: str, hit_id: str, **fields: str) -> None:
+        """Have a worker take that HIT and submit it. Raises StackError when the marketplace does not let them."""
+        asked = {"verb": "accept", "arguments": {"worker_id": worker_id, "hit_id": hit_id, "hit_type_id": None}}
+        hands = subprocess.run(
+            [sys.executable, "-m", "tests.hits.hands"],
+            env=self.stack.env,
+            cwd=ROOT,
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        taken = json.loads(hands.stdout or "{}").get("ok")
+        if taken is None:
+            raise StackError(f"{worker_id} could not take {hit_id}: {hands.stdout}{hands.stderr}")
+        form = {"assignmentId": taken["assignment_id"], "workerId": worker_id, **fields}
+        requests.post(f"{self.stack.marketplace_url}/mturk/externalSubmit", data=form, timeout=30).raise_for_status()
+
     # Death
 
     def kill_caller(self, port: int, cut: Cut) -> str:
@@ -167,6 +186,8 @@ class Installation:
             return ""
         self.kill(program)
         if cut.moment is Moment.DAY:
+            # What the dead one had sent besides is carried out today.
+            self.proxy.wait_quiet()
             self.let_tokens_die()
         return program
 
@@ -203,12 +224,12 @@ class Installation:
 
     def rows(self, side: str, sql: str) -> list[Row]:
         """Of a SELECT on `ours` (the requester's database) or `theirs` (the marketplace's)."""
-        url, file = self._database(side)
+        url, file = self.database(side)
         return select(url, file, sql)
 
     def change(self, side: str, sql: str, *values: Any) -> int:
         """An UPDATE with {} for each value; how many rows it changed."""
-        url, file = self._database(side)
+        url, file = self.database(side)
         if urlsplit(url).scheme.startswith("postgres"):
             connection: Any = psycopg2.connect(url)
             statement = sql.replace("{}", "%s")
@@ -227,7 +248,8 @@ class Installation:
         finally:
             connection.close()
 
-    def _database(self, side: str) -> tuple[str, Path]:
+    def database(self, side: str) -> tuple[str, Path]:
+        """URL and file of one side's database; the URL is empty on SQLite."""
         settings = self.stack.settings
         if side == "ours":
             return settings.get("DATABASE_URL", ""), Path(settings["DATA_DIR"]) / "annotate.sqlite3"
@@ -262,7 +284,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def until(true: Any, seconds: float, what: str) -> None:
+def until(true: Callable[[], object], seconds: float, what: str) -> None:
     """Raises StackError when it is not so in time."""
     end = time.monotonic() + seconds
     while not true():

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from ops.surroundings import StackError
 from tests.faults.installation import Installation
@@ -34,7 +35,8 @@ class Job:
     """`drive` returns when nothing is left to do.
 
     `parts` is in how many batches the items are published, the next one when the one before is nearly answered.
-    With `review` the lead decides about every answer of the first stage, and uses every other kind of call.
+    With `review` the lead decides about every answer of the first stage; with `script` the lead does everything else
+    that a lead may do.
     """
 
     it: Installation
@@ -42,6 +44,7 @@ class Job:
     answers: int = 1
     parts: int = 2
     review: bool = False
+    script: bool = False
     verbose: bool = False
     lead: Lead = field(init=False)
     steps: list[Step] = field(default_factory=list)
@@ -50,7 +53,7 @@ class Job:
     def begin(self) -> None:
         self.it.begin(self.items, answers=self.answers, review=self.review)
         self.lead = Lead(self.it)
-        self.steps = list(self._script()) if self.review else []
+        self.steps = list(self._script()) if self.script else []
         self.it.start_crowd()
 
     def drive(self, seconds: float, meanwhile: Callable[[], bool] = lambda: True) -> None:
@@ -123,14 +126,45 @@ class Job:
                 self.lead.publish(stage)
 
     def _script(self) -> Iterator[Step]:
-        wanted = self.items * self.answers
-        lead = self.lead
-        yield Step("keep open longer", self._after(wanted * 0.1), lambda: lead.extend(FIRST, A_WEEK))
-        yield Step("undo a block", self._after(wanted * 0.4), lead.undo_a_block)
-        yield Step("close early", self._after(wanted * 0.7), lambda: lead.expire(FIRST))
+        after, lead = self._after, self.lead
+        yield Step("keep open longer", after(0.1), lambda: lead.extend(FIRST, A_WEEK))
+        yield Step("pay a bonus", after(0.15), lambda: lead.pay_bonus(FIRST))
+        yield Step("compensate two workers", after(0.2), self._compensate)
+        yield Step("one of them answers", after(0.2), self._take_up)
+        yield Step("take rejections back", after(0.3), lambda: lead.take_back(FIRST, 4))
+        yield Step("pay bonuses by a file", after(0.35), lambda: lead.pay_bonuses_by_file(FIRST, 12))
+        yield Step("undo a block", after(0.4), lead.undo_a_block)
+        yield Step("withdraw the other offer", after(0.5), self._withdraw)
+        yield Step("close early", after(0.7), lambda: lead.expire(FIRST))
+        yield Step("compare the books", self._is_done, lead.compare_the_books)
+        for stage in (FIRST, *LATER):
+            yield Step(f"clear away {stage}", self._is_done, partial(lead.clear_away, stage))
 
-    def _after(self, answers: float) -> Callable[[], bool]:
-        return lambda: self.answered() >= answers
+    def _compensate(self) -> None:
+        workers = self.it.rows("ours", "SELECT worker_id FROM hits_worker ORDER BY id LIMIT 2")
+        for row, amount in zip(workers, ("1.10", "0.55"), strict=True):
+            self.lead.compensate(row["worker_id"], amount)
+
+    def _take_up(self) -> bool:
+        """The worker who is offered more takes the private HIT and answers it."""
+        offers = [offer for offer in self.lead.offers() if offer["amount"] == "1.10"]
+        for offer in offers:
+            self.it.answer(offer["worker_id"], offer["hit_id"], choice="yes")
+        return bool(offers)
+
+    def _withdraw(self) -> bool:
+        offers = [offer for offer in self.lead.offers() if offer["amount"] == "0.55"]
+        for offer in offers:
+            self.lead.withdraw(offer["id"])
+        return bool(offers)
+
+    def _is_done(self) -> bool:
+        """Whether every answer is in and decided: what comes last may come."""
+        return self._published == self.parts and not list(stuck(self.it))
+
+    def _after(self, share: float) -> Callable[[], bool]:
+        """When this share of the answers wanted is in."""
+        return lambda: self.answered() >= share * self.items * self.answers
 
     def answered(self) -> int:
         """Answers that were fetched."""

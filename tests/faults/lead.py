@@ -37,6 +37,10 @@ class Lead:
         """`fine` are refusals that the lead takes for an answer, which is then None."""
         return self._ask("POST", path, json=body or {}, fine=fine)
 
+    def send(self, path: str, content: str, **fields: Any) -> Any:
+        """Post a file in a form."""
+        return self._ask("POST", path, data=fields, files={"file": ("bonuses.csv", content, "text/csv")})
+
     def _ask(self, verb: str, path: str, *, fine: tuple[int, ...] = (), **how: Any) -> Any:
         end = time.monotonic() + PATIENCE
         said = "nothing"
@@ -96,3 +100,48 @@ class Lead:
         if standing:
             self.post(f"blocks/{standing[0]['id']}/undo/", fine=(503,))
         return bool(standing)
+
+    def take_back(self, stage: str, most: int) -> bool:
+        """Approve after all what was rejected first; False when nothing is rejected."""
+        rows = self.get(f"stages/{stage}/answers/", show="rejected")["results"]
+        ids = [row["id"] for row in rows if row["state"] == "Rejected" and not row["decision"]][:most]
+        if ids:
+            self.post(f"stages/{stage}/answers/take-back/", {"answers": ids}, fine=(409,))
+        return bool(ids)
+
+    def pay_bonus(self, stage: str) -> None:
+        """One, for the first answer."""
+        (row,) = self.get(f"stages/{stage}/answers/", limit=1)["results"]
+        one = {"assignment_id": row["assignment_id"], "amount": "0.25", "reason": "Thank you for your careful work."}
+        quote = self.post("bonuses/quote/", {"bonuses": [one]})
+        self.post("bonuses/", {"bonuses": [one], **_confirmed(quote)})
+
+    def pay_bonuses_by_file(self, stage: str, count: int) -> None:
+        rows = self.get(f"stages/{stage}/answers/", limit=count)["results"]
+        lines = [f"{row['assignment_id']},0.{5 + n:02},Bonus {n} of the file" for n, row in enumerate(rows)]
+        content = "\n".join(["assignment_id,amount,reason", *lines])
+        quote = self.send("bonuses/quote/", content)
+        self.send("bonuses/", content, **_confirmed(quote))
+
+    def compensate(self, worker_id: str, amount: str) -> None:
+        """Somebody who says that an answer could not be sent."""
+        asked = {"worker_id": worker_id, "amount": amount, "reason": "Your answer did not reach us."}
+        quote = self.post("compensations/quote/", asked)
+        self.post("compensations/", {**asked, **_confirmed(quote)})
+
+    def offers(self) -> list[dict[str, Any]]:
+        """Compensations that wait for their worker."""
+        return [row for row in self.get("compensations/")["results"] if row["state"] == "offered"]
+
+    def withdraw(self, compensation: int) -> None:
+        self.post(f"compensations/{compensation}/withdraw/", fine=(409,))
+
+    def compare_the_books(self) -> None:
+        self.post("ledger/checks/", {"deep": True}, fine=(503,))
+
+    def clear_away(self, stage: str) -> None:
+        self.post(f"stages/{stage}/clear-away/", fine=(409,))
+
+
+def _confirmed(quote: dict[str, Any]) -> dict[str, Any]:
+    return {"total": quote["total"], "confirmation": quote["confirmation"]}

@@ -98,6 +98,8 @@ class CuttingProxy:
         self.upstream = ""
         self._kill = kill
         self._draw = random.Random(1)
+        self._turn = threading.Condition()
+        self._under_way = 0
         proxy = self
 
         class Handler(_Handler):
@@ -115,6 +117,11 @@ class CuttingProxy:
     def __exit__(self, *error: Any) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def wait_quiet(self, seconds: float = 20) -> None:
+        """Return when the marketplace has answered every call that it was sent, or after so long."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._under_way, seconds)
 
     def pass_on(self, handler: _Handler, body: bytes) -> None:
         """One call: forwarded, cut, or both."""
@@ -146,6 +153,16 @@ class CuttingProxy:
             self.plan.finish(cut, program)
 
     def _forward(self, handler: _Handler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        with self._turn:
+            self._under_way += 1
+        try:
+            return self._ask(handler, body)
+        finally:
+            with self._turn:
+                self._under_way -= 1
+                self._turn.notify_all()
+
+    def _ask(self, handler: _Handler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
         # A connection of its own for each call: a kept one that the marketplace closes would be a fault nobody ordered.
         upstream = http.client.HTTPConnection(urlsplit(self.upstream).netloc, timeout=TIMEOUT_SECONDS)
         try:

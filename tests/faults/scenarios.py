@@ -23,7 +23,7 @@ from tests.faults.installation import Installation
 from tests.faults.job import Job
 from tests.faults.lead import LeadError
 from tests.faults.proxy import Cut, Moment, Plan
-from tests.faults.servers import Cluster, enlarge, small_disk
+from tests.faults.servers import Cluster, enlarge, queue, small_disk
 from tests.faults.verdict import Verdict, judge
 
 ITEMS = 300
@@ -129,8 +129,9 @@ def every_cut(names: list[str], items: int) -> list[Cut]:
 
 
 def _killed(outcome: Outcome, items: int, settings: Mapping[str, str]) -> None:
-    with installed(outcome, settings) as it:
-        job = Job(it, items, answers=2, parts=10, review=True, verbose=outcome.verbose)
+    # With a queue for events the product makes one more kind of call.
+    with queue() as events, installed(outcome, {**events, **settings}) as it:
+        job = Job(it, items, answers=2, parts=10, review=True, script=True, verbose=outcome.verbose)
         job.begin()
         it.proxy.plan = Plan(every_cut(operations(), items))
         try:
@@ -193,6 +194,15 @@ def drops(outcome: Outcome, items: int) -> None:
 def throttle(outcome: Outcome, items: int) -> None:
     """Five calls a second, twenty at once."""
     _with_controls(outcome, items, throttle="20,5/s")
+
+
+@scenario("events")
+def events(outcome: Outcome, items: int) -> None:
+    """Every event comes three times and four seconds late; the list of finished HITs is hardly ever read."""
+    with queue() as settings:
+        _with_controls(
+            outcome, items, {**settings, "HARVEST_SWEEP_SECONDS": "120"}, event_copies=3, event_delay_seconds=4
+        )
 
 
 @scenario("stale")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import socket
@@ -10,6 +11,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+import boto3
+from moto.server import ThreadedMotoServer
 
 from ops.surroundings import StackError
 
@@ -60,6 +64,29 @@ class Cluster:
             said.seek(0)
             if done.returncode:
                 raise StackError(f"{program} failed:\n{said.read().decode(errors='replace')}")
+
+
+@contextmanager
+def queue() -> Iterator[dict[str, str]]:
+    """A server of queues with one in it; the settings with which events go into it and out of it."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    try:
+        client = boto3.client(
+            "sqs", endpoint_url=address, region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="y"
+        )
+        yield {
+            "MTURK_EVENTS_QUEUE_URL": client.create_queue(QueueName="events")["QueueUrl"],
+            "MTURK_EVENTS_QUEUE_ENDPOINT_URL": address,
+            "MARKETPLACE_SQS_ENDPOINT_URL": address,
+            "MARKETPLACE_AWS_ACCESS_KEY_ID": "marketplace",
+            "MARKETPLACE_AWS_SECRET_ACCESS_KEY": "a-secret-for-tests",
+        }
+    finally:
+        server.stop()
 
 
 @contextmanager

@@ -9,12 +9,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any, Protocol
 
 from ops.demo_checks import Row, answer_fields, as_json
-from tests.faults.installation import Installation
 
 VISIBLE = ("Submitted", "Approved", "Rejected")
 REFUSED = ("refused",)
+
+
+class Evidence(Protocol):
+    """What is judged: the project as `begin` told of it, and rows of a SELECT on `ours` or `theirs`."""
+
+    project: dict[str, Any]
+
+    def rows(self, side: str, sql: str) -> list[Row]: ...
 
 
 @dataclass
@@ -37,7 +45,7 @@ class Verdict:
         return [*self.duplicates, *self.missing, *self.lost, *self.stuck, *self.money]
 
 
-def judge(it: Installation) -> Verdict:
+def judge(it: Evidence) -> Verdict:
     """Read both databases and compare. The job must be over: what is under way counts as stuck."""
     there, here = _There(it), _Here(it)
     found = Verdict(
@@ -57,7 +65,7 @@ def judge(it: Installation) -> Verdict:
 class _There:
     """The marketplace's rows of our requester."""
 
-    def __init__(self, it: Installation) -> None:
+    def __init__(self, it: Evidence) -> None:
         self.namespace = it.project["namespace"]
         self.hits = it.rows("theirs", _HITS)
         self.answers = it.rows("theirs", _ANSWERS)
@@ -70,7 +78,7 @@ class _There:
 class _Here:
     """The requester's rows of the one project."""
 
-    def __init__(self, it: Installation) -> None:
+    def __init__(self, it: Evidence) -> None:
         project = it.project["project"]
 
         def rows(sql: str) -> list[Row]:
@@ -182,11 +190,13 @@ def _money(there: _There, here: _Here) -> Iterator[str]:
         if entries != value:
             yield f"{name}: account ${value}, entries ${entries}"
     held = Decimal(str(there.requester["held"])).quantize(cent)
-    if all(hit["disposed_at"] for hit in there.hits) and reserved != held:
+    # Until it is cleared away a closed HIT holds money there for places that nobody took.
+    compensated = {row["hit_id"] for row in here.compensations}
+    if all(hit["disposed_at"] or hit["hit_id"] in compensated for hit in there.hits) and reserved != held:
         yield f"reserved here ${reserved}, held there ${held}"
 
 
-def stuck(it: Installation) -> Iterator[str]:
+def stuck(it: Evidence) -> Iterator[str]:
     """What has not come to its end, as words."""
     project = it.project["project"]
     for what, sql in _UNFINISHED.items():

@@ -11,7 +11,7 @@ import pytest
 from ops import run_tests
 from ops.surroundings import ROOT
 
-TARGETS = ["run", "test", "check", "demo", "bench", "fuzz", "screenshots", "clean"]
+TARGETS = ["run", "test", "check", "demo", "bench", "fuzz", "faults", "screenshots", "clean"]
 
 
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,127 @@
+"""The cutting proxy in front of a small server, and the plan of what it cuts."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+from tests.faults.installation import until
+from tests.faults.proxy import Cut, CuttingProxy, Moment, Plan
+from tests.faults.scenarios import every_cut, operations
+
+TARGET = "MTurkRequesterServiceV20170117"
+
+
+class Marketplace:
+    """What it was asked; it answers everything."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, bytes]] = []
+        asked = self.asked
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                asked.append((self.headers["X-Amz-Target"], self.headers["Host"], body))
+                self.send_response(200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *given: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def marketplace() -> Iterator[Marketplace]:
+    found = Marketplace()
+    threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+@pytest.fixture
+def killed() -> list[Moment]:
+    """The moments at which somebody was killed."""
+    return []
+
+
+@pytest.fixture
+def proxy(marketplace: Marketplace, killed: list[Moment]) -> Iterator[CuttingProxy]:
+    def kill(port: int, cut: Cut) -> str:
+        killed.append(cut.moment)
+        return "worker"
+
+    with CuttingProxy(kill) as running:
+        running.upstream = marketplace.url
+        yield running
+
+
+def call(proxy: CuttingProxy, operation: str) -> int:
+    session = requests.Session()
+    session.trust_env = False
+    return session.post(proxy.url, data=b"{}", headers={"X-Amz-Target": f"{TARGET}.{operation}"}, timeout=5).status_code
+
+
+def test_calls_pass_with_the_host_that_was_signed(proxy: CuttingProxy, marketplace: Marketplace) -> None:
+    assert call(proxy, "GetHIT") == 200
+    assert marketplace.asked == [(f"{TARGET}.GetHIT", urlsplit(proxy.url).netloc, b"{}")]
+    assert proxy.calls == {"GetHIT": 1}
+
+
+@pytest.mark.parametrize(
+    ("moment", "carried_out", "delivered"),
+    [(Moment.BEFORE, 0, False), (Moment.AFTER, 1, False), (Moment.DAY, 1, False), (Moment.LATE, 1, True)],
+)
+def test_a_cut_call_is_carried_out_and_answered_as_its_moment_says(
+    proxy: CuttingProxy,
+    marketplace: Marketplace,
+    killed: list[Moment],
+    moment: Moment,
+    carried_out: int,
+    delivered: bool,
+) -> None:
+    proxy.plan = Plan([Cut("SendBonus", moment)])
+    if delivered:
+        assert call(proxy, "SendBonus") == 200
+    else:
+        with pytest.raises(requests.ConnectionError):
+            call(proxy, "SendBonus")
+    assert len(marketplace.asked) == carried_out
+    assert call(proxy, "SendBonus") == 200
+    until(lambda: not proxy.plan.left, 5, "the cut is made")
+    assert killed == [moment]
+    assert [cut.program for cut in proxy.plan.cuts] == ["worker"]
+
+
+def test_a_cut_waits_for_its_turn_and_hits_no_other_operation(proxy: CuttingProxy, killed: list[Moment]) -> None:
+    proxy.plan = Plan([Cut("CreateHIT", Moment.BEFORE, skip=2)])
+    assert [call(proxy, name) for name in ("CreateHIT", "GetHIT", "CreateHIT")] == [200, 200, 200]
+    assert killed == []
+    with pytest.raises(requests.ConnectionError):
+        call(proxy, "CreateHIT")
+
+
+def test_a_silent_marketplace_is_silent_through_the_proxy_too(proxy: CuttingProxy) -> None:
+    proxy.upstream = "http://127.0.0.1:9"
+    with pytest.raises((requests.ConnectionError, http.client.HTTPException)):
+        call(proxy, "GetHIT")
+
+
+def test_every_operation_of_the_gateway_is_cut_before_after_and_late() -> None:
+    names = operations()
+    assert {"CreateHITWithHITType", "ApproveAssignment", "SendBonus", "ListAssignmentsForHIT"} <= set(names)
+    cuts = {(cut.operation, cut.moment) for cut in every_cut(names, 300)}
+    assert {(name, moment) for name in names for moment in list(Moment)[:3]} <= cuts
+    assert ("SendBonus", Moment.DAY) in cuts and ("GetHIT", Moment.DAY) not in cuts

@@ -1,0 +1,117 @@
+"""A few items under faults, on every run of the tests; `make faults` does it with hundreds, and in every way."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ops.demo_checks import Row, select
+from ops.healthy import answers
+from tests.faults.installation import Installation
+from tests.faults.job import Job
+from tests.faults.proxy import Cut, Moment, Plan
+from tests.faults.scenarios import Outcome
+from tests.faults.table import HEAD, figures, line, write
+from tests.faults.verdict import judge
+
+ITEMS = 12
+CUTS = [
+    Cut("CreateHITWithHITType", Moment.DAY, 2),
+    Cut("ListAssignmentsForHIT", Moment.LATE),
+    Cut("ApproveAssignment", Moment.AFTER, 1),
+]
+
+
+@pytest.fixture(scope="module")
+def finished(it: Installation) -> Installation:
+    """The worker was killed at every one of CUTS, and the job went through."""
+    it.proxy.plan = Plan(CUTS)
+    job = Job(it, ITEMS, parts=1, review=True)
+    job.begin()
+    job.drive(120)
+    return it
+
+
+def test_a_worker_that_is_killed_at_its_calls_costs_nothing(finished: Installation) -> None:
+    assert [cut.program for cut in CUTS] == ["worker"] * len(CUTS)
+    assert finished.kills["worker"] == len(CUTS)
+    verdict = judge(finished)
+    assert verdict.wrong == []
+    assert (verdict.items, verdict.answers) == (ITEMS, verdict.payments)
+
+
+class Copies:
+    """The two databases as they were, to be spoiled."""
+
+    def __init__(self, it: Installation, folder: Path) -> None:
+        self.project, self._folder = it.project, folder
+        for side in ("ours", "theirs"):
+            _, file = it.database(side)
+            with closing(sqlite3.connect(file)) as old, closing(sqlite3.connect(folder / side)) as new:
+                old.backup(new)
+
+    def rows(self, side: str, sql: str) -> list[Row]:
+        return select("", self._folder / side, sql)
+
+    def change(self, side: str, sql: str) -> None:
+        with closing(sqlite3.connect(self._folder / side)) as connection:
+            connection.execute(sql)
+            connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("side", "statement", "column"),
+    [
+        ("theirs", "UPDATE marketplace_hit SET requester_annotation = 'nobody' WHERE id = 1", "duplicates"),
+        ("theirs", "UPDATE marketplace_hit SET max_assignments = 9 WHERE id = 1", "duplicates"),
+        ("theirs", "UPDATE marketplace_moneyentry SET kind = 'hold' WHERE kind = 'charge' AND id % 2 = 0", "missing"),
+        ("ours", "UPDATE hits_hit SET hit_id = 'another' WHERE id = 1", "missing"),
+        ("ours", "UPDATE hits_assignment SET assignment_id = 'another' WHERE id = 1", "lost"),
+        ("ours", "UPDATE hits_assignment SET answer = '{}' WHERE id = 1", "lost"),
+        ("ours", "UPDATE hits_item SET state = 'open' WHERE id = 1", "stuck"),
+        ("ours", "UPDATE hits_batch SET state = 'waiting' WHERE id = 1", "stuck"),
+        ("ours", "UPDATE hits_account SET paid = paid + 0.01", "money"),
+        ("ours", "DELETE FROM hits_ledgerentry WHERE kind = 'settle'", "money"),
+    ],
+)
+def test_the_verdict_sees_what_is_wrong(
+    finished: Installation, tmp_path: Path, side: str, statement: str, column: str
+) -> None:
+    copies = Copies(finished, tmp_path)
+    assert judge(copies).wrong == []
+    copies.change(side, statement)
+    assert getattr(judge(copies), column)
+
+
+def test_a_program_stays_away_between_stop_and_start(it: Installation) -> None:
+    there = it.stack.ports.marketplace, it.stack.marketplace_url
+    it.stack.stop_program("marketplace")
+    assert not answers(*there)
+    it.stack.start_program("marketplace")
+    assert answers(*there)
+
+
+def test_a_line_of_the_table_stands_under_its_head(finished: Installation) -> None:
+    outcome = Outcome("small", verdict=judge(finished), kills=4, calls=60, seconds=31.4)
+    assert figures(outcome) == [ITEMS, 4, 60, 0, 0, 0, 0, 0, 31]
+    assert line(outcome).startswith("small") and line(outcome).endswith("ok")
+    assert len(line(outcome).removesuffix("   ok")) == len(HEAD)
+
+
+def test_the_table_goes_between_its_marks_and_nowhere_else(tmp_path: Path) -> None:
+    document = tmp_path / "reliability.md"
+    document.write_text("before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n")
+    write([Outcome("small", kills=4, calls=1234)], document)
+    head, rule, row = document.read_text().splitlines()[2:5]
+    assert (head[:20], rule[:10], row) == (
+        "| scenario | items |",
+        "| --- | --:",
+        "| small | 0 | 4 | 1,234 | 0 | 0 | 0 | 0 | 0 | 0 |",
+    )
+    assert document.read_text().startswith("before\n") and document.read_text().endswith("figures -->\nafter\n")
+    document.write_text("no marks")
+    with pytest.raises(ValueError, match="no place for the figures"):
+        write([], document)
