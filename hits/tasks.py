@@ -5,24 +5,34 @@ A task may run twice at the same time or again after a crash; every room allows 
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
 from django.contrib.auth.models import User
 
 from hits.flow import (
     advancing,
+    auditing,
     blocking,
+    bonuses,
+    compensating,
     deciding,
     harvesting,
     importing,
+    listening,
     publishing,
     releasing,
     reviewing,
     scoring,
     sending,
+    topping_up,
 )
 from hits.models import Block, Project, Stage
+from hits.models.due import live_stages, unconcluded_stages
 from hits.mturk.errors import MarketplaceError
+from hits.mturk.events import EventQueueError
 
+log = logging.getLogger(__name__)
 RETRY = {"autoretry_for": (MarketplaceError,), "retry_backoff": 2, "retry_backoff_max": 60, "max_retries": 10}
 
 
@@ -41,10 +51,13 @@ def publish_batch(batch_pk: int) -> int:
 
 
 @shared_task
-def harvest_stage(stage_pk: int) -> int:
-    """Collect a stage's answers and take them as far as they lead without a person."""
+def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
+    """Collect a stage's answers and take them as far as they lead without a person.
+
+    Somebody asked for it: then the list of reviewable HITs is read too, whether or not it is time for that.
+    """
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
-    new = harvesting.harvest(stage)
+    new = harvesting.harvest(stage, sweep=sweep)
     conclude_stage(stage_pk)
     return new
 
@@ -57,23 +70,35 @@ def conclude_stage(stage_pk: int) -> int:
     if blocking.is_due(stage):
         check_quality(stage_pk)
     concluded = deciding.decide(stage)
-    _publish_again(stage)
+    _top_up(stage)
     if advancing.advance(stage):
         _publish_arrivals(stage)
     return concluded
 
 
-def _publish_again(stage: Stage) -> None:
-    batch = publishing.publish_again(stage)
+def _top_up(stage: Stage) -> None:
+    batch = topping_up.top_up(stage)
     if batch:
         publish_batch.delay(batch.pk)
 
 
 def _publish_arrivals(stage: Stage) -> None:
     for later in stage.project.stages.filter(position__gt=stage.position, auto_publish=True):
-        batch = publishing.publish_arrivals(later)
-        if batch:
-            publish_batch.delay(batch.pk)
+        publish_arrivals(later.pk)
+
+
+@shared_task
+def publish_arrivals(stage_pk: int) -> int:
+    """What came from the stage before goes out by itself; returns how many items."""
+    batch = publishing.publish_arrivals(Stage.objects.select_related("project__account").get(pk=stage_pk))
+    if batch:
+        publish_batch.delay(batch.pk)
+    return batch.total if batch else 0
+
+
+@shared_task
+def top_up(stage_pk: int) -> None:
+    _top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
 
 
 @shared_task
@@ -95,10 +120,15 @@ def apply_blocks(stage_pk: int, worker_ids: list[str], user_pk: int | None) -> i
     return done
 
 
-@shared_task(**RETRY)
+@shared_task
 def finish_blocks(stage_pk: int) -> int:
+    """What the marketplace does not answer to stays written down, and `resume_all` comes back to it."""
     stage = Stage.objects.select_related("project").get(pk=stage_pk)
-    done = blocking.finish(stage)
+    try:
+        done = blocking.finish(stage)
+    except MarketplaceError as error:
+        log.warning("Blocks of %s wait: %s", stage, error)
+        return 0
     conclude_project.delay(stage.project_id)
     return done
 
@@ -117,11 +147,34 @@ def conclude_project(project_pk: int) -> int:
     return sum(conclude_stage(pk) for pk in stages.values_list("pk", flat=True))
 
 
-@shared_task(**RETRY)
+@shared_task
 def finish_reviews(stage_pk: int) -> int:
-    done = reviewing.finish(Stage.objects.select_related("project").get(pk=stage_pk))
-    conclude_stage.delay(stage_pk)
-    return done
+    """What the marketplace does not answer to stays written down, and `resume_all` comes back to it."""
+    stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
+    try:
+        return reviewing.finish(stage)
+    except MarketplaceError as error:
+        log.warning("Decisions of %s wait: %s", stage, error)
+        return 0
+    finally:
+        conclude_stage.delay(stage_pk)
+
+
+@shared_task
+def send_bonuses(project_pk: int) -> int:
+    return bonuses.send(Project.objects.select_related("account").get(pk=project_pk))
+
+
+@shared_task
+def send_compensations(project_pk: int) -> int:
+    """Offer what is ordered, and look what became of the offers."""
+    return compensating.finish(Project.objects.select_related("account").get(pk=project_pk))
+
+
+@shared_task
+def check_ledger(check_pk: int) -> int:
+    """Returns how many differences stay."""
+    return len(auditing.run(check_pk).faults)
 
 
 @shared_task
@@ -133,11 +186,29 @@ def make_release(project_pk: int, user_pk: int | None) -> int:
 
 @shared_task
 def harvest_all() -> int:
-    """Beat: every stage that may still receive answers."""
-    pks = harvesting.live_stages()
+    """Beat: every stage with something to fetch, and those whose answers a crash left without a verdict."""
+    pks = live_stages()
     for pk in pks:
-        harvest_stage.delay(pk)
+        harvest_stage.delay(pk, sweep=False)
+    for pk in set(unconcluded_stages()) - set(pks):
+        conclude_stage.delay(pk)
     return len(pks)
+
+
+@shared_task
+def receive_events() -> int:
+    """Beat, where a queue is configured: what the marketplace tells marks HITs for the next round."""
+    try:
+        return listening.receive()
+    except EventQueueError as error:
+        # Nothing is lost: the queue keeps its messages, and answers are looked for anyway.
+        log.warning("%s", error)
+        return 0
+
+
+@shared_task(**RETRY)
+def ensure_events(stage_pk: int) -> bool:
+    return listening.ensure_events(Stage.objects.get(pk=stage_pk))
 
 
 @shared_task
@@ -145,10 +216,23 @@ def resume_all() -> int:
     """Beat: whatever a crash or an absent marketplace left unfinished goes on by itself."""
     left = [
         *(publish_batch.s(pk) for pk in publishing.unfinished()),
+        *(ensure_events.s(pk) for pk in listening.deaf_stages()),
         *(import_upload.s(pk) for pk in importing.unfinished()),
         *(finish_blocks.s(pk) for pk in blocking.unfinished()),
         *(finish_reviews.s(pk) for pk in reviewing.unfinished()),
+        *(conclude_stage.s(pk) for pk in _unconcluded()),
+        *(top_up.s(pk) for pk in topping_up.unfinished()),
+        *(publish_arrivals.s(pk) for pk in publishing.unpublished()),
+        *(send_bonuses.s(pk) for pk in bonuses.unfinished()),
+        *(send_compensations.s(pk) for pk in compensating.unfinished()),
+        *(check_ledger.s(pk) for pk in auditing.unfinished()),
     ]
     for signature in left:
-        signature.delay()
+        # While every worker is busy, one of each is enough in the queue.
+        signature.apply_async(expires=60)
     return len(left)
+
+
+def _unconcluded() -> list[int]:
+    """Stages with answers, labels or verdicts that no room has taken up: a crash came between two rooms."""
+    return sorted({*scoring.unfinished(), *deciding.unfinished(), *advancing.unfinished()})

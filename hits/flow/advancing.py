@@ -36,6 +36,11 @@ def advance(stage: Stage) -> int:
     return sum(new.values())
 
 
+def unfinished() -> list[int]:
+    """Stages with verdicts that nobody took up since a crash."""
+    return sorted(set(Verdict.objects.filter(advanced=False, superseded_at=None).values_list("item__stage", flat=True)))
+
+
 def _send_on(stage: Stage, items: list[Item]) -> int:
     known = set(stage.items.filter(key__in=[item.key for item in items]).values_list("key", flat=True))
     rows = [

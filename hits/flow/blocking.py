@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from hits.flow.common import gateway
-from hits.models import Assignment, Block, Item, Label, Qualification, Stage, Worker
+from hits.flow.common import gateway, own_qualification, sentence
+from hits.models import Assignment, Block, Item, Label, Stage, Worker
+from hits.models.leases import Held, lease
 from hits.models.summaries import refresh_summary
-from hits.mturk.errors import GoneError, RefusedError
+from hits.mturk.errors import GoneError, MarketplaceError, RefusedError, UnreachableError, WrongStateError
+from hits.mturk.gateway import Gateway
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
 
 QUALIFICATION = "poor-quality"
+LEASE_SECONDS = 30
+# Sentences on the stage's page; there are more only when the marketplace refuses every grant.
+SHOWN = 5
 
 
 class NoPolicyError(Exception):
@@ -98,41 +103,104 @@ def _void(stage: Stage, worker: Worker, void: bool) -> None:
 
 
 def finish(stage: Stage) -> int:
-    """Make the grants and revocations that are intended and not made yet. Both are harmless to repeat."""
-    market = gateway()
-    done = 0
-    for row in Block.objects.filter(project=stage.project_id, state=Block.State.INTENDED).select_related("worker"):
-        market.grant(_qualification_type_id(stage), row.worker.worker_id)
-        done += Block.objects.filter(pk=row.pk, state=Block.State.INTENDED).update(state=Block.State.GRANTED)
-    for row in Block.objects.filter(project=stage.project_id, state=Block.State.LIFTING).select_related("worker"):
+    """Make the grants and revocations of the stage's project that are intended and not made; returns how many.
+
+    Both are harmless to repeat, and one that is refused holds up no other: its row says why. Raises
+    UnreachableError when the marketplace does not answer. Another process at it makes it return 0; what is
+    intended meanwhile, that process takes up.
+    """
+    with lease(f"blocks:{stage.project_id}", seconds=LEASE_SECONDS) as held:
+        if held is None:
+            return 0
+        done, tried = 0, set[tuple[int, str]]()
         try:
-            market.revoke(_qualification_type_id(stage), row.worker.worker_id, "The block was undone.")
-        except GoneError:
-            pass
-        except RefusedError as error:
-            if "Granted" not in error.message:
-                raise
-        Block.objects.filter(pk=row.pk).update(state=Block.State.UNDONE, undone_at=timezone.now())
-        done += 1
-    refresh_summary(stage)
-    return done
+            while rows := _to_make(stage.project_id, tried):
+                tried |= {(row.pk, row.state) for row in rows}
+                outcomes = _make(stage, rows, held)
+                done += sum(_record(row, outcome) for row, outcome in outcomes)
+                _raise_unreachable(outcomes)
+        finally:
+            if done:
+                refresh_summary(stage)
+        return done
 
 
-def _qualification_type_id(stage: Stage) -> str:
-    return Qualification.objects.get(project=stage.project_id, key=QUALIFICATION).qualification_type_id
+def _to_make(project_pk: int, tried: Collection[tuple[int, str]]) -> list[Block]:
+    rows = Block.objects.filter(project=project_pk, state__in=[Block.State.INTENDED, Block.State.LIFTING])
+    return [row for row in rows.select_related("worker").order_by("id") if (row.pk, row.state) not in tried]
+
+
+def _make(stage: Stage, rows: Sequence[Block], held: Held) -> list[tuple[Block, None | MarketplaceError]]:
+    market = gateway()
+    qualification = _qualification_type_id(stage, market)
+
+    def work(row: Block) -> None:
+        if row.state == Block.State.INTENDED:
+            market.grant(qualification, row.worker.worker_id)
+        else:
+            _revoke(market, qualification, row.worker.worker_id)
+
+    return market.run(work, rows, beat=held.renew)
+
+
+def _revoke(market: Gateway, qualification: str, worker_id: str) -> None:
+    """A worker who does not hold it any more, or never did, is what was wanted."""
+    try:
+        market.revoke(qualification, worker_id, "The block was undone.")
+    except (GoneError, WrongStateError):
+        pass
+    except RefusedError as error:
+        if "Granted" not in error.message:
+            raise
+
+
+def _record(row: Block, outcome: None | MarketplaceError) -> int:
+    """A block that was lifted while it was granted stays lifted: its revocation comes next."""
+    standing = Block.objects.filter(pk=row.pk, state=row.state)
+    if isinstance(outcome, UnreachableError):
+        return 0
+    if isinstance(outcome, MarketplaceError):
+        standing.update(error=sentence(outcome))
+        return 0
+    if row.state == Block.State.INTENDED:
+        return standing.update(state=Block.State.GRANTED, error="")
+    return standing.update(state=Block.State.UNDONE, undone_at=timezone.now(), error="")
+
+
+def _raise_unreachable(outcomes: Sequence[tuple[Block, object]]) -> None:
+    for _, outcome in outcomes:
+        if isinstance(outcome, UnreachableError):
+            raise outcome
+
+
+def _qualification_type_id(stage: Stage, market: Gateway) -> str:
+    return own_qualification(stage, QUALIFICATION, market)
 
 
 def undo(row: Block, user: User | None) -> None:
     """Revoke the qualification and let the worker's labels count again. Answers bought meanwhile stay paid."""
     with transaction.atomic():
         standing = Block.objects.filter(pk=row.pk, state__in=[Block.State.GRANTED, Block.State.INTENDED])
-        if not standing.update(state=Block.State.LIFTING):
+        if not standing.update(state=Block.State.LIFTING, error=""):
             return
         _void(row.stage, row.worker, False)
     finish(row.stage)
 
 
 def unfinished() -> Sequence[int]:
-    """Stages with grants or revocations that a crash or an absent marketplace left."""
+    """Stages with grants or revocations that a crash or an absent marketplace left.
+
+    Those that the marketplace refused are tried again with the project's next block or undo.
+    """
     states = [Block.State.INTENDED, Block.State.LIFTING]
-    return sorted(set(Block.objects.filter(state__in=states).values_list("stage", flat=True)))
+    return sorted(set(Block.objects.filter(state__in=states, error="").values_list("stage", flat=True)))
+
+
+def held_up(stage: Stage) -> list[str]:
+    """Blocks of this stage that the marketplace did not grant or revoke, as sentences. Its cost is bounded."""
+    rows = Block.objects.filter(stage=stage, state__in=[Block.State.INTENDED, Block.State.LIFTING]).exclude(error="")
+    verbs = {Block.State.INTENDED: "blocking", Block.State.LIFTING: "unblocking"}
+    return [
+        f"The {verbs[Block.State(row.state)]} of {row.worker.worker_id} did not reach the marketplace. {row.error}"
+        for row in rows.select_related("worker").order_by("id")[:SHOWN]
+    ]

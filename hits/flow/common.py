@@ -1,15 +1,22 @@
-"""What several rooms need from below: the account's gateway, a stage's protocol, a project's recipe."""
+"""What several rooms need from below: the account's gateway and balance, a stage's HIT type, protocol and recipe."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import cache
 
 from django.conf import settings
 
 from hits import protocols, recipes
-from hits.models import Project, Stage
-from hits.mturk.gateway import Gateway, Limits
+from hits.models import Project, Qualification, Stage
+from hits.models.commitments import BalanceTooLowError, planned_cost
+from hits.mturk.errors import MarketplaceError
+from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limits
 from hits.protocols.base import TaskProtocol
+
+QUALIFICATIONS = {
+    "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
+}
 
 
 @cache
@@ -28,6 +35,28 @@ def gateway() -> Gateway:
     )
 
 
+def balance() -> Decimal | None:
+    """Dollars that the marketplace account has available; None when the marketplace does not answer."""
+    try:
+        return gateway().balance().available
+    except MarketplaceError:
+        return None
+
+
+def refuse_beyond_balance(needed: Decimal) -> None:
+    """Raises BalanceTooLowError. A marketplace that is silent stops nothing: the calls wait for it anyway."""
+    available = balance() if needed else None
+    planned = planned_cost()
+    if available is not None and needed > available - planned:
+        raise BalanceTooLowError(needed, available, planned)
+
+
+def sentence(error: MarketplaceError) -> str:
+    """What the marketplace said, with its full stop: another sentence follows."""
+    text = str(error).rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
 def protocol_named(name: str) -> TaskProtocol:
     return protocols.get(name, settings.PLUGIN_ROOTS)
 
@@ -42,3 +71,53 @@ def load_recipe(name: str) -> recipes.Recipe:
 
 def recipe_of(project: Project) -> recipes.Recipe:
     return load_recipe(project.recipe)
+
+
+def ensure_hit_type(stage: Stage, market: Gateway) -> str:
+    """One HIT type a stage, made once: any differing byte would split the group that workers see."""
+    if not stage.hit_type_id:
+        hit_type_id = market.create_hit_type(_spec(stage, market))
+        Stage.objects.filter(pk=stage.pk, hit_type_id="").update(hit_type_id=hit_type_id)
+        stage.refresh_from_db(fields=["hit_type_id"])
+    return stage.hit_type_id
+
+
+def _spec(stage: Stage, market: Gateway) -> HitTypeSpec:
+    return HitTypeSpec(
+        title=stage.hit_title,
+        description=stage.hit_description,
+        keywords=stage.keywords,
+        reward=stage.reward,
+        assignment_seconds=stage.assignment_seconds,
+        auto_approval_seconds=stage.auto_approval_seconds,
+        requirements=tuple(_requirement(stage, given, market) for given in stage.requirements),
+    )
+
+
+def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
+    key = given["qualification"]
+    found: dict = {
+        "QualificationTypeId": SYSTEM_QUALIFICATIONS.get(key) or own_qualification(stage, key, market),
+        "Comparator": given["comparator"],
+        "ActionsGuarded": given.get("guards", "PreviewAndAccept"),
+    }
+    if given.get("integers"):
+        found["IntegerValues"] = given["integers"]
+    if given.get("locales"):
+        found["LocaleValues"] = [{"Country": country} for country in given["locales"]]
+    return found
+
+
+def own_qualification(stage: Stage, key: str, market: Gateway) -> str:
+    """The id of the project's qualification of that name, made at the marketplace when it is wanted first."""
+    existing = Qualification.objects.filter(project=stage.project, key=key).first()
+    if existing:
+        return existing.qualification_type_id
+    name = f"{key.replace('-', ' ').capitalize()}: {stage.project.name} ({stage.project.namespace[:6]})"
+    made = market.ensure_qualification_type(
+        name, QUALIFICATIONS.get(key, f"Granted by the project {stage.project.name}.")
+    )
+    row, _ = Qualification.objects.get_or_create(
+        project=stage.project, key=key, defaults={"qualification_type_id": made}
+    )
+    return row.qualification_type_id

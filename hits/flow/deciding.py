@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
-from hits.models import Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.models.summaries import refresh_summary
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
 CHUNK = 1000
 AT_THE_MARKETPLACE = [Hit.State.PLANNED, Hit.State.SENT, Hit.State.LIVE]
+# How often a HIT that closed with places nobody took is opened again without a person.
+REOPENINGS = 3
+NOBODY_CAME = (
+    "It closed {times} times with places that nobody took, so it is not opened again by itself. "
+    "Publish its item when workers are about."
+)
 
 
 def decide(stage: Stage) -> int:
@@ -34,6 +42,11 @@ def decide(stage: Stage) -> int:
     return total
 
 
+def unfinished() -> list[int]:
+    """Stages with items that something happened to and that nobody looked at since."""
+    return sorted(set(Item.objects.filter(stale=True).values_list("stage", flat=True)))
+
+
 def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
     pks = [item.pk for item in items]
     with transaction.atomic():
@@ -46,6 +59,7 @@ def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
         for item in items:
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
         Item.objects.bulk_update(items, ["state"], batch_size=500)
+        _tell_why(items, newest)
 
 
 def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
@@ -89,20 +103,39 @@ def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
 
 
 def _newest_hits(pks: Sequence[int]) -> dict[int, Hit]:
-    rows = Hit.objects.filter(item__in=pks).only("item", "slot", "state", "harvested", "max_assignments")
+    """With `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
+    for_free_places = Q(extensions__state=Extension.State.DONE, extensions__places__gt=F("extensions__assignments"))
+    rows = Hit.objects.filter(item__in=pks).annotate(
+        growing=Count("extensions", filter=Q(extensions__state=Extension.State.PLANNED)),
+        reopened=Count("extensions", filter=for_free_places),
+    )
     return {hit.item_id: hit for hit in rows.order_by("slot")}
 
 
-def _state(outcome: Outcome, newest: Hit | None) -> str:
+def _state(outcome: Outcome, newest: Any) -> str:
+    """`newest` is a HIT of `_newest_hits`."""
     if outcome.outcome != "open":
         return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
-    if newest is None:
+    if newest is None or newest.state == Hit.State.REFUSED:
         return Item.State.NEW
-    if newest.state in AT_THE_MARKETPLACE:
+    if newest.state in AT_THE_MARKETPLACE or newest.growing:
         return Item.State.OPEN
-    # Every place was answered, yet an answer does not count: buy it again. Places that nobody took before the
-    # HIT closed are for a lead to publish again, who perhaps closed it.
-    return Item.State.AGAIN if newest.harvested >= newest.max_assignments else Item.State.NEW
+    if newest.harvested >= newest.max_assignments:
+        # Every place was answered, yet an answer does not count: buy it again.
+        return Item.State.AGAIN
+    # Places that nobody took are opened again, unless a lead closed the HIT or opening it did not help.
+    return Item.State.NEW if newest.closed_early or _nobody_comes(newest) else Item.State.AGAIN
+
+
+def _nobody_comes(newest: Any) -> bool:
+    return newest.reopened >= REOPENINGS
+
+
+def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
+    """HITs whose items wait for a lead because nobody came say so."""
+    left = [newest[item.pk] for item in items if item.state == Item.State.NEW and item.pk in newest]
+    given_up = [hit.pk for hit in left if hit.state == Hit.State.CLOSED and not hit.closed_early and _nobody_comes(hit)]
+    Hit.objects.filter(id__in=given_up).update(error=NOBODY_CAME.format(times=REOPENINGS + 1))
 
 
 def _measure(stage: Stage) -> None:

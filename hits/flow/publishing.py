@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway
-from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, LedgerEntry, Stage
+from hits.flow.common import balance, refuse_beyond_balance
+from hits.models import Batch, BudgetExceededError, Hit, Item, Stage, plans
+from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
 from hits.mturk import fees
-from hits.mturk.errors import MarketplaceError
 
-# Answers bought for one item beyond those wanted; past that a lead has to look at it.
-SPARE_ANSWERS = 5
+# Items that a page looks at to say what holds them up; what holds for these holds for the rest.
+LOOKED_AT = 200
 
 
 class NothingToPublishError(Exception):
@@ -35,9 +34,17 @@ class PayFrozenError(Exception):
     """The HIT type is made: pay can no longer change for this stage."""
 
 
+class NothingToClearAwayError(Exception):
+    """No HIT of this stage is over and decided. Collect answers and review them first."""
+
+
 @dataclass(frozen=True)
 class Quote:
-    """What publishing would do. Money in dollars; `problems` are sentences that stop it."""
+    """What publishing would do. Money in dollars; `problems` are sentences that stop it.
+
+    `balance` is what the marketplace account has available, `planned` what of it this installation has reserved
+    for calls that are not carried out yet.
+    """
 
     items: int
     answers: int
@@ -49,6 +56,7 @@ class Quote:
     median_seconds: float | None
     budget_left: Decimal
     balance: Decimal | None
+    planned: Decimal
     closes_at: datetime
     problems: list[str] = field(default_factory=list)
 
@@ -59,23 +67,22 @@ class Quote:
 def quote(stage: Stage, limit: int | None = None) -> Quote:
     """The price of the next `limit` waiting items, all of them by default."""
     needs = answers_needed(waiting(stage, limit))
-    answers = sum(needs.values())
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
     seconds = summary.median_seconds if summary else None
     left = stage.project.account.left
-    balance = _balance()
     found = Quote(
         items=len(needs),
-        answers=answers,
+        answers=sum(needs.values()),
         reward=stage.reward,
         fee=unit - stage.reward,
         unit_cost=unit,
-        total=unit * answers,
+        total=plans.price(stage, needs),
         hourly_wage=(stage.reward * 3600 / Decimal(seconds)).quantize(fees.CENT) if seconds else None,
         median_seconds=seconds,
         budget_left=left,
-        balance=balance,
+        balance=balance(),
+        planned=planned_cost(),
         closes_at=timezone.now() + timedelta(seconds=stage.lifetime_seconds),
     )
     found.problems.extend(_problems(found))
@@ -90,15 +97,8 @@ def _problems(found: Quote) -> Iterator[str]:
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the budget or publish fewer items."
         )
-    if found.balance is not None and found.total > found.balance:
-        yield f"The marketplace account holds ${found.balance:,.2f}, this needs ${found.total:,.2f}. Add money first."
-
-
-def _balance() -> Decimal | None:
-    try:
-        return gateway().balance().available
-    except MarketplaceError:
-        return None
+    if found.items and found.balance is not None and found.total > found.balance - found.planned:
+        yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
 
 # Confirm
@@ -108,11 +108,13 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NothingToPublishError, QuoteChangedError, BudgetExceededError.
+    Raises NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
         return earlier
+    # Before the transaction, for it is a call. Who slips past it at the same moment waits for money in `sending`.
+    refuse_beyond_balance(total)
     try:
         with transaction.atomic():
             return _publish(stage, items, total, confirmation, user)
@@ -124,17 +126,25 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
 
 
 def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None) -> Batch:
-    pks = waiting(stage, items)
+    stage = plans.locked(stage)
+    # A second click waited for the lock: what the first one made is there now.
+    earlier = Batch.objects.filter(confirmation=confirmation).first()
+    return earlier or _publish_items(stage, waiting(stage, items), items, total, confirmation, user)
+
+
+def _publish_items(
+    stage: Stage, pks: list[int], items: int, total: Decimal, confirmation: str, user: User | None
+) -> Batch:
     if not pks:
         raise NothingToPublishError("Nothing waits to be published.")
     needs = answers_needed(pks)
-    price = fees.unit_cost(stage.reward, stage.answers) * sum(needs.values())
+    price = plans.price(stage, needs)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
     batch = Batch.objects.create(stage=stage, total=len(pks), confirmation=confirmation, created_by=user)
     _claim(pks)
-    _plan_hits(stage, batch, needs)
-    _reserve(stage, batch, price)
+    plans.plan_hits(stage, batch, needs)
+    plans.reserve(stage, batch, price)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
     return batch
 
@@ -147,123 +157,38 @@ def _claim(pks: Sequence[int]) -> None:
         raise QuoteChangedError("Somebody published some of these items at the same moment. Please look again.")
 
 
-def _plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
-    namespace = stage.project.namespace
-    unit = fees.unit_cost(stage.reward, stage.answers)
-    slots = _next_slots(needs)
-    Hit.objects.bulk_create(
-        (
-            Hit(
-                item_id=pk,
-                stage=stage,
-                batch=batch,
-                slot=slots[pk],
-                token=Hit.token_for(namespace, pk, slots[pk]),
-                max_assignments=answers,
-                created_with=answers,
-                unit_cost=unit,
-            )
-            for pk, answers in needs.items()
-        ),
-        batch_size=2000,
-    )
-
-
-def _next_slots(item_pks: Iterable[int]) -> dict[int, int]:
-    pks = list(item_pks)
-    used: dict[int, int] = {}
-    for chunk in chunks(pks):
-        rows = Hit.objects.filter(item__in=chunk).values_list("item").annotate(last=Max("slot")).order_by()
-        used.update(dict(rows))
-    return {pk: used.get(pk, 0) + 1 for pk in pks}
-
-
-def _reserve(stage: Stage, batch: Batch, amount: Decimal) -> None:
-    stage.project.account.post([LedgerEntry(stage=stage, kind=LedgerEntry.Kind.RESERVE, reserved=amount, batch=batch)])
-
-
 def publish_arrivals(stage: Stage) -> Batch | None:
-    """Publish what came from the stage before; None when nothing waits or the budget does not allow it.
+    """Publish what came from the stage before; None when nothing waits, or budget or balance do not allow it.
 
-    Only for a stage that nobody has to confirm: its project was confirmed with its first publication.
+    Only for a stage that nobody has to confirm: its project was confirmed with its first publication. Items that
+    had a HIT before wait for a lead, who perhaps closed it; so does everything while the stage is paused.
     """
-    pks = waiting(stage, None)
-    if not pks:
+    pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
+    if not pks or plans.is_paused(stage):
         return None
-    price = fees.unit_cost(stage.reward, stage.answers) * sum(answers_needed(pks).values())
+    price = plans.price(stage, answers_needed(pks))
+    confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
     try:
-        return publish(stage, len(pks), price, f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}", None)
-    except (BudgetExceededError, QuoteChangedError, NothingToPublishError):
-        return None
-
-
-# Again: answers that a block, a rejection or an invalid answer took away
-
-
-def publish_again(stage: Stage) -> Batch | None:
-    """Plan one more answer for each item that lost one; None when there is none or no money for it.
-
-    A HIT may grow where the marketplace allows it; otherwise the item gets a new HIT.
-    """
-    pks = list(stage.items.filter(state=Item.State.AGAIN).order_by("id").values_list("id", flat=True))
-    needs = _affordable(stage, answers_needed(pks))
-    if not needs:
-        return None
-    try:
+        refuse_beyond_balance(price)
         with transaction.atomic():
-            return _publish_again(stage, needs)
-    except BudgetExceededError:
+            return _publish_items(plans.locked(stage), pks, len(pks), price, confirmation, None)
+    except (BudgetExceededError, BalanceTooLowError, QuoteChangedError, NothingToPublishError, IntegrityError):
+        # An IntegrityError is another process that publishes the same arrivals.
         return None
 
 
-def _affordable(stage: Stage, needs: dict[int, int]) -> dict[int, int]:
-    bought: Counter[int] = Counter()
-    for chunk in chunks(list(needs)):
-        for item, answers in Hit.objects.filter(item__in=chunk).values_list("item", "harvested"):
-            bought[item] += answers
-    return {pk: n for pk, n in needs.items() if bought[pk] + n <= stage.answers + SPARE_ANSWERS}
+def _arrived(stage: Stage) -> QuerySet[Item]:
+    had_one = Hit.objects.filter(item=OuterRef("pk"))
+    return stage.items.filter(~Exists(had_one), state=Item.State.NEW, parent__isnull=False)
 
 
-def _publish_again(stage: Stage, needs: dict[int, int]) -> Batch:
-    full = _growing_hits(needs)
-    batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=len(needs))
-    claimed = Item.objects.filter(id__in=list(needs), state=Item.State.AGAIN).update(state=Item.State.OPEN)
-    if claimed != len(needs):
-        raise QuoteChangedError("Another process published these items.")
-    _plan_hits(stage, batch, {pk: n for pk, n in needs.items() if pk not in full})
-    _plan_extensions(batch, stage.project.namespace, full, needs)
-    costs = sum((hit.unit_cost * needs[pk] for pk, hit in full.items()), Decimal(0))
-    unit = fees.unit_cost(stage.reward, stage.answers)
-    costs += unit * sum(n for pk, n in needs.items() if pk not in full)
-    _reserve(stage, batch, costs)
-    return batch
-
-
-def _growing_hits(needs: dict[int, int]) -> dict[int, Hit]:
-    """Of each item its newest HIT, if all its answers came and it may grow by what the item needs."""
-    newest: dict[int, Hit] = {}
-    for chunk in chunks(list(needs)):
-        for hit in Hit.objects.filter(item__in=chunk, hit_id__isnull=False).order_by("slot"):
-            newest[hit.item_id] = hit
-    return {
-        pk: hit
-        for pk, hit in newest.items()
-        if hit.harvested == hit.max_assignments
-        and hit.state == Hit.State.CLOSED
-        and fees.can_grow(hit.created_with, hit.max_assignments, needs[pk])
-    }
-
-
-def _plan_extensions(batch: Batch, namespace: str, full: dict[int, Hit], needs: dict[int, int]) -> None:
-    numbers = dict(
-        Extension.objects.filter(hit__in=list(full.values())).values_list("hit").annotate(last=Max("number")).order_by()
-    )
-    rows = []
-    for pk, hit in full.items():
-        number = numbers.get(hit.pk, 0) + 1
-        token = f"{Hit.token_for(namespace, pk, hit.slot)}+{number}"
-        rows.append(Extension(hit=hit, batch=batch, number=number, assignments=needs[pk], token=token))
-    Extension.objects.bulk_create(rows, batch_size=2000)
+def held_up(stage: Stage) -> list[str]:
+    """Why what came from the stage before is not published by itself, as sentences. Its cost is bounded."""
+    if not stage.auto_publish:
+        return []
+    pks = list(_arrived(stage).order_by("id").values_list("id", flat=True)[:LOOKED_AT])
+    price = plans.price(stage, answers_needed(pks))
+    return [text for text in [short_of_money(stage, len(pks), price, LOOKED_AT)] if text]
 
 
 # Steer
@@ -290,8 +215,19 @@ def unfinished() -> list[int]:
     return list(Batch.objects.filter(state__in=states).order_by("pk").values_list("pk", flat=True))
 
 
+def unpublished() -> list[int]:
+    """Stages with arrivals that go out by themselves and have not: for want of money, or since a crash."""
+    had_one = Hit.objects.filter(item=OuterRef("pk"))
+    arrived = Item.objects.filter(~Exists(had_one), stage=OuterRef("pk"), state=Item.State.NEW, parent__isnull=False)
+    stages = Stage.objects.exclude(state=Stage.State.PAUSED).filter(Exists(arrived), auto_publish=True)
+    return list(stages.order_by("pk").values_list("pk", flat=True))
+
+
 def expire(stage: Stage, user: User | None) -> Batch:
-    """Close every HIT of the stage now. Workers who have one open may still submit it."""
+    """Close every HIT of the stage now. Workers who have one open may still submit it.
+
+    What a lead closed is not opened again by itself.
+    """
     pause(stage)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
     return _change_expiry(stage, Batch.Kind.EXPIRE, timezone.now(), user)
@@ -303,11 +239,34 @@ def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
 
 
 def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User | None) -> Batch:
-    # The wire carries whole seconds, and what is compared later must equal what was sent.
-    total = stage.hits.filter(state=Hit.State.LIVE).count()
-    return Batch.objects.create(
-        stage=stage, kind=kind, until=until.replace(microsecond=0), total=total, created_by=user
-    )
+    hits = stage.hits.filter(state=Hit.State.LIVE)
+    with transaction.atomic():
+        # Two at once would undo each other's work for ever: the later one stands.
+        earlier = stage.batches.filter(kind__in=[Batch.Kind.EXPIRE, Batch.Kind.EXTEND], finished_at=None)
+        earlier.update(
+            state=Batch.State.PUBLISHED, finished_at=timezone.now(), message="A later closing time took its place."
+        )
+        # The wire carries whole seconds, and what is compared later must equal what was sent.
+        total = hits.update(closed_early=kind == Batch.Kind.EXPIRE)
+        return Batch.objects.create(
+            stage=stage, kind=kind, until=until.replace(microsecond=0), total=total, created_by=user
+        )
+
+
+# Clear away
+
+
+def clear_away(stage: Stage, user: User | None) -> Batch:
+    """Delete the stage's finished HITs at the marketplace, for good. Answers, verdicts and money stay here.
+
+    Raises NothingToClearAwayError.
+    """
+    total = plans.clearable(stage).count()
+    if not total:
+        raise NothingToClearAwayError(
+            "No HIT of this stage is over with all its answers decided. Collect and review the answers first."
+        )
+    return Batch.objects.create(stage=stage, kind=Batch.Kind.DELETE, total=total, created_by=user)
 
 
 def change_pay(stage: Stage, reward: Decimal) -> None:

@@ -1,85 +1,279 @@
-"""Reviewing: answers that are held get approved or rejected, each decision written down before its call."""
+"""Reviewing: answers that are held get approved or rejected, each decision written down before its call.
+
+The marketplace has the last word: what it did before a decision arrived is adopted, and said beside the answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from hits.flow.common import gateway
-from hits.models import Assignment, Item, Stage
+from hits.flow.common import gateway, sentence
+from hits.models import Assignment, Block, Item, Label, LedgerEntry, Stage
+from hits.models.leases import lease
 from hits.models.ledger import release, settle
 from hits.models.summaries import refresh_summary, refresh_worker_stats
-from hits.mturk.errors import RefusedError
+from hits.mturk.errors import (
+    GoneError,
+    InsufficientFundsError,
+    MarketplaceError,
+    NotYetError,
+    UnreachableError,
+    WrongStateError,
+)
 from hits.mturk.gateway import Gateway
+
+CHUNK = 100
+LEASE_SECONDS = 30
+# So long after its submission the marketplace may not show an answer that it has listed or announced before.
+LAG = timedelta(minutes=15)
+# Reads and writes that meet the lag are made again after as long as it lasts already, within these seconds.
+SHORTEST_WAIT, LONGEST_WAIT = 5.0, 240.0
+FOR_MONEY = timedelta(minutes=1)
+# The marketplace's own limit for approving what was rejected, counted from the submission.
+OVERRIDE = timedelta(days=30)
+APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
 
 
 class FeedbackMissingError(Exception):
     """A rejection needs a reason: the worker reads it."""
 
 
+class TakeBackRefusedError(Exception):
+    """Some of these rejections cannot be taken back; `reasons` says why of each. Nothing was changed."""
+
+    def __init__(self, reasons: list[str]) -> None:
+        self.reasons = reasons
+        super().__init__(" ".join([*reasons, "Nothing was changed."]))
+
+
+# Decide
+
+
 def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
     """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many."""
-    return _decide(stage, assignment_pks, Assignment.State.APPROVED, "")
+    return _decide(stage, assignment_pks, APPROVED, "")
 
 
 def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
     """Decide to reject; the item is asked again. Raises FeedbackMissingError."""
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
-    return _decide(stage, assignment_pks, Assignment.State.REJECTED, feedback.strip()[:1000])
+    return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000])
 
 
 def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: str) -> int:
-    waiting = stage.assignments.filter(id__in=list(assignment_pks), state=Assignment.State.SUBMITTED, decision="")
-    return waiting.update(decision=state, feedback=feedback)
+    waiting = stage.assignments.filter(id__in=list(assignment_pks), state=SUBMITTED, decision="")
+    return waiting.update(decision=state, feedback=feedback, not_before=None, adopted="")
+
+
+def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
+    """Decide to approve answers that were rejected, and reserve their price again; returns how many.
+
+    Raises TakeBackRefusedError when one of them can no longer be approved, and BudgetExceededError; then nothing
+    has changed.
+    """
+    with transaction.atomic():
+        chosen = stage.assignments.filter(id__in=list(assignment_pks), state=REJECTED, decision="")
+        rows = list(chosen.select_for_update(of=("self",)).select_related("hit", "worker").order_by("id"))
+        reasons = [f"{row.assignment_id}: {why}" for row in rows if (why := why_not_taken_back(row))]
+        if reasons:
+            raise TakeBackRefusedError(reasons)
+        Assignment.objects.filter(id__in=[row.pk for row in rows]).update(
+            decision=APPROVED, not_before=None, adopted=""
+        )
+        stage.project.account.post(_reserve_again(row) for row in rows)
+    return len(rows)
+
+
+def why_not_taken_back(row: Assignment) -> str:
+    """The sentence that keeps this rejection from being taken back; empty when it can be."""
+    if row.state != REJECTED:
+        return "This answer is not rejected."
+    if row.decision:
+        return "It is being approved already."
+    if row.hit.deleted_at:
+        return "Its HIT was cleared away at the marketplace, and with it the way back."
+    if row.submitted_at < timezone.now() - OVERRIDE:
+        return "It was submitted more than 30 days ago, and the marketplace allows no way back after that."
+    return ""
+
+
+def _reserve_again(row: Assignment) -> LedgerEntry:
+    return LedgerEntry(
+        stage_id=row.stage_id,
+        kind=LedgerEntry.Kind.RESERVE,
+        reserved=row.hit.unit_cost,
+        hit=row.hit,
+        assignment=row,
+        note="a rejection is taken back",
+    )
+
+
+# Carry out
 
 
 def finish(stage: Stage) -> int:
-    """Carry out the decisions that are not confirmed yet; repeating is harmless."""
-    market = gateway()
-    rows = stage.assignments.filter(state=Assignment.State.SUBMITTED).exclude(decision="")
-    done = 0
-    for row in rows.select_related("hit__stage__project__account").order_by("id"):
-        done += _record(row, _call(market, row))
-    if done:
-        refresh_summary(stage)
-    return done
+    """Carry out the decisions that are due and not confirmed; repeating is harmless. Returns how many are settled.
+
+    A refused answer, or one that the marketplace does not show yet, holds up no other. Raises UnreachableError
+    when the marketplace does not answer: what was settled is kept. Another process at it makes it return 0.
+    """
+    with lease(f"review:{stage.pk}", seconds=LEASE_SECONDS) as held:
+        if held is None:
+            return 0
+        market = gateway()
+        done = 0
+        try:
+            # Each round settles its rows, or makes them wait, or raises.
+            while rows := _due(stage):
+                outcomes = market.run(lambda row: _call(market, row), rows, beat=held.renew)
+                done += _record(stage, outcomes)
+                _raise_unreachable(outcomes)
+                held.renew()
+        finally:
+            if done:
+                refresh_summary(stage)
+        return done
+
+
+def _decided() -> QuerySet[Assignment]:
+    due = Q(not_before=None) | Q(not_before__lte=timezone.now())
+    return Assignment.objects.filter(~Q(decision=""), due)
+
+
+def _due(stage: Stage) -> list[Assignment]:
+    return list(_decided().filter(stage=stage).order_by("id")[:CHUNK])
 
 
 def _call(market: Gateway, row: Assignment) -> str:
-    """The state that the assignment has now: a decision may have come too late."""
+    """The state that the assignment has now: a decision may have come too late, or before its own repetition."""
     try:
-        if row.decision == Assignment.State.APPROVED:
-            market.approve(row.assignment_id)
+        if row.decision == APPROVED:
+            market.approve(row.assignment_id, override=row.state == REJECTED)
         else:
             market.reject(row.assignment_id, row.feedback)
-    except RefusedError:
-        return market.assignment(row.assignment_id).status
+    except WrongStateError:
+        found = market.assignment(row.assignment_id).status
+        if found == row.state:
+            raise
+        return found
     return row.decision
 
 
-def _record(row: Assignment, state: str) -> int:
-    if state == Assignment.State.SUBMITTED:
-        return 0
+def _raise_unreachable(outcomes: Sequence[tuple[Assignment, object]]) -> None:
+    for _, outcome in outcomes:
+        if isinstance(outcome, UnreachableError):
+            raise outcome
+
+
+def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | MarketplaceError]]) -> int:
+    """Write what the calls brought, of rows that nobody settled meanwhile; returns how many are settled."""
+    entries: list[LedgerEntry] = []
+    settled: list[Assignment] = []
     with transaction.atomic():
-        waiting = Assignment.objects.filter(pk=row.pk, state=Assignment.State.SUBMITTED)
-        if not waiting.update(state=state, decision=""):
-            return 0
-        row.state = state
-        account = row.hit.stage.project.account
-        if state == Assignment.State.APPROVED:
-            account.post([settle(row)])
-        else:
-            account.post([release(row.hit, 1, "rejected")])
-            row.labels.update(void=True)
-            Item.objects.filter(pk=row.hit.item_id).update(stale=True)
-    refresh_worker_stats(row.hit.stage, [row.worker_id])
-    return 1
+        standing = _standing([row for row, _ in outcomes])
+        for row, outcome in outcomes:
+            fresh = standing.get(row.pk)
+            if fresh is None or (fresh.state, fresh.decision) != (row.state, row.decision):
+                continue
+            if isinstance(outcome, MarketplaceError):
+                entries += _postpone(fresh, outcome)
+            else:
+                entries.append(_settle(fresh, outcome))
+                settled.append(fresh)
+        Assignment.objects.bulk_update(
+            standing.values(), ["state", "decision", "feedback", "adopted", "not_before"], batch_size=250
+        )
+        _count_again(stage, settled)
+        if entries:
+            stage.project.account.post(entries)
+    refresh_worker_stats(stage, [row.worker_id for row in settled])
+    return len(settled)
+
+
+def _standing(rows: Sequence[Assignment]) -> dict[int, Assignment]:
+    locked = Assignment.objects.select_for_update(of=("self",)).filter(id__in=[row.pk for row in rows])
+    return {row.pk: row for row in locked.select_related("hit__stage").order_by("id")}
+
+
+def _settle(row: Assignment, state: str) -> LedgerEntry:
+    if state != row.decision:
+        row.adopted, row.feedback = _what_happened(row), ""
+    else:
+        row.adopted = ""
+    row.state, row.decision, row.not_before = state, "", None
+    if state == APPROVED:
+        return settle(row)
+    return _released(row, "rejected")
+
+
+def _what_happened(row: Assignment) -> str:
+    if row.decision == APPROVED:
+        return "It was rejected at the marketplace, and not from here, before the approval arrived."
+    if row.auto_approval_at and row.auto_approval_at <= timezone.now():
+        return f"The marketplace approved it at {_clock(row.auto_approval_at)} before the rejection arrived."
+    return "It was approved at the marketplace, and not from here, before the rejection arrived."
+
+
+def _clock(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+def _released(row: Assignment, note: str) -> LedgerEntry:
+    entry = release(row.hit, 1, note)
+    entry.assignment = row
+    return entry
+
+
+def _postpone(row: Assignment, error: MarketplaceError) -> Iterator[LedgerEntry]:
+    """The decision waits, or it is given up and says why; then what a taken-back rejection reserved is released."""
+    now = timezone.now()
+    if isinstance(error, UnreachableError):
+        return
+    if isinstance(error, InsufficientFundsError):
+        row.not_before, row.adopted = (
+            now + FOR_MONEY,
+            f"{sentence(error)} It goes on by itself when the account holds the money.",
+        )
+        return
+    age = now - row.submitted_at
+    lagging = isinstance(error, NotYetError | GoneError | WrongStateError)
+    if lagging and (age < LAG or row.not_before is None):
+        wait = min(max(age.total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
+        row.not_before = now + timedelta(seconds=wait)
+        row.adopted = f"{sentence(error)} It is asked again by itself."
+        return
+    verb = {APPROVED: "approved", REJECTED: "rejected"}[Assignment.State(row.decision)]
+    row.decision, row.not_before = "", None
+    if row.state == REJECTED:
+        row.adopted = f"The rejection could not be taken back. {sentence(error)}"
+        yield _released(row, "a rejection could not be taken back")
+    else:
+        row.adopted, row.feedback = f"It could not be {verb}. {sentence(error)} Decide again.", ""
+
+
+def _count_again(stage: Stage, rows: Sequence[Assignment]) -> None:
+    """The labels of a rejected answer are void; those of an approved one count, unless its worker is blocked."""
+    if not rows:
+        return
+    blocks = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)
+    blocked = set(blocks.filter(worker__in={row.worker_id for row in rows}).values_list("worker", flat=True))
+    void = {row.pk for row in rows if row.state == REJECTED or row.worker_id in blocked}
+    labels = Label.objects.filter(assignment__in=[row.pk for row in rows])
+    # The item is looked at again also where a rejected answer had no label: it is to be asked again.
+    wrong = labels.filter(Q(assignment__in=void, void=False) | Q(~Q(assignment__in=void), void=True))
+    items = {row.hit.item_id for row in rows if row.state == REJECTED} | set(wrong.values_list("item", flat=True))
+    labels.filter(assignment__in=void).update(void=True)
+    labels.exclude(assignment__in=void).update(void=False)
+    Item.objects.filter(id__in=items).update(stale=True)
 
 
 def unfinished() -> list[int]:
-    """Stages with decisions that a crash or an absent marketplace left."""
-    rows = Assignment.objects.filter(state=Assignment.State.SUBMITTED).exclude(decision="")
-    return sorted(set(rows.values_list("stage", flat=True)))
+    """Stages with decisions that are due: since a crash, an absent marketplace, or a wait that is over."""
+    return sorted(set(_decided().values_list("stage", flat=True)))

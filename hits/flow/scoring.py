@@ -47,6 +47,11 @@ def _score_chunk(stage: Stage, protocol: TaskProtocol, rows: Sequence[Assignment
     refresh_worker_stats(stage, [row.worker_id for row in rows])
 
 
+def unfinished() -> list[int]:
+    """Stages with answers that nobody scored since a crash."""
+    return sorted(set(Assignment.objects.filter(scored=False).values_list("stage", flat=True)))
+
+
 def standing_blocks(stage: Stage) -> set[int]:
     """Workers whose labels count for nothing in this project."""
     blocks = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)

@@ -1,86 +1,105 @@
 """Sending: the calls of a batch, from its intent rows to the marketplace's answers.
 
-Nothing is sent before its row is committed, every call carries the row's own token, and no call happens inside
-a transaction. So a crash at any point loses nothing and sends nothing twice: sending again finds the rows that
-have no answer yet and asks with the same token.
+Nothing is sent before its row is committed, every call that creates or grows something carries the row's own token,
+and no call happens inside a transaction. So a crash at any point loses nothing and sends nothing twice: sending again
+finds the rows that have no answer yet and asks with the same token. What repeats without a token (closing times,
+deletions) is harmless to repeat.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TypeVar
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from hits.flow.common import gateway
-from hits.models import Batch, Extension, Hit, Item, Qualification, Stage
-from hits.models.leases import Held, lease
+from hits.flow.common import ensure_hit_type, gateway, sentence
+from hits.models import Batch, Extension, Hit, Item, LedgerEntry, Stage
+from hits.models.due import mark_due
+from hits.models.leases import Held, LeaseLostError, lease
 from hits.models.ledger import release
 from hits.models.links import task_url
+from hits.models.plans import clearable
 from hits.models.summaries import refresh_summary
 from hits.mturk.errors import (
     AlreadyDoneError,
     AlreadyExistsError,
     GoneError,
+    InsufficientFundsError,
     MarketplaceError,
+    NotYetError,
     RefusedError,
     UnreachableError,
+    WrongStateError,
 )
-from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, RemoteHit
+from hits.mturk.gateway import Gateway, RemoteHit
 from hits.mturk.question import external_question
 
-T = TypeVar("T")
-R = TypeVar("R")
 Outcome = RemoteHit | MarketplaceError
 
 CHUNK = 200
-# Renewed with every chunk; after a crash another process waits so long at most.
+# Renewed while calls are made; after a crash a process of another machine waits so long at most.
 LEASE_SECONDS = 30
 WAITING = [Hit.State.PLANNED, Hit.State.SENT]
-# A token lives 24 hours at the marketplace; from an hour before its end the HIT is looked for first.
+# A token lives 24 hours at the marketplace; from an hour before its end the effect is looked for first.
 TOKEN_LIFE = timedelta(hours=23)
-QUALIFICATIONS = {
-    "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
-}
+# These say nothing about the row: its call is made again.
+PASSING = (UnreachableError, NotYetError, InsufficientFundsError)
+CLOSING = (Batch.Kind.EXPIRE, Batch.Kind.EXTEND)
 
 
 def send(batch_pk: int) -> int:
     """Make the calls of a batch that have no outcome yet; returns how many it settled.
 
-    Stops early when the batch is paused, and waits (state "waiting") when the marketplace does not answer;
-    calling it again goes on. Another process at the same batch makes it return 0.
+    Stops early when the batch is paused, and waits (state "waiting") when the marketplace does not answer or its
+    account lacks the money; calling it again goes on. Another process at the same batch makes it return 0.
     """
     with lease(f"batch:{batch_pk}", seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
-        batch = Batch.objects.select_related("stage__project").get(pk=batch_pk)
+        batch = Batch.objects.select_related("stage__project__account").get(pk=batch_pk)
         if batch.state in (Batch.State.PAUSED, Batch.State.PUBLISHED):
             return 0
         try:
-            settled = _send_all(batch, gateway(), held)
-        except MarketplaceError as error:
-            return _wait(batch, error)
+            return _send_all(batch, gateway(), held)
+        except PASSING as error:
+            return _stop(batch, Batch.State.WAITING, f"{sentence(error)} {_what_next(error)}")
+        except GoneError as error:
+            return _stop(batch, Batch.State.WAITING, f"{sentence(error)} It is asked for again by itself.")
+        except RefusedError as error:
+            # Of the whole batch, for instance its HIT type: asking again would give the same.
+            return _stop(batch, Batch.State.PAUSED, f"{sentence(error)} Press Resume to try again.")
+        except LeaseLostError:
+            return 0
         finally:
-            refresh_summary(batch.stage)
-        return settled
+            if Batch.objects.filter(pk=batch.pk).exclude(done=batch.done).exists():
+                refresh_summary(batch.stage)
+
+
+def _what_next(error: MarketplaceError) -> str:
+    if isinstance(error, InsufficientFundsError):
+        return "Add money to the marketplace account: publishing goes on by itself then."
+    return "It goes on by itself when the marketplace is back."
 
 
 def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
-    if batch.kind in (Batch.Kind.EXPIRE, Batch.Kind.EXTEND):
-        works: list[Callable[[Batch, Gateway], int]] = [_send_expirations]
+    works: list[Callable[[Batch, Gateway, Held, int], int]]
+    if batch.kind in CLOSING:
+        works = [_send_expirations]
+    elif batch.kind == Batch.Kind.DELETE:
+        works = [_send_deletions]
     else:
         ensure_hit_type(batch.stage, market)
         works = [_send_extensions, _send_hits]
     settled = 0
+    # After a wait one call tells whether the marketplace takes the rest.
+    size = 1 if batch.state == Batch.State.WAITING else CHUNK
     for work in works:
-        while _may_go_on(batch) and (count := work(batch, market)):
-            settled += count
+        while _may_go_on(batch) and (count := work(batch, market, held, size)):
+            settled, size = settled + count, CHUNK
             held.renew()
     if _may_go_on(batch):
         Batch.objects.filter(pk=batch.pk).update(
@@ -98,29 +117,43 @@ def _may_go_on(batch: Batch) -> bool:
     )
 
 
-def _wait(batch: Batch, error: MarketplaceError) -> int:
+def _stop(batch: Batch, state: Batch.State, message: str) -> int:
     """A pause by the lead stays a pause."""
-    waiting = Batch.objects.filter(pk=batch.pk, state=Batch.State.PUBLISHING)
-    waiting.update(state=Batch.State.WAITING, message=f"{error} It goes on by itself when the marketplace is back.")
+    going = Batch.objects.filter(pk=batch.pk, state__in=[Batch.State.PUBLISHING, Batch.State.WAITING])
+    going.update(state=state, message=message)
     return 0
 
 
 def _refusals(batch: Batch) -> str:
-    refused = batch.hits.filter(state=Hit.State.REFUSED).exclude(error="").values_list("error", flat=True).first()
-    return refused or ""
+    """What the marketplace said to the first row that it refused; empty when it refused none."""
+    refused: Iterable[str | None] = (
+        batch.hits.filter(state=Hit.State.REFUSED).exclude(error="").values_list("error", flat=True).first(),
+        batch.extensions.filter(state=Extension.State.REFUSED).values_list("error", flat=True).first(),
+    )
+    return next((text for text in refused if text), "")
 
 
-def _send_hits(batch: Batch, market: Gateway) -> int:
-    hits = list(batch.hits.filter(state__in=WAITING).order_by("id")[:CHUNK])
-    _adopt_old(hits, market)
+def _raise_passing(outcomes: Sequence[tuple[object, object]]) -> None:
+    for _, outcome in outcomes:
+        if isinstance(outcome, PASSING):
+            raise outcome
+
+
+# New HITs
+
+
+def _send_hits(batch: Batch, market: Gateway, held: Held, size: int) -> int:
+    hits = list(batch.hits.filter(state__in=WAITING).order_by("id")[:size])
+    _adopt_old(batch, hits, market)
     unknown = [hit for hit in hits if hit.hit_id is None]
+    asked = Hit.objects.filter(id__in=[hit.pk for hit in unknown])
     # Committed before the call: a crash leaves rows that say "asked, answer unknown".
-    Hit.objects.filter(id__in=[hit.pk for hit in unknown], attempted_at=None).update(attempted_at=timezone.now())
-    Hit.objects.filter(id__in=[hit.pk for hit in unknown]).update(state=Hit.State.SENT)
+    asked.filter(attempted_at=None).update(attempted_at=timezone.now())
+    asked.update(state=Hit.State.SENT)
     stage = batch.stage
-    outcomes = _each(lambda hit: _create(hit, stage, market), unknown)
+    outcomes = market.run(lambda hit: _create(hit, stage, market), unknown, beat=held.renew)
     _record_hits(batch, outcomes)
-    _raise_first(outcomes, UnreachableError)
+    _raise_passing(outcomes)
     return len(hits)
 
 
@@ -136,25 +169,35 @@ def _create(hit: Hit, stage: Stage, market: Gateway) -> RemoteHit:
     except AlreadyExistsError as error:
         if error.hit_id is None:
             raise
-        found = market.hit(error.hit_id)
-        if found.annotation != hit.token:
-            raise RefusedError("TokenCollision", f"The token {hit.token} belongs to another HIT.") from error
-        return found
+        return _adopted(hit, error.hit_id, market)
 
 
-def _adopt_old(hits: Sequence[Hit], market: Gateway) -> None:
+def _adopted(hit: Hit, hit_id: str, market: Gateway) -> RemoteHit:
+    try:
+        found = market.hit(hit_id)
+    except GoneError as error:
+        # Its own creation said that it is there: reads lag behind.
+        raise NotYetError(error.code, error.message) from error
+    if found.annotation != hit.token:
+        raise RefusedError("TokenCollision", f"The token {hit.token} belongs to another HIT.")
+    return found
+
+
+def _adopt_old(batch: Batch, hits: Sequence[Hit], market: Gateway) -> None:
     """Rows asked longer ago than tokens live are looked for by their annotation before asking again."""
     horizon = timezone.now() - TOKEN_LIFE
     old = {hit.token: hit for hit in hits if hit.attempted_at and hit.attempted_at < horizon}
-    if not old:
-        return
-    found = [(old[remote.annotation], remote) for remote in market.all_hits() if remote.annotation in old]
-    _record_hits(hits[0].batch, found)
+    if old:
+        found = [(old[remote.annotation], remote) for remote in market.all_hits() if remote.annotation in old]
+        _record_hits(batch, found)
 
 
 def _record_hits(batch: Batch, outcomes: Sequence[tuple[Hit, Outcome]]) -> None:
-    known = [(hit, outcome) for hit, outcome in outcomes if not isinstance(outcome, UnreachableError)]
+    known = [(hit, outcome) for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
+    unpaid = [hit.pk for hit, outcome in outcomes if isinstance(outcome, InsufficientFundsError)]
     with transaction.atomic():
+        # A definite no to a living token: nothing was made, and nothing has to be looked for later.
+        Hit.objects.filter(id__in=unpaid, state=Hit.State.SENT).update(state=Hit.State.PLANNED, attempted_at=None)
         # A process whose lease ran out may record the same outcomes: each row is recorded once.
         rows = Hit.objects.select_for_update().filter(id__in=[hit.pk for hit, _ in known])
         waiting = set(rows.filter(state__in=WAITING).values_list("pk", flat=True))
@@ -180,73 +223,100 @@ def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
     Batch.objects.filter(pk=batch.pk).update(refused=F("refused") + len(refused))
 
 
-def _send_extensions(batch: Batch, market: Gateway) -> int:
-    extensions = list(
-        batch.extensions.filter(state=Extension.State.PLANNED).select_related("hit__stage__project")[:CHUNK]
-    )
-    until = timezone.now() + timedelta(seconds=batch.stage.lifetime_seconds)
-    outcomes = _each(lambda extension: _extend(extension, until, market), extensions)
+# More places on HITs that are there
+
+
+def _send_extensions(batch: Batch, market: Gateway, held: Held, size: int) -> int:
+    planned = batch.extensions.filter(state=Extension.State.PLANNED).select_related("hit")
+    extensions = list(planned.order_by("id")[:size])
+    horizon = timezone.now() - TOKEN_LIFE
+    old = {row.pk for row in extensions if row.attempted_at and row.attempted_at < horizon}
+    asked = Extension.objects.filter(id__in=[row.pk for row in extensions], attempted_at=None)
+    asked.update(attempted_at=timezone.now())
+    until = (timezone.now() + timedelta(seconds=batch.stage.lifetime_seconds)).replace(microsecond=0)
+    half_way = until - timedelta(seconds=batch.stage.lifetime_seconds // 2)
+    outcomes = market.run(lambda row: _extend(row, until, half_way, row.pk in old, market), extensions, beat=held.renew)
     for extension, outcome in outcomes:
         _record_extension(batch, extension, outcome)
-    _raise_first(outcomes, UnreachableError)
+    _raise_passing(outcomes)
     return len(extensions)
 
 
-def _extend(extension: Extension, until: datetime, market: Gateway) -> datetime:
-    """Open the HIT first, then add to it: the other way round it could close in between."""
+def _extend(extension: Extension, until: datetime, half_way: datetime, old: bool, market: Gateway) -> datetime:
+    """Open the HIT first, then add to it: the other way round it could close in between. Returns its closing time."""
     hit = extension.hit
-    expires = hit.expires_at or until
-    if expires < until - timedelta(seconds=hit.stage.lifetime_seconds // 2):
-        _set_expiration(market, hit, until)
+    expires = hit.expires_at
+    if expires is None or expires < half_way:
+        with suppress(AlreadyDoneError):
+            market.set_expiration(hit.hit_id or "", until)
         expires = until
-    with suppress(AlreadyDoneError):
-        market.add_assignments(hit.hit_id or "", extension.assignments, extension.token)
+    if extension.assignments and not (old and _has_grown(extension, market)):
+        with suppress(AlreadyDoneError):
+            market.add_assignments(hit.hit_id or "", extension.assignments, extension.token)
     return expires
 
 
+def _has_grown(extension: Extension, market: Gateway) -> bool:
+    """Asked longer ago than tokens live: the number of its places tells whether it was carried out.
+
+    A HIT has one planned extension at most, so that nothing else can have made it grow.
+    """
+    there = market.hit(extension.hit.hit_id or "").max_assignments
+    return there >= extension.hit.max_assignments + extension.assignments
+
+
 def _record_extension(batch: Batch, extension: Extension, outcome: datetime | MarketplaceError) -> None:
-    if isinstance(outcome, UnreachableError):
+    if isinstance(outcome, PASSING):
         return
-    done = isinstance(outcome, datetime)
     planned = Extension.objects.filter(pk=extension.pk, state=Extension.State.PLANNED)
     with transaction.atomic():
-        if done and planned.update(state=Extension.State.DONE):
-            Hit.objects.filter(pk=extension.hit_id).update(
-                max_assignments=F("max_assignments") + extension.assignments,
-                expires_at=outcome,
-                state=Hit.State.LIVE,
-            )
-            Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
-        elif not done and planned.update(state=Extension.State.REFUSED, error=str(outcome)):
-            # The HIT cannot grow, for instance because it is gone: the item gets a new one instead.
-            _replace(extension)
+        if isinstance(outcome, datetime):
+            if planned.update(state=Extension.State.DONE):
+                _reopen(extension, outcome)
+                Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
+        elif planned.update(state=Extension.State.REFUSED, error=str(outcome)):
+            _give_up(batch, extension)
 
 
-def _replace(extension: Extension) -> None:
-    old = extension.hit
-    slot = old.slot + 1
-    Hit.objects.create(
-        item_id=old.item_id,
-        stage_id=old.stage_id,
-        batch_id=extension.batch_id,
-        slot=slot,
-        token=Hit.token_for(old.stage.project.namespace, old.item_id, slot),
-        max_assignments=extension.assignments,
-        created_with=extension.assignments,
-        unit_cost=old.unit_cost,
+def _reopen(extension: Extension, expires: datetime) -> None:
+    Hit.objects.filter(pk=extension.hit_id).update(
+        max_assignments=F("max_assignments") + extension.assignments,
+        expires_at=expires,
+        state=Hit.State.LIVE,
+        closed_early=False,
+        short_since=None,
+        error="",
     )
 
 
-def _send_expirations(batch: Batch, market: Gateway) -> int:
+def _give_up(batch: Batch, extension: Extension) -> None:
+    """The HIT does not grow, for instance because it is gone: its item is looked at again and gets a new one."""
+    hit = extension.hit
+    unused = LedgerEntry(
+        stage_id=hit.stage_id,
+        kind=LedgerEntry.Kind.RELEASE,
+        reserved=-hit.unit_cost * extension.places,
+        batch=batch,
+        note="the HIT could not be opened again",
+    )
+    batch.stage.project.account.post([unused])
+    Item.objects.filter(pk=hit.item_id).update(stale=True)
+    Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1, refused=F("refused") + 1)
+
+
+# Closing times and clearing away
+
+
+def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> int:
     assert batch.until is not None
     rows = batch.stage.hits.filter(state=Hit.State.LIVE).exclude(expires_at=batch.until).order_by("id")
-    hits = list(rows[:CHUNK])
+    hits = list(rows[:size])
     until = batch.until
-    outcomes = _each(lambda hit: _set_expiration(market, hit, until), hits)
-    done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, UnreachableError)]
-    Hit.objects.filter(id__in=done).update(expires_at=until)
+    outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
+    done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
+    Hit.objects.filter(id__in=done).update(expires_at=until, closed_early=batch.kind == Batch.Kind.EXPIRE)
     Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(done))
-    _raise_first(outcomes, UnreachableError)
+    _raise_passing(outcomes)
     return len(hits)
 
 
@@ -256,69 +326,28 @@ def _set_expiration(market: Gateway, hit: Hit, until: datetime) -> datetime:
     return until
 
 
-def _each(work: Callable[[T], R], rows: Sequence[T]) -> list[tuple[T, R | MarketplaceError]]:
-    """Do the network part of each row on the account's connections; no database inside."""
-
-    def attempt(row: T) -> R | MarketplaceError:
-        try:
-            return work(row)
-        except MarketplaceError as error:
-            return error
-
-    with ThreadPoolExecutor(settings.MTURK_CONNECTIONS) as pool:
-        return list(zip(rows, pool.map(attempt, rows), strict=True))
-
-
-def _raise_first(outcomes: Sequence[tuple[object, object]], kind: type[MarketplaceError]) -> None:
-    for _, outcome in outcomes:
-        if isinstance(outcome, kind):
-            raise outcome
-
-
-def ensure_hit_type(stage: Stage, market: Gateway) -> str:
-    """One HIT type a stage, made once: any differing byte would split the group that workers see."""
-    if not stage.hit_type_id:
-        hit_type_id = market.create_hit_type(_spec(stage, market))
-        Stage.objects.filter(pk=stage.pk, hit_type_id="").update(hit_type_id=hit_type_id)
-        stage.refresh_from_db(fields=["hit_type_id"])
-    return stage.hit_type_id
-
-
-def _spec(stage: Stage, market: Gateway) -> HitTypeSpec:
-    return HitTypeSpec(
-        title=stage.hit_title,
-        description=stage.hit_description,
-        keywords=stage.keywords,
-        reward=stage.reward,
-        assignment_seconds=stage.assignment_seconds,
-        auto_approval_seconds=stage.auto_approval_seconds,
-        requirements=tuple(_requirement(stage, given, market) for given in stage.requirements),
+def _send_deletions(batch: Batch, market: Gateway, held: Held, size: int) -> int:
+    hits = list(clearable(batch.stage).order_by("id")[:size])
+    outcomes = market.run(lambda hit: _delete(market, hit), hits, beat=held.renew)
+    deleted = [hit.pk for hit, outcome in outcomes if outcome is True]
+    kept = [hit.pk for hit, outcome in outcomes if isinstance(outcome, RefusedError)]
+    Hit.objects.filter(id__in=deleted).update(deleted_at=timezone.now())
+    # Something waits there that is not known here: it is fetched, and a later clearing away takes the HIT.
+    mark_due(Hit.objects.filter(id__in=kept))
+    Batch.objects.filter(pk=batch.pk).update(
+        done=F("done") + len(deleted) + len(kept), refused=F("refused") + len(kept)
     )
+    _raise_passing(outcomes)
+    return len(hits)
 
 
-def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
-    key = given["qualification"]
-    found: dict = {
-        "QualificationTypeId": SYSTEM_QUALIFICATIONS.get(key) or _own_qualification(stage, key, market),
-        "Comparator": given["comparator"],
-        "ActionsGuarded": given.get("guards", "PreviewAndAccept"),
-    }
-    if given.get("integers"):
-        found["IntegerValues"] = given["integers"]
-    if given.get("locales"):
-        found["LocaleValues"] = [{"Country": country} for country in given["locales"]]
-    return found
-
-
-def _own_qualification(stage: Stage, key: str, market: Gateway) -> str:
-    existing = Qualification.objects.filter(project=stage.project, key=key).first()
-    if existing:
-        return existing.qualification_type_id
-    name = f"{key.replace('-', ' ').capitalize()}: {stage.project.name} ({stage.project.namespace[:6]})"
-    made = market.ensure_qualification_type(
-        name, QUALIFICATIONS.get(key, f"Granted by the project {stage.project.name}.")
-    )
-    row, _ = Qualification.objects.get_or_create(
-        project=stage.project, key=key, defaults={"qualification_type_id": made}
-    )
-    return row.qualification_type_id
+def _delete(market: Gateway, hit: Hit) -> bool:
+    """True once it is gone. Raises RefusedError while an answer waits there."""
+    try:
+        market.delete_hit(hit.hit_id or "")
+    except GoneError:
+        return True
+    except WrongStateError as error:
+        if "'Disposed'" not in error.message:
+            raise
+    return True

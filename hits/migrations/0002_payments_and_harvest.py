@@ -255,4 +255,25 @@ class Migration(migrations.Migration):
             model_name='compensation',
             constraint=models.UniqueConstraint(models.F('project'), models.F('worker_id'), condition=models.Q(('state__in', ['planned', 'offered'])), name='one_open_compensation_a_worker'),
         ),
+        migrations.AddField(
+            model_name='block',
+            name='error',
+            field=models.TextField(blank=True, help_text='Why the marketplace did not grant or revoke it.'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('decision', ''), _negated=True), fields=['stage', 'id'], name='assignment_decided'),
+        ),
+        migrations.AddIndex(
+            model_name='assignment',
+            index=models.Index(condition=models.Q(('adopted', ''), _negated=True), fields=['stage', 'id'], name='assignment_adopted'),
+        ),
+        migrations.AddIndex(
+            model_name='hit',
+            index=models.Index(condition=models.Q(('error', ''), _negated=True), fields=['stage', 'id'], name='hit_with_error'),
+        ),
+        migrations.AddIndex(
+            model_name='verdict',
+            index=models.Index(condition=models.Q(('advanced', False)), fields=['item'], name='verdict_to_advance'),
+        ),
     ]

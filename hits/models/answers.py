@@ -48,6 +48,8 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "id"], name="assignment_by_stage"),
             models.Index(fields=["stage", "id"], condition=~models.Q(remark=""), name="assignment_reported"),
             models.Index(fields=["stage", "id"], condition=~models.Q(problem=""), name="assignment_invalid"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(decision=""), name="assignment_decided"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(adopted=""), name="assignment_adopted"),
             models.Index(fields=["stage", "worker"], name="assignment_by_stage_worker"),
             models.Index(fields=["worker", "id"], name="assignment_by_worker"),
         ]
@@ -92,6 +94,7 @@ class Verdict(models.Model):
         constraints = [
             models.UniqueConstraint("item", condition=models.Q(superseded_at=None), name="one_verdict_stands")
         ]
+        indexes = [models.Index(fields=["item"], condition=models.Q(advanced=False), name="verdict_to_advance")]
 
     def __str__(self) -> str:
         return f"{self.outcome} ({self.rule} v{self.rule_version})"

@@ -86,6 +86,7 @@ class Hit(models.Model):
         constraints = [models.UniqueConstraint("item", "slot", name="hit_slot_once_an_item")]
         indexes = [
             models.Index(fields=["stage", "due_at"], condition=models.Q(due_at__isnull=False), name="hit_to_harvest"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(error=""), name="hit_with_error"),
             models.Index(fields=["batch", "state", "id"], name="hit_by_batch_state"),
             models.Index(fields=["stage", "id"], name="hit_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="hit_by_stage_state"),

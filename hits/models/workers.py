@@ -66,6 +66,7 @@ class Block(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True, help_text="Why the marketplace did not grant or revoke it.")
 
     class Meta:
         constraints = [

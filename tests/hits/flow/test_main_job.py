@@ -17,6 +17,7 @@ from hits.flow import (
     reviewing,
     scoring,
     sending,
+    topping_up,
 )
 from hits.flow.common import gateway
 from hits.formats import record
@@ -104,7 +105,7 @@ def test_an_answer_that_names_no_entity_gives_no_label_and_the_item_is_asked_aga
     assert _states(stage) == ["again"]
     assert Assignment.objects.get().problem
     assert not Label.objects.exists()
-    batch = publishing.publish_again(stage)
+    batch = topping_up.top_up(stage)
     sending.send(batch.pk)
     hit.refresh_from_db()
     assert (hit.max_assignments, hit.state) == (2, Hit.State.LIVE)
@@ -121,7 +122,7 @@ def test_at_most_five_spare_answers_are_bought_for_an_item_without_a_person(mark
     for _ in range(6):
         market.answer(market.sign_up_worker(), hit.hit_id, answer="0-1", text="Re")
         _conclude(stage)
-        batch = publishing.publish_again(stage)
+        batch = topping_up.top_up(stage)
         if batch:
             sending.send(batch.pk)
     assert batch is None
@@ -183,7 +184,7 @@ def test_items_that_a_block_leaves_without_a_verdict_go_out_again_to_others(mark
     blocking.block(stage, [careless], None)
     deciding.decide(stage)
     assert _states(stage)[12:] == ["again"] * 12
-    sending.send(publishing.publish_again(stage).pk)
+    sending.send(topping_up.top_up(stage).pk)
     for hit in hits[12:]:
         answer(third, hit)
     _conclude(stage)
