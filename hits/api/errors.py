@@ -19,8 +19,10 @@ from rest_framework.views import exception_handler as rest_handler
 
 from hits import protocols, recipes
 from hits.api.jobs import QueueUnreachableError
-from hits.flow import blocking, importing, projects, publishing, releasing, reviewing
+from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing
+from hits.formats.faults import FormatErrors
 from hits.models import BudgetExceededError
+from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError, RefusedError
 from hits.protocols.base import SettingsRefusedError
 
@@ -31,14 +33,23 @@ BAD, CONFLICT, LATER = status.HTTP_400_BAD_REQUEST, status.HTTP_409_CONFLICT, st
 ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (BudgetExceededError, CONFLICT, "budget_exceeded"),
     (publishing.NothingToPublishError, CONFLICT, "nothing_to_publish"),
+    (BalanceTooLowError, CONFLICT, "balance_too_low"),
+    (publishing.NothingToClearAwayError, CONFLICT, "nothing_to_clear_away"),
     (publishing.QuoteChangedError, CONFLICT, "quote_changed"),
     (publishing.PayFrozenError, CONFLICT, "pay_frozen"),
+    (ordering.OrderChangedError, CONFLICT, "quote_changed"),
+    (compensating.PriceChangedError, CONFLICT, "quote_changed"),
+    (compensating.AlreadyOfferedError, CONFLICT, "already_offered"),
+    (compensating.NotWithdrawableError, CONFLICT, "not_withdrawable"),
+    (compensating.PaymentRefusedError, BAD, "payment_refused"),
+    (FormatErrors, BAD, "file_refused"),
     (blocking.NotBlockableError, CONFLICT, "not_blockable"),
     (blocking.NoPolicyError, CONFLICT, "no_policy"),
     (releasing.NothingToReleaseError, CONFLICT, "nothing_to_release"),
     (projects.LastOwnerError, CONFLICT, "last_owner"),
     (importing.UploadRefusedError, BAD, "upload_refused"),
     (reviewing.FeedbackMissingError, BAD, "feedback_missing"),
+    (reviewing.TakeBackRefusedError, CONFLICT, "take_back_refused"),
     (recipes.RecipeError, BAD, "recipe_refused"),
     (recipes.OptionError, BAD, "option_refused"),
     (SettingsRefusedError, BAD, "settings_refused"),
@@ -86,8 +97,16 @@ def _answer(
 def _details(error: Exception) -> dict[str, Any]:
     if isinstance(error, BudgetExceededError):
         return {"needed": f"{error.needed:.2f}", "left": f"{error.left:.2f}"}
+    if isinstance(error, BalanceTooLowError):
+        return {"needed": f"{error.needed:.2f}", "missing": f"{error.missing:.2f}"}
+    if isinstance(error, reviewing.TakeBackRefusedError):
+        return {"reasons": error.reasons}
     if isinstance(error, RefusedError):
         return {"marketplace_code": error.code}
+    if isinstance(error, compensating.PaymentRefusedError):
+        return {name: [said] for name, said in error.faults.items()}
+    if isinstance(error, FormatErrors):
+        return {"faults": [vars(fault) for fault in error.errors], "fault_count": error.count}
     if isinstance(error, SettingsRefusedError):
         return {"reasons": list(error.reasons)}
     return {}

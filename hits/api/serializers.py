@@ -12,7 +12,9 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from hits.api.paging import PageQuery
-from hits.models import Assignment, Item, LedgerEntry, Project, Release, Stage
+from hits.formats.payments import LONGEST_REASON
+from hits.models import Assignment, Bonus, Compensation, Item, LedgerCheck, LedgerEntry, Project, Release, Stage
+from hits.models.differences import KINDS
 from hits.mturk.calls import Window
 from hits.quality.intervals import wilson
 
@@ -251,6 +253,7 @@ class QuoteShape(Shape):
     median_seconds = serializers.FloatField(allow_null=True)
     budget_left = MoneyField()
     balance = MoneyField(allow_null=True, help_text="Of the marketplace account; null when it does not answer.")
+    planned = MoneyField(help_text="Of the balance: reserved by this installation for calls on their way.")
     closes_at = serializers.DateTimeField()
     problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
     confirmation = serializers.CharField(help_text="A fresh key; any of your own does as well.")
@@ -267,7 +270,7 @@ class Confirmation(Shape):
 
 class BatchShape(Shape):
     id = serializers.IntegerField()
-    kind = serializers.CharField(help_text="`first`, `again`, `expire` or `extend`.")
+    kind = serializers.CharField(help_text="`first`, `again`, `expire`, `extend` or `delete`.")
     state = serializers.CharField(help_text="`publishing`, `paused`, `waiting` or `published`.")
     until = serializers.DateTimeField(allow_null=True, help_text="The new expiry, when this closes or extends HITs.")
     total = serializers.IntegerField(help_text="Calls to make.")
@@ -314,6 +317,7 @@ class BlockShape(Shape):
     stage = serializers.CharField(source="stage.key")
     state = serializers.CharField(help_text="`intended`, `granted`, `lifting` or `undone`.")
     evidence = serializers.DictField()
+    error = serializers.CharField(help_text="Why the marketplace did not grant or revoke it.")
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
     undone_at = serializers.DateTimeField(allow_null=True)
@@ -383,6 +387,8 @@ class HitShape(Shape):
     max_assignments = serializers.IntegerField()
     harvested = serializers.IntegerField()
     expires_at = serializers.DateTimeField(allow_null=True)
+    closed_early = serializers.BooleanField(help_text="A lead closed it: it is not opened again by itself.")
+    deleted_at = serializers.DateTimeField(allow_null=True, help_text="Cleared away at the marketplace.")
     error = serializers.CharField()
 
 
@@ -392,7 +398,7 @@ class ItemDetailShape(ItemShape):
 
 
 class AnswerQuery(PageQuery):
-    show = serializers.ChoiceField(["to_review", "invalid", "reported"], required=False)
+    show = serializers.ChoiceField(["to_review", "invalid", "reported", "rejected", "adopted"], required=False)
     worker = serializers.CharField(required=False, max_length=64, help_text="A worker's id at the marketplace.")
     item = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
 
@@ -412,6 +418,8 @@ class AnswerShape(Shape):
     worker_id = serializers.CharField(source="worker.worker_id")
     state = StateField(Assignment.State)
     decision = serializers.CharField(help_text="Decided, not yet confirmed by the marketplace.")
+    not_before = serializers.DateTimeField(allow_null=True, help_text="The decision's call waits until then.")
+    adopted = serializers.CharField(help_text="How its state came about when it was not your decision.")
     feedback = serializers.CharField()
     accepted_at = serializers.DateTimeField()
     submitted_at = serializers.DateTimeField()
@@ -428,7 +436,7 @@ class AnswersChosen(Shape):
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
         allow_empty=False,
         validators=[MaxLengthValidator(AT_ONCE)],
-        help_text="Ids of answers of this stage that wait for review.",
+        help_text="Ids of answers of this stage.",
     )
 
 
@@ -437,11 +445,16 @@ class Rejection(AnswersChosen):
 
 
 class Decided(Shape):
-    decided = serializers.IntegerField(help_text="Answers that were waiting and are decided now.")
+    decided = serializers.IntegerField(help_text="Answers that were undecided and are decided now.")
     see = serializers.CharField(help_text="The address that shows what still waits.")
 
 
 # Money and files out
+
+
+class LedgerQuery(PageQuery):
+    kind = serializers.ChoiceField(LedgerEntry.Kind.choices, required=False)
+    stage = serializers.CharField(required=False, max_length=60, help_text="A stage's key.")
 
 
 class LedgerShape(Shape):
@@ -455,7 +468,200 @@ class LedgerShape(Shape):
     batch = serializers.IntegerField(source="batch_id", allow_null=True)
     hit_id = serializers.CharField(source="hit.hit_id", default=None, allow_null=True)
     assignment_id = serializers.CharField(source="assignment.assignment_id", default=None, allow_null=True)
+    bonus = serializers.IntegerField(source="bonus_id", allow_null=True)
+    compensation = serializers.IntegerField(source="compensation_id", allow_null=True)
     note = serializers.CharField()
+
+
+class NewLedgerCheck(Shape):
+    deep = serializers.BooleanField(
+        required=False, default=False, help_text="Look at every answer and bonus: three calls a HIT."
+    )
+
+
+class LedgerCheckShape(Shape):
+    id = serializers.IntegerField()
+    state = StateField(LedgerCheck.State)
+    deep = serializers.BooleanField()
+    total = serializers.IntegerField(help_text="HITs to look at.")
+    done = serializers.IntegerField()
+    faults = serializers.SerializerMethodField(help_text="How many differences stay; 0 when the books agree.")
+    in_flight = serializers.SerializerMethodField(help_text="How many pass by themselves.")
+    message = serializers.CharField(help_text="Why the marketplace was not compared, when it was not.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+    def get_faults(self, check: LedgerCheck) -> int:
+        return len(check.faults)
+
+    def get_in_flight(self, check: LedgerCheck) -> int:
+        return len(check.in_flight)
+
+
+class FigureShape(Shape):
+    """Two sums that must be equal."""
+
+    what = serializers.CharField(help_text="The sum, and its two sides.")
+    one = MoneyField(min_value=-LARGEST)
+    other = MoneyField(min_value=-LARGEST)
+
+
+class DifferenceShape(Shape):
+    kind = serializers.CharField(help_text="A stable word: " + ", ".join(f"`{key}`" for key in KINDS) + ".")
+    title = serializers.SerializerMethodField()
+    remedy = serializers.SerializerMethodField(help_text="What to do about it.")
+    subject = serializers.CharField(help_text="The row.")
+    books = serializers.CharField()
+    marketplace = serializers.CharField()
+    stage = serializers.CharField(help_text="The stage's key; empty where it belongs to none.")
+    item = serializers.IntegerField(allow_null=True)
+    passing = serializers.BooleanField(help_text="Normal while calls are under way.")
+
+    def get_title(self, row: dict[str, Any]) -> str:
+        return KINDS[row["kind"]].title
+
+    def get_remedy(self, row: dict[str, Any]) -> str:
+        return KINDS[row["kind"]].remedy
+
+
+class LedgerCheckDetailShape(LedgerCheckShape):
+    figures = serializers.SerializerMethodField()
+    differences = DifferenceShape(many=True, help_text="At most 1,000; those that stay come first.")
+
+    @extend_schema_field(FigureShape(many=True))
+    def get_figures(self, check: LedgerCheck) -> list[dict[str, Any]]:
+        return [{"what": what, "one": one, "other": other} for what, one, other in check.figures]
+
+
+class AskedBonusShape(Shape):
+    assignment_id = serializers.CharField(max_length=64)
+    amount = serializers.CharField(max_length=20, help_text="Dollars and cents, such as 1.50.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The worker reads it.")
+    worker_id = serializers.CharField(
+        required=False, default="", max_length=64, help_text="Compared with the answer's worker when it is given."
+    )
+
+
+class AskedBonuses(Shape):
+    """Either `bonuses` in JSON, or a CSV file (assignment_id, amount, reason, perhaps worker_id) as a form."""
+
+    bonuses = AskedBonusShape(many=True, allow_empty=False, validators=[MaxLengthValidator(AT_ONCE)])
+
+
+class BonusFile(Shape):
+    file = serializers.FileField(help_text="CSV in UTF-8 with a head, at most 10,000 lines.")
+
+
+class PaymentConfirmation(Shape):
+    total = MoneyField(help_text="What the quote said.")
+    confirmation = serializers.RegexField(
+        r"\A[A-Za-z0-9_.:-]{8,40}\Z",
+        help_text="8 to 40 letters, digits and _.:- of your choice. Sent again, it gives the same payment.",
+    )
+
+
+class BonusOrderRequest(AskedBonuses, PaymentConfirmation):
+    pass
+
+
+class BonusFileOrderRequest(BonusFile, PaymentConfirmation):
+    pass
+
+
+class ShareShape(Shape):
+    worker_id = serializers.CharField()
+    count = serializers.IntegerField()
+    amount = MoneyField()
+
+
+class PaymentQuoteShape(Shape):
+    """Send what you asked for once more, with `total` and `confirmation`, to confirm it."""
+
+    amount = MoneyField(help_text="To the workers.")
+    fee = MoneyField()
+    total = MoneyField()
+    budget_left = MoneyField()
+    balance = MoneyField(allow_null=True, help_text="Of the marketplace account; null when it does not answer.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="Sentences that want a second look.")
+    confirmation = serializers.CharField(help_text="A fresh key; any of your own does as well.")
+
+
+class BonusQuoteShape(PaymentQuoteShape):
+    count = serializers.IntegerField()
+    workers = serializers.IntegerField()
+    highest = MoneyField(help_text="The highest single bonus.")
+    shares = ShareShape(many=True, help_text="The workers who get most.")
+
+
+class BonusOrderShape(Shape):
+    id = serializers.IntegerField()
+    filename = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the file; empty without one.")
+    total = serializers.IntegerField(help_text="Bonuses.")
+    cost = MoneyField(help_text="With fees.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+
+
+class BonusOrderDetailShape(BonusOrderShape):
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Bonuses by state.")
+
+
+class BonusQuery(PageQuery):
+    state = serializers.ChoiceField(Bonus.State.choices, required=False)
+    order = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+
+
+class BonusShape(Shape):
+    id = serializers.IntegerField()
+    order = serializers.IntegerField(source="order_id")
+    assignment_id = serializers.CharField(source="assignment.assignment_id")
+    worker_id = serializers.CharField(source="worker.worker_id")
+    amount = MoneyField()
+    fee = MoneyField()
+    reason = serializers.CharField()
+    state = StateField(Bonus.State)
+    paid_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField(help_text="Why it waits or was refused.")
+
+
+class AskedCompensation(Shape):
+    worker_id = serializers.CharField(max_length=64, help_text="At the marketplace; needs no answer here.")
+    amount = serializers.CharField(max_length=20, help_text="Dollars and cents, such as 1.50.")
+    reason = serializers.CharField(max_length=LONGEST_REASON, help_text="The worker reads it.")
+
+
+class CompensationRequest(AskedCompensation, PaymentConfirmation):
+    pass
+
+
+class CompensationQuoteShape(PaymentQuoteShape):
+    worker_id = serializers.CharField()
+    reason = serializers.CharField()
+    open_until = serializers.DateTimeField()
+
+
+class CompensationShape(Shape):
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField()
+    amount = MoneyField()
+    fee = MoneyField()
+    reason = serializers.CharField()
+    state = StateField(Compensation.State)
+    hit_id = serializers.CharField(allow_null=True)
+    assignment_id = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    paid_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField(help_text="Why it waits or ended without a payment.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+
+
+class CompensationDetailShape(CompensationShape):
+    address = serializers.CharField(help_text="Where the worker finds the HIT; empty before it is offered.")
+    letter = serializers.CharField(help_text="A text to send to the worker; empty when there is nothing to take up.")
 
 
 class PreviewShape(Shape):

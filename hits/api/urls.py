@@ -3,7 +3,19 @@
 from django.urls import path, re_path
 
 from hits.api.docs import Docs, Schema
-from hits.api.views import account, answers, calls, money, projects, publishing, quality, releases, stages, uploads
+from hits.api.views import (
+    account,
+    answers,
+    calls,
+    money,
+    payments,
+    projects,
+    publishing,
+    quality,
+    releases,
+    stages,
+    uploads,
+)
 
 app_name = "api"
 
@@ -27,6 +39,20 @@ urlpatterns = [
     path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "ledger/", money.Ledger.as_view(), name="ledger"),
+    path(PROJECT + "ledger/checks/", money.LedgerChecks.as_view(), name="ledger-checks"),
+    path(PROJECT + "ledger/checks/<int:pk>/", money.LedgerCheckDetail.as_view(), name="ledger-check"),
+    path(PROJECT + "bonuses/", payments.Bonuses.as_view(), name="bonuses"),
+    path(PROJECT + "bonuses/quote/", payments.BonusQuote.as_view(), name="bonus-quote"),
+    path(PROJECT + "bonus-orders/", payments.BonusOrders.as_view(), name="bonus-orders"),
+    path(PROJECT + "bonus-orders/<int:pk>/", payments.BonusOrderDetail.as_view(), name="bonus-order"),
+    path(PROJECT + "compensations/", payments.Compensations.as_view(), name="compensations"),
+    path(PROJECT + "compensations/quote/", payments.CompensationQuote.as_view(), name="compensation-quote"),
+    path(PROJECT + "compensations/<int:pk>/", payments.CompensationDetail.as_view(), name="compensation"),
+    path(
+        PROJECT + "compensations/<int:pk>/withdraw/",
+        payments.WithdrawCompensation.as_view(),
+        name="withdraw-compensation",
+    ),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
@@ -43,6 +69,7 @@ urlpatterns = [
     path(STAGE + "resume/", publishing.Resume.as_view(), name="resume"),
     path(STAGE + "expire/", publishing.Expire.as_view(), name="expire"),
     path(STAGE + "extend/", publishing.Extend.as_view(), name="extend"),
+    path(STAGE + "clear-away/", publishing.ClearAway.as_view(), name="clear-away"),
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
     path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
     path(STAGE + "check-quality/", quality.CheckQuality.as_view(), name="check-quality"),
@@ -53,5 +80,6 @@ urlpatterns = [
     path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),
     path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),
     path(STAGE + "answers/reject/", answers.Reject.as_view(), name="reject"),
+    path(STAGE + "answers/take-back/", answers.TakeBack.as_view(), name="take-back"),
     re_path("", account.NowhereView.as_view(), name="nowhere"),
 ]

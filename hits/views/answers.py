@@ -5,21 +5,25 @@ from __future__ import annotations
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
 from hits.flow import reviewing
-from hits.models import Assignment, Stage
+from hits.models import Assignment, BudgetExceededError, Stage
 from hits.views import jobs, paging
-from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.stages import frame
 
 CHOICES = {
     "review": Q(state=Assignment.State.SUBMITTED),
     "reported": ~Q(remark=""),
     "invalid": ~Q(problem=""),
+    "rejected": Q(state=Assignment.State.REJECTED),
+    "adopted": ~Q(adopted=""),
 }
+# Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
+MOST_COUNTED = 1000
 
 
 @for_stage(PAGE)
@@ -35,6 +39,7 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
     summary = stage.summary
+    adopted = len(stage.assignments.filter(CHOICES["adopted"]).values_list("pk")[:MOST_COUNTED])
     context = {
         **frame(stage),
         "page": paging.by_id(rows, request.GET, newest_first=chosen != "review"),
@@ -43,7 +48,10 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
             ("review", "Wait for review", summary.to_review),
             ("reported", "Reported", summary.reported),
             ("invalid", "Invalid", summary.invalid),
+            ("rejected", "Rejected", None),
+            ("adopted", "Decided elsewhere", adopted if adopted < MOST_COUNTED else None),
         ],
+        "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
         "form": form,
     }
@@ -55,7 +63,7 @@ def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.AnswersForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Tick the answers that you mean first.")
-        return _to_review(stage)
+        return _to_list(stage, "review")
     count = reviewing.approve(stage, form.cleaned_data["answers"], request.user)
     return _decided(request, stage, count, "approved and paid")
 
@@ -73,14 +81,30 @@ def reject(request: LeadRequest, stage: Stage) -> HttpResponse:
     return _decided(request, stage, count, "rejected and asked again")
 
 
-def _decided(request: HttpRequest, stage: Stage, count: int, what: str) -> HttpResponse:
+@for_stage(FORM)
+def take_back(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
+    """GET says what taking this rejection back costs; POST approves the answer after all."""
+    answers = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels")
+    answer = get_object_or_404(answers, pk=pk)
+    if request.method == "POST":
+        try:
+            count = reviewing.take_back(stage, [answer.pk], request.user)
+        except (reviewing.TakeBackRefusedError, BudgetExceededError) as error:
+            messages.error(request, str(error))
+            return redirect("take-back", stage.project.slug, stage.key, answer.pk)
+        return _decided(request, stage, count, "approved and paid after all", "rejected")
+    context = {**frame(stage), "answer": answer, "why_not": reviewing.why_not_taken_back(answer)}
+    return render(request, "stage/take_back.html", context)
+
+
+def _decided(request: HttpRequest, stage: Stage, count: int, what: str, show: str = "review") -> HttpResponse:
     if not count:
         messages.info(request, "These answers were decided before. Nothing changed.")
     else:
         said = f"{count:,} answer{'' if count == 1 else 's'} will be {what}."
         jobs.start(request, tasks.finish_reviews, stage.pk, said=said)
-    return _to_review(stage)
+    return _to_list(stage, show)
 
 
-def _to_review(stage: Stage) -> HttpResponse:
-    return redirect(reverse("answers", args=[stage.project.slug, stage.key]) + "?show=review")
+def _to_list(stage: Stage, show: str) -> HttpResponse:
+    return redirect(reverse("answers", args=[stage.project.slug, stage.key]) + f"?show={show}")

@@ -12,8 +12,9 @@ from django.db.models import Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
+from hits.flow import blocking, publishing, reviewing, topping_up
 from hits.flow.common import gateway
-from hits.models import Account, Batch, Hit, Stage, StageSummary
+from hits.models import Account, Assignment, Batch, Hit, Item, Stage, StageSummary, plans
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
@@ -21,6 +22,9 @@ from hits.views import plots
 
 ASSUMED_SECONDS = 40.0
 WAGE_FLOOR = Decimal("7.25")
+# Sentences of single rows on a stage's page.
+ROWS_SHOWN = 5
+MOST_COUNTED = 10_000
 SLOWED_FOR = timedelta(minutes=1)
 
 
@@ -142,6 +146,28 @@ def closing_time(stage: Stage) -> datetime | None:
     """When the newest open HIT closes: one row by index, whatever the number of HITs."""
     newest = stage.hits.filter(state=Hit.State.LIVE).order_by("-id").values_list("expires_at", flat=True)[:1]
     return newest[0] if newest else None
+
+
+def held_up(stage: Stage) -> list[str]:
+    """What does not go on by itself, as sentences. It costs the same with many rows."""
+    late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).exclude(item__state=Item.State.NEW)
+    sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
+    return [*topping_up.held_up(stage), *publishing.held_up(stage), *blocking.held_up(stage), *sentences]
+
+
+def clearable(stage: Stage) -> dict[str, Any]:
+    """HITs that clearing away would take, and the rejections that could still be taken back before it.
+
+    Both are counted up to MOST_COUNTED.
+    """
+    hits = plans.clearable(stage)
+    last = timezone.now() - reviewing.OVERRIDE
+    rejected = stage.assignments.filter(state=Assignment.State.REJECTED, submitted_at__gt=last, hit__in=hits)
+    return {
+        "clearable": len(hits.values_list("pk")[:MOST_COUNTED]),
+        "rejections": len(rejected.values_list("pk")[:MOST_COUNTED]),
+        "most_counted": MOST_COUNTED,
+    }
 
 
 def figures(stage: Stage) -> dict[str, Any]:

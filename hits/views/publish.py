@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from hits import forms, tasks
 from hits.flow import publishing
 from hits.models import BudgetExceededError, Stage
+from hits.models.commitments import BalanceTooLowError
 from hits.views import jobs, overview, words
 from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.views.stages import frame
@@ -32,7 +33,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     except publishing.QuoteChangedError as error:
         messages.warning(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except (publishing.NothingToPublishError, BudgetExceededError) as error:
+    except (publishing.NothingToPublishError, BudgetExceededError, BalanceTooLowError) as error:
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
     said = f"Publishing {batch.total:,} items. You may close this page: it goes on."
@@ -62,7 +63,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
 
 def _affordable(quote: publishing.Quote) -> int | None:
     """How many items budget and balance cover, when they do not cover all that was asked for."""
-    means = min(quote.budget_left, quote.balance if quote.balance is not None else quote.budget_left)
+    means = quote.budget_left if quote.balance is None else min(quote.budget_left, quote.balance - quote.planned)
     if not quote.items or quote.total <= means:
         return None
-    return int(means / (quote.total / quote.items))
+    return max(0, int(means / (quote.total / quote.items)))

@@ -32,6 +32,7 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         "proposals": proposals,
         "proposed": {found.worker for found in proposals},
         "requirements": words.requirements(stage.requirements),
+        "held_up": overview.held_up(stage),
     }
     return render(request, "stage/detail.html", context)
 
@@ -123,6 +124,20 @@ def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _back(stage)
     context = {**frame(stage), "form": form, "closes_at": overview.closing_time(stage)}
     return render(request, "stage/extend.html", context, status=400 if form.is_bound else 200)
+
+
+@for_stage(FORM)
+def clear_away(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET says what is lost; POST deletes the finished HITs at the marketplace."""
+    if request.method != "POST":
+        return render(request, "stage/clear_away.html", {**frame(stage), **overview.clearable(stage)})
+    try:
+        batch = publishing.clear_away(stage, request.user)
+    except publishing.NothingToClearAwayError as error:
+        messages.info(request, str(error))
+        return _back(stage)
+    jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} finished HITs are being cleared away.")
+    return _back(stage)
 
 
 @for_stage(FORM)

@@ -21,6 +21,8 @@ SHOWN = {
     "to_review": Q(state=Assignment.State.SUBMITTED, decision=""),
     "reported": ~Q(remark=""),
     "invalid": ~Q(problem=""),
+    "rejected": Q(state=Assignment.State.REJECTED),
+    "adopted": ~Q(adopted=""),
 }
 
 
@@ -110,8 +112,25 @@ class Reject(StageView):
         return _decided(self, reviewing.reject(self.stage, chosen["answers"], chosen["feedback"], self.user))
 
 
-def _decided(view: StageView, count: int) -> Response:
+class TakeBack(StageView):
+    @operation(
+        "take_back",
+        "Approve rejected answers after all; within 30 days, and before their HITs are cleared away",
+        tag=TAG,
+        takes=serializers.AnswersChosen,
+        answer=serializers.Decided,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.AnswersChosen(data=request.data)
+        given.is_valid(raise_exception=True)
+        count = reviewing.take_back(self.stage, given.validated_data["answers"], self.user)
+        return _decided(self, count, "rejected")
+
+
+def _decided(view: StageView, count: int, show: str = "to_review") -> Response:
     if count:
         start_kept(tasks.finish_reviews, view.stage.pk)
-    see = view.stage_address("answers") + "?show=to_review"
+    see = view.stage_address("answers") + f"?show={show}"
     return Response({"decided": count, "see": see}, status=status.HTTP_202_ACCEPTED)

@@ -68,7 +68,7 @@ def _send(batch: Batch) -> Response:
 class Batches(StageView):
     @operation(
         "batches_list",
-        "What was published, closed and extended",
+        "What was published, closed, extended and cleared away",
         tag=TAG,
         query=PageQuery,
         answer=page_of(serializers.BatchShape),
@@ -142,3 +142,16 @@ class Extend(StageView):
         given = serializers.Extend(data=request.data)
         given.is_valid(raise_exception=True)
         return _send(publishing.extend(self.stage, given.validated_data["seconds"], self.user))
+
+
+class ClearAway(StageView):
+    @operation(
+        "clear_away",
+        "Delete the finished HITs at the marketplace, for good; answers, verdicts and money stay here",
+        tag=TAG,
+        answer=serializers.BatchShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        return _send(publishing.clear_away(self.stage, self.user))

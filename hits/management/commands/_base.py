@@ -17,20 +17,28 @@ from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 
 from hits import protocols, recipes
-from hits.flow import blocking, importing, projects, publishing, releasing, reviewing
+from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing
 from hits.models import Batch, BudgetExceededError, Project, Stage
+from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError
 from hits.protocols.base import SettingsRefusedError
 
 REFUSALS = (
+    BalanceTooLowError,
     BudgetExceededError,
     MarketplaceError,
     SettingsRefusedError,
     blocking.NoPolicyError,
     blocking.NotBlockableError,
+    compensating.AlreadyOfferedError,
+    compensating.NotWithdrawableError,
+    compensating.PaymentRefusedError,
+    compensating.PriceChangedError,
     importing.UploadRefusedError,
+    ordering.OrderChangedError,
     projects.LastOwnerError,
     protocols.UnknownProtocolError,
+    publishing.NothingToClearAwayError,
     publishing.NothingToPublishError,
     publishing.PayFrozenError,
     publishing.QuoteChangedError,
@@ -38,6 +46,7 @@ REFUSALS = (
     recipes.RecipeError,
     releasing.NothingToReleaseError,
     reviewing.FeedbackMissingError,
+    reviewing.TakeBackRefusedError,
 )
 
 
@@ -127,6 +136,14 @@ def describe(batch: Batch) -> str:
     batch.refresh_from_db()
     text = f"Batch {batch.pk}: {batch.done:,} of {batch.total:,} done, {batch.refused:,} refused, {batch.state}."
     return f"{text} {batch.message}".strip()
+
+
+def agreed(question: str) -> bool:
+    """Ask whoever started the command; nobody there is a no."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
 
 
 def dollars(amount: object) -> str:

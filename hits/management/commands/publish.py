@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits.flow import publishing, sending
-from hits.management.commands._base import describe, dollars
+from hits.management.commands._base import agreed, describe, dollars
 from hits.management.commands.quote import QuotingCommand
 from hits.models import Batch
 
@@ -30,7 +30,7 @@ class Command(QuotingCommand):
         self.show(quote)
         if quote.problems:
             raise CommandError("Nothing was published.")
-        if not options["yes"] and not _agreed(f"Publish {quote.items:,} items for {dollars(quote.total)}? [y/N] "):
+        if not options["yes"] and not agreed(f"Publish {quote.items:,} items for {dollars(quote.total)}? [y/N] "):
             raise CommandError("Nothing was published.")
         batch = publishing.publish(stage, quote.items, quote.total, f"command:{uuid.uuid4()}", None)
         sending.send(batch.pk)
@@ -39,13 +39,6 @@ class Command(QuotingCommand):
             sleep(PAUSE_SECONDS)
             sending.send(batch.pk)
         self.say(describe(batch))
-
-
-def _agreed(question: str) -> bool:
-    try:
-        return input(question).strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
 
 
 def _is_waiting(batch: Batch) -> bool:

@@ -22,6 +22,8 @@ class QuotingCommand(StageCommand):
         self.say(f"Hourly wage   {dollars(quote.hourly_wage)}")
         self.say(f"Budget left   {dollars(quote.budget_left)}")
         self.say(f"Balance       {dollars(quote.balance)}")
+        if quote.planned:
+            self.say(f"Planned       {dollars(quote.planned)} of it, for calls on their way")
         self.say(f"Closes        {quote.closes_at:%Y-%m-%d %H:%M} UTC")
         for problem in quote.problems:
             self.say(f"Problem: {problem}")

@@ -8,11 +8,26 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core import signing
 from django.test import Client
 from django.urls import reverse
 
-from hits.models import Assignment, Block, Hit, Item, Project, Release, Stage, Upload, Worker
+from hits.models import (
+    Assignment,
+    Blob,
+    Block,
+    Compensation,
+    Hit,
+    Item,
+    LedgerCheck,
+    Project,
+    Release,
+    Stage,
+    Upload,
+    Worker,
+)
 from hits.models.summaries import refresh_summary, refresh_worker_stats
+from hits.views import payments
 from tests.hits import factories as make
 
 # Playwright's own event loop runs in the test's thread; nothing here calls the database from a coroutine.
@@ -55,6 +70,9 @@ class World:
     block: Block
     upload: Upload
     release: Release
+    compensation: Compensation
+    bonus_file: str
+    check: LedgerCheck
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -67,7 +85,14 @@ class World:
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
+            "pay-bonus": [self.answer.pk],
+            "bonus-file-preview": [self.bonus_file],
+            "compensation": [self.compensation.pk],
+            "withdraw-compensation": [self.compensation.pk],
             "item": [self.item.pk],
+            "ledger-check": [self.check.pk],
+            "ledger-check-progress": [self.check.pk],
+            "take-back": [self.answer.pk],
         }
         if name in FREE:
             return []
@@ -77,13 +102,24 @@ class World:
 
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
 PROJECT_PAGES = {
-    "project", "upload", "upload-progress", "ledger", "ledger-csv", "releases", "release-preview", "release",
+    "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
+    "new-compensation", "compensation",
+    "project", "upload", "upload-progress", "ledger", "ledger-csv",
+    "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "release-file", "worker", "undo-block",
 }  # fmt: skip
 STAGE_PAGES = {
-    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
+    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block", "clear-away", "take-back",
 }  # fmt: skip
-PROJECT_VERBS = {"add-owner", "remove-owner", "change-budget", "import", "make-release"}
+PROJECT_VERBS = {
+    "check-ledger",
+    "withdraw-compensation",
+    "add-owner",
+    "remove-owner",
+    "change-budget",
+    "import",
+    "make-release",
+}
 STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject"}
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
@@ -123,8 +159,13 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     refresh_summary(stage)
     fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
     upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
+    make.bonus(answer)
+    file = f"assignment_id,amount,reason\n{answer.assignment_id},0.50,Clear.\n".encode()
+    kept = signing.dumps([project.pk, Blob.store(file).pk, "march.csv"], salt=payments.SALT)
+    compensation = make.compensation(project)
     return World(
-        project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project)
+        project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
+        kept, make.ledger_check(project),
     )  # fmt: skip
 
 

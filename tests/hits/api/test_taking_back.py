@@ -1,0 +1,92 @@
+"""Rejections taken back and finished HITs cleared away, at a real marketplace."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from rest_framework.test import APIClient
+
+from hits.flow.common import gateway
+from hits.models import Assignment, Batch, Stage
+from hits.models.commitments import BalanceTooLowError
+from tests.hits import factories
+from tests.hits.api.conftest import STAGE
+from tests.hits.api.test_errors import refused
+from tests.hits.api.test_publishing import confirm
+from tests.hits.flow.conftest import fields
+
+
+@pytest.fixture
+def rejected(api: APIClient, stage: Stage, market: Any, eager: None) -> list[Assignment]:
+    """Two answers that were rejected at the marketplace."""
+    Stage.objects.filter(pk=stage.pk).update(auto_approval_seconds=86_400, approval=Stage.Approval.REVIEW)
+    factories.items(stage, 2)
+    confirm(api)
+    worker = market.sign_up_worker()
+    for hit in stage.hits.all():
+        market.answer(worker, hit.hit_id, **fields(hit, "Linden"))
+    api.post(STAGE + "harvest/")
+    ids = list(stage.assignments.values_list("pk", flat=True))
+    api.post(STAGE + "answers/reject/", {"answers": ids, "feedback": "Too hasty."}, format="json")
+    return list(stage.assignments.order_by("pk"))
+
+
+def _paid(api: APIClient) -> str:
+    return str(api.get("/api/projects/river/").json()["account"]["paid"])
+
+
+def test_a_rejection_is_taken_back_and_paid_once(api: APIClient, stage: Stage, rejected: list[Assignment]) -> None:
+    assert len(api.get(STAGE + "answers/?show=rejected").json()["results"]) == 2
+    body = {"answers": [rejected[0].pk]}
+    decided = [api.post(STAGE + "answers/take-back/", body, format="json").json()["decided"] for _ in range(2)]
+    assert decided == [1, 0]
+    assert (_paid(api), gateway().assignment(rejected[0].assignment_id).status) == ("0.05", "Approved")
+
+
+def test_each_rejection_that_stays_is_named_with_its_reason(
+    api: APIClient, stage: Stage, rejected: list[Assignment]
+) -> None:
+    Assignment.objects.update(submitted_at=factories.NOON.replace(year=2025))
+    body = {"answers": [row.pk for row in rejected]}
+    error = refused(api.post(STAGE + "answers/take-back/", body, format="json"), 409, "take_back_refused")
+    assert [reason.split(":")[0] for reason in error["details"]["reasons"]] == [row.assignment_id for row in rejected]
+    assert _paid(api) == "0.00"
+
+
+def test_finished_hits_are_cleared_away_for_good(api: APIClient, stage: Stage, rejected: list[Assignment]) -> None:
+    Batch.objects.filter(kind="again").delete()  # the rejected items' HITs are open again
+    stage.hits.update(state="closed", due_at=None)
+    for hit in stage.hits.all():
+        gateway().set_expiration(hit.hit_id, factories.NOON.replace(year=2025))
+    batch = api.post(STAGE + "clear-away/").json()
+    assert (batch["kind"], batch["done"], batch["refused"], batch["state"]) == ("delete", 2, 0, "published")
+    assert not list(gateway().all_hits())
+    refused(api.post(STAGE + "clear-away/"), 409, "nothing_to_clear_away")
+    body = {"answers": [rejected[0].pk]}
+    refused(api.post(STAGE + "answers/take-back/", body, format="json"), 409, "take_back_refused")
+
+
+def test_a_balance_that_is_too_low_says_what_is_missing(
+    api: APIClient, stage: Stage, market: Any, eager: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.items(stage, 1)
+    monkeypatch.setattr("hits.flow.common.balance", lambda: Decimal("0.03"))
+    error = refused(confirm(api), 409, "balance_too_low")
+    assert error["details"] == {"needed": "0.05", "missing": "0.02"}
+    assert "0.02 is missing" in str(BalanceTooLowError(Decimal("0.05"), Decimal("0.03"), Decimal(0)))
+
+
+def test_the_command_takes_back_what_it_is_told_and_nothing_else(
+    api: APIClient, stage: Stage, rejected: list[Assignment], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(CommandError, match="Not rejected in validate: 3NOSUCH"):
+        call_command("take_back", "river", "validate", rejected[0].assignment_id, "3NOSUCH", yes=True)
+    assert _paid(api) == "0.00"
+    call_command("take_back", "river", "validate", rejected[0].assignment_id, yes=True)
+    assert "1 rejection taken back, 0 not confirmed yet." in capsys.readouterr().out
+    assert _paid(api) == "0.05"
+    with pytest.raises(CommandError, match="No HIT of this stage is over"):
+        call_command("clear_away", "river", "validate", yes=True)
