@@ -145,7 +145,8 @@ class Shared:
 
     def state(self) -> dict[str, str] | None:
         """The bucket as it stands, without changing it."""
-        return self._ask(lambda: self._redis.hgetall(self._prefix + "bucket"))
+        found = self.counted(["bucket"])
+        return found[0] if found is not None else None
 
     def count(self, hashes: Mapping[str, int], added: Mapping[str, int | str]) -> None:
         """Add to the fields of the named hashes, each of which then lives so many seconds."""
@@ -169,13 +170,13 @@ class Shared:
         arguments: list[Any] = ["" if now is None else repr(now), verb, user, start.rate, start.limit]
         arguments += [start.ceiling, start.capacity, start.floor]
         keys = [self._prefix + "bucket", self._prefix + "users"]
-        reply = self._ask(lambda: self._bucket(keys=keys, args=arguments))
+        reply: Any = self._ask(lambda: self._bucket(keys=keys, args=arguments))
         if reply is None:
             return None
         granted, wait, rate, limit, users = reply
         return Turn(granted == 1, float(wait), float(rate), float(limit), int(users))
 
-    def _ask(self, question: Callable[[], Any]) -> Any:
+    def _ask(self, question: Callable[[], T]) -> T | None:
         if not self._may_ask():
             return None
         try:

@@ -217,15 +217,12 @@ def test_redis_may_die_and_come_back_in_the_middle_of_a_job(
     assert gateway.pace().shared
 
 
-def test_a_marketplace_that_is_down_costs_seconds_and_not_a_deadline_for_each_row(
-    connect: Connect, own_market: object, controls: TestControls
-) -> None:
+def test_a_marketplace_that_is_down_is_not_asked_for_each_row(connect: Connect, controls: TestControls) -> None:
     gateway = connect(connections=2)
     controls.fail("reset_before", count=None)
-    began = time.monotonic()
     outcomes = gateway.run(lambda row: gateway.balance(), range(500))
-    assert time.monotonic() - began < 8
     assert {type(outcome) for _, outcome in outcomes} == {UnreachableError}
+    assert controls.counts()["GetAccountBalance"] <= 24
 
 
 def test_accounts_of_other_keys_have_limits_of_their_own(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_calls_are_listed_by_operation(counted: Broker, client: Client, window: 
         common.gateway().hit("3AAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
     text = _text(client, f"?window={window}")
     assert '<td>GetAccountBalance</td><td class="n">3</td><td class="n">75.0 %</td>' in text
-    assert '<td>GetHIT</td>' in text
+    assert "<td>GetHIT</td>" in text
     assert "Calls a " + ("minute" if window == "hour" else "hour") in text
 
 
