@@ -1,0 +1,126 @@
+"""Two leads confirm at the same moment, and the budget fits one of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from django.db import connection, connections
+
+from hits.flow import publishing
+from hits.models import Account, Batch, BudgetExceededError, Hit, Item, LedgerEntry, Project, Stage
+from hits.models.books import differences
+from tests.hits import factories as make
+from tests.hits.market import Marketplace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+# On SQLite writers stand in one queue anyway.
+REPETITIONS = 100 if connection.vendor == "postgresql" else 10
+ITEMS, PRICE = 2, Decimal("0.10")
+# A cent too little for the second one.
+ALMOST = PRICE - Decimal("0.01")
+
+
+@pytest.fixture
+def database_with_connections(db: None, tmp_path: Path) -> Iterator[None]:
+    """SQLite in memory has no locks to wait for between two connections: its tables go into a file for the test."""
+    memory = connections["default"]
+    if memory.vendor != "sqlite":
+        yield
+        return
+    file, name = tmp_path / "two-leads.sqlite3", memory.settings_dict["NAME"]
+    memory.ensure_connection()
+    with closing(sqlite3.connect(file)) as copy:
+        memory.connection.backup(copy)
+    memory.settings_dict["NAME"] = str(file)
+    connections["default"] = connections.create_connection("default")
+    yield
+    connections["default"].close()
+    memory.settings_dict["NAME"] = name
+    connections["default"] = memory
+
+
+class TwoLeads:
+    """Two threads, each with a connection of its own."""
+
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self.pool, self.start = pool, Barrier(2)
+
+    def at_once(self, *works: Callable[[], object]) -> list[object]:
+        """What each of the two returned or raised; they begin at the same moment."""
+        return [future.result(60) for future in [self.pool.submit(self._go, work) for work in works]]
+
+    def _go(self, work: Callable[[], object]) -> object:
+        connection.ensure_connection()
+        self.start.wait(20)
+        try:
+            return work()
+        except Exception as error:
+            return error
+
+
+@pytest.fixture
+def leads(database_with_connections: None) -> Iterator[TwoLeads]:
+    with ThreadPoolExecutor(2) as pool:
+        two = TwoLeads(pool)
+        yield two
+        two.at_once(lambda: connection.close(), lambda: connection.close())
+
+
+def a_project_whose_budget_fits_one() -> tuple[Project, list[Stage]]:
+    project = make.project(budget=PRICE + ALMOST)
+    stages = [make.stage(project), make.stage(project)]
+    for stage in stages:
+        make.items(stage, ITEMS)
+    return project, stages
+
+
+def publish(stage: Stage, lead: str) -> Callable[[], Batch]:
+    return lambda: publishing.publish(Stage.objects.get(pk=stage.pk), ITEMS, PRICE, f"{lead}-{stage.pk}", None)
+
+
+def test_exactly_one_of_two_publications_wins_and_of_the_other_nothing_is_left(
+    market: Marketplace, leads: TwoLeads
+) -> None:
+    for _ in range(REPETITIONS):
+        project, stages = a_project_whose_budget_fits_one()
+        outcomes = leads.at_once(*(publish(stage, "lead") for stage in stages))
+        won = [stage for stage, outcome in zip(stages, outcomes, strict=True) if isinstance(outcome, Batch)]
+        lost = [stage for stage, outcome in zip(stages, outcomes, strict=True) if stage not in won]
+        assert (len(won), len(lost)) == (1, 1), outcomes
+        refusal = outcomes[stages.index(lost[0])]
+        assert isinstance(refusal, BudgetExceededError), refusal
+        assert (refusal.needed, refusal.left) == (PRICE, ALMOST)
+        account = Account.objects.get(project=project)
+        assert (account.reserved, account.paid, account.left) == (PRICE, Decimal(0), ALMOST)
+        assert LedgerEntry.objects.get(project=project).reserved == PRICE
+        assert not lost[0].batches.exists() and not lost[0].hits.exists()
+        assert set(lost[0].items.values_list("state", flat=True)) == {Item.State.NEW}
+        assert won[0].hits.filter(state=Hit.State.PLANNED).count() == ITEMS
+    assert list(differences(project)) == []
+
+
+def test_two_clicks_of_one_page_make_one_batch(market: Marketplace, leads: TwoLeads) -> None:
+    project, stages = a_project_whose_budget_fits_one()
+    outcomes = leads.at_once(publish(stages[0], "lead"), publish(stages[0], "lead"))
+    assert all(isinstance(outcome, Batch) for outcome in outcomes), outcomes
+    assert len({outcome.pk for outcome in outcomes}) == 1  # type: ignore[attr-defined]
+    assert LedgerEntry.objects.get(project=project).reserved == PRICE
+
+
+def test_two_leads_who_confirm_the_same_items_publish_them_once(market: Marketplace, leads: TwoLeads) -> None:
+    project, stages = a_project_whose_budget_fits_one()
+    Account.objects.filter(project=project).update(budget=Decimal("10.00"))
+    outcomes = leads.at_once(publish(stages[0], "alice"), publish(stages[0], "bob"))
+    won = [outcome for outcome in outcomes if isinstance(outcome, Batch)]
+    [refusal] = [outcome for outcome in outcomes if not isinstance(outcome, Batch)]
+    assert len(won) == 1
+    assert isinstance(refusal, publishing.QuoteChangedError | publishing.NothingToPublishError), refusal
+    assert stages[0].hits.count() == ITEMS
+    assert LedgerEntry.objects.get(project=project).reserved == PRICE
