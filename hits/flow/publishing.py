@@ -9,11 +9,11 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import balance, refuse_beyond_balance
-from hits.models import Batch, BudgetExceededError, Hit, Item, Stage, plans
+from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
 from hits.mturk import fees
@@ -195,9 +195,19 @@ def held_up(stage: Stage) -> list[str]:
 
 
 def pause(stage: Stage) -> None:
-    """No further call goes out; HITs that are at the marketplace stay there."""
-    stage.batches.filter(state__in=[Batch.State.PUBLISHING, Batch.State.WAITING]).update(state=Batch.State.PAUSED)
+    """No further call goes out; HITs that are at the marketplace stay there. What is sent already is not paused."""
+    going = stage.batches.filter(state__in=[Batch.State.PUBLISHING, Batch.State.WAITING])
+    left = Q(Exists(_planned(Hit, Hit.State.PLANNED, Hit.State.SENT))) | Q(
+        Exists(_planned(Extension, Extension.State.PLANNED))
+    )
+    of_plans = Q(kind__in=[Batch.Kind.FIRST, Batch.Kind.AGAIN])
+    going.filter(of_plans & ~left).update(state=Batch.State.PUBLISHED, finished_at=timezone.now())
+    going.update(state=Batch.State.PAUSED)
     Stage.objects.filter(pk=stage.pk, state=Stage.State.LIVE).update(state=Stage.State.PAUSED)
+
+
+def _planned(rows: type[Hit] | type[Extension], *states: str) -> QuerySet:
+    return rows.objects.filter(batch=OuterRef("pk"), state__in=states)
 
 
 def resume(stage: Stage) -> list[int]:

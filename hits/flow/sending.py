@@ -48,6 +48,8 @@ WAITING = [Hit.State.PLANNED, Hit.State.SENT]
 TOKEN_LIFE = timedelta(hours=23)
 # These say nothing about the row: its call is made again.
 PASSING = (UnreachableError, NotYetError, InsufficientFundsError)
+# What these make has intent rows of its own; the others work through the stage's HITs.
+PLANNED_KINDS = (Batch.Kind.FIRST, Batch.Kind.AGAIN)
 CLOSING = (Batch.Kind.EXPIRE, Batch.Kind.EXTEND)
 
 
@@ -101,11 +103,17 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
         while _may_go_on(batch) and (count := work(batch, market, held, size)):
             settled, size = settled + count, CHUNK
             held.renew()
-    if _may_go_on(batch):
-        Batch.objects.filter(pk=batch.pk).update(
+    # A pause that came with the last call has nothing left to stop.
+    if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not _is_left(batch)):
+        Batch.objects.filter(pk=batch.pk, finished_at=None).update(
             state=Batch.State.PUBLISHED, finished_at=timezone.now(), message=_refusals(batch)
         )
     return settled
+
+
+def _is_left(batch: Batch) -> bool:
+    planned = batch.extensions.filter(state=Extension.State.PLANNED)
+    return planned.exists() or batch.hits.filter(state__in=WAITING).exists()
 
 
 def _may_go_on(batch: Batch) -> bool:

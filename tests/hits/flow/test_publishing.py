@@ -184,3 +184,26 @@ def test_pay_is_frozen_once_workers_see_it(market, bring, stage, publish):
     publish(stage)
     with pytest.raises(publishing.PayFrozenError):
         publishing.change_pay(stage, Decimal("0.01"))
+
+
+def test_pausing_a_batch_whose_calls_are_all_made_leaves_it_published(market, bring, stage, publish):
+    bring(2)
+    batch = publish(stage)
+    Batch.objects.update(state=Batch.State.PUBLISHING, finished_at=None)
+    publishing.pause(stage)
+    batch.refresh_from_db()
+    assert (batch.state, batch.finished_at is not None) == (Batch.State.PUBLISHED, True)
+    # The pause comes while the last calls are made.
+    Batch.objects.update(state=Batch.State.PUBLISHING, finished_at=None)
+    stage.hits.update(state=Hit.State.SENT, hit_id=None)
+    made = sending._record_hits
+
+    def paused_meanwhile(*arguments):
+        made(*arguments)
+        Batch.objects.update(state=Batch.State.PAUSED)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sending, "_record_hits", paused_meanwhile)
+        sending.send(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.state, stage.hits.filter(state=Hit.State.LIVE).count()) == (Batch.State.PUBLISHED, 2)
