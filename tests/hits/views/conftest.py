@@ -109,7 +109,8 @@ PROJECT_PAGES = {
     "release-file", "worker", "undo-block",
 }  # fmt: skip
 STAGE_PAGES = {
-    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block", "clear-away", "take-back",
+    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
+    "clear-away", "take-back",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
