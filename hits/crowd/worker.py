@@ -107,6 +107,8 @@ class Worker:
 
     def _sign_up(self) -> Reply:
         page = self._site.get(self._home + "accounts/signup/")
+        if page.page.first("form", action="/accounts/signup/") is None and page.status < 400:
+            return page  # in already: the answer to an earlier try was lost
         form = _form(page, "/accounts/signup/")
         return self._site.send(
             form, page.url, username=self.person.name, password=self._password, country=PROFILE["country"]
