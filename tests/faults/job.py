@@ -109,6 +109,9 @@ class Job:
         self._publish()
         if self.review:
             self.lead.review(FIRST)
+        if self._count("hits_batch", "x.state = 'paused'"):
+            # Closing early holds back what was not sent yet.
+            self.lead.resume(FIRST)
         for step in self.steps:
             if not step.taken and step.is_due():
                 step.taken = step.take() is not False

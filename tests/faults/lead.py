@@ -91,6 +91,9 @@ class Lead:
     def expire(self, stage: str) -> None:
         self.post(f"stages/{stage}/expire/")
 
+    def resume(self, stage: str) -> None:
+        self.post(f"stages/{stage}/resume/")
+
     def harvest(self, stage: str) -> None:
         self.post(f"stages/{stage}/harvest/", fine=(503,))
 

@@ -310,7 +310,7 @@ def disk(outcome: Outcome, items: int) -> None:
         job.drive(400)
         outcome.verdict = judge(it)
         folder = it.stack.data_dir / "disk"
-        with small_disk(folder, 64) as full:
+        with small_disk(folder, 16) as full:
             outcome.wrong += _export_to(it, full, outcome.notes)
     outcome.notes.append("the export was refused while the disk was full, and complete when there was room")
 
@@ -329,7 +329,7 @@ def _export_to(it: Installation, folder: Path, notes: list[str]) -> Iterator[str
     left = [file.name for file in folder.rglob("*") if file.is_file()]
     if left:
         yield f"a release that failed left {', '.join(left)}"
-    enlarge(folder, 64 * 1024)
+    enlarge(folder, 65_536)
     it.stack.manage("release", slug, "--to", str(target))
     it.stack.manage("release", slug, "--to", str(elsewhere))
     if _contents(target) != _contents(elsewhere):
