@@ -10,6 +10,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
+from hits.formats.payments import LONGEST_REASON
 from hits.models import Project
 
 
@@ -131,3 +132,42 @@ class WorkersForm(forms.Form):
     def __init__(self, known: list[str], *arguments: Any) -> None:
         super().__init__(*arguments)
         self.fields["workers"].choices = [(worker_id, worker_id) for worker_id in known]  # type: ignore[attr-defined]
+
+
+class BonusForm(forms.Form):
+    """What a lead types; the room judges it, for single bonuses and files alike."""
+
+    amount = forms.CharField(
+        max_length=20, label="Amount, $", widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+    )
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        label="Reason",
+        help_text="The worker reads it, in the language that you write.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+
+    def clean_amount(self) -> str:
+        # A comma stays, and is refused by the room: it may be meant as a decimal point.
+        return str(self.cleaned_data["amount"]).removeprefix("$")
+
+
+class CompensationForm(BonusForm):
+    worker_id = forms.CharField(
+        max_length=64,
+        label="Worker's id at the marketplace",
+        help_text="Begins with A. The worker may have no answer in this project.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    field_order = ["worker_id", "amount", "reason"]
+
+
+class BonusFileForm(forms.Form):
+    file = forms.FileField(label="File", widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,text/csv"}))
+
+
+class PaymentConfirmation(forms.Form):
+    """What the price page showed: the room refuses when it is no longer so."""
+
+    total = forms.DecimalField(max_digits=12, decimal_places=2)
+    confirmation = forms.UUIDField()

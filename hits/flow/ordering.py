@@ -105,6 +105,7 @@ def _checked(project: Project, asked: Sequence[AskedBonus], faults: Faults) -> l
             continue
         seen[new.alike] = one.line
         found.append(new)
+    faults.listed.sort(key=lambda fault: fault.line or 0)
     faults.refuse()
     return found
 
@@ -238,7 +239,8 @@ def order(
         return earlier
     cost = sum((one.amount + one.fee for one in new), Decimal(0))
     if not new or cost != total:
-        raise OrderChangedError(f"It is now {len(new):,} bonuses for ${cost:,.2f}. Please confirm again.")
+        what = "1 bonus" if len(new) == 1 else f"{len(new):,} bonuses"
+        raise OrderChangedError(f"It is now {what} for ${cost:,.2f}. Please confirm again.")
     refuse_beyond_balance(cost)
     try:
         with transaction.atomic():

@@ -186,7 +186,7 @@ TONES = {
     "live": "good", "kept": "good", "done": "good", "granted": "bad", "Approved": "good", "published": "good",
     "paused": "warn", "again": "warn", "waiting": "warn", "Submitted": "warn", "intended": "warn", "lifting": "warn",
     "sent": "warn", "refused": "bad", "Rejected": "bad", "open": "info", "publishing": "info", "reading": "info",
-    "storing": "info", "queued": "info",
+    "storing": "info", "queued": "info", "paid": "good", "planned": "info", "offered": "info",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core import signing
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Min, QuerySet, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -31,7 +31,6 @@ COLUMNS = [
     "paid_at", "message",
 ]  # fmt: skip
 SALT = "hits.bonus-file"
-RUNNING_SHOWN = 5
 
 
 def frame(project: Project) -> dict[str, object]:
@@ -88,14 +87,14 @@ def progress(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 def _progress(project: Project) -> dict[str, object]:
-    """The orders that are not paid out yet, and why one waits."""
-    running = project.bonus_orders.filter(bonuses__state__in=OPEN).distinct()
-    counted = running.annotate(open_bonuses=Count("bonuses", filter=Q(bonuses__state__in=OPEN)))
-    orders = list(counted.select_related("created_by").order_by("id")[:RUNNING_SHOWN])
-    for order in orders:
-        order.done = order.total - order.open_bonuses  # type: ignore[attr-defined]
-    waiting = project.bonuses.filter(state__in=OPEN).exclude(error="").order_by("id")
-    return {"running": orders, "waits_because": waiting.values_list("error", flat=True).first()}
+    """How far the orders are that are not paid out yet, together, and why one waits; `running` is None without any."""
+    waiting = project.bonuses.filter(state__in=OPEN)
+    orders = project.bonus_orders.filter(pk__in=waiting.values("order"))
+    found = orders.aggregate(orders=Count("pk"), total=Sum("total"), since=Min("created_at"))
+    if not found["orders"]:
+        return {"running": None, "waits_because": ""}
+    said = waiting.exclude(error="").order_by("id").values_list("error", flat=True).first()
+    return {"running": {**found, "done": found["total"] - waiting.count()}, "waits_because": said}
 
 
 @for_project(PAGE)

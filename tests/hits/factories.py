@@ -21,10 +21,14 @@ from hits.models import (
     Batch,
     Blob,
     Block,
+    Bonus,
+    BonusOrder,
+    Compensation,
     Document,
     Hit,
     Item,
     Label,
+    LedgerCheck,
     LedgerEntry,
     Project,
     Release,
@@ -36,6 +40,8 @@ from hits.models import (
     Worker,
     WorkerStat,
 )
+from hits.models.differences import Difference
+from hits.models.ledger import reserve_payment
 from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
 
@@ -259,6 +265,49 @@ def ledger_entry(stage_row: Stage | None = None, **columns: Any) -> LedgerEntry:
     entry = LedgerEntry(stage=stage_row, **{"kind": LedgerEntry.Kind.RESERVE, "reserved": Decimal("1.00"), **columns})
     stage_row.project.account.post([entry])
     return stage_row.project.ledger.first()
+
+
+def ledger_check(project_row: Project | None = None, **columns: Any) -> LedgerCheck:
+    """A comparison that is done, with one difference that stays and one that passes."""
+    second = Difference("second_hit", "HIT 3SECOND", "3FIRST", "3SECOND")
+    coming = Difference("answers_coming", "HIT 3FIRST", "0 answers", "1 answers")
+    defaults: dict[str, Any] = {
+        "state": LedgerCheck.State.DONE,
+        "figures": [["Reserved: the account, its entries", "5.00", "5.00"]],
+        "differences": [second.as_row(), coming.as_row()],
+        "finished_at": timezone.now(),
+    }
+    return LedgerCheck.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
+def bonus(assignment_row: Assignment | None = None, **columns: Any) -> Bonus:
+    """A bonus of an order of its own, its money reserved."""
+    answer = assignment_row or assignment()
+    defaults = {"amount": Decimal("0.50"), "fee": Decimal("0.10"), "reason": "Well done."}
+    cost = {**defaults, **columns}
+    project_row = answer.stage.project
+    order = BonusOrder.objects.create(
+        project=project_row, confirmation=f"page-{next(_numbers)}", total=1, cost=cost["amount"] + cost["fee"]
+    )
+    row = Bonus.objects.create(project=project_row, order=order, assignment=answer, worker=answer.worker, **cost)
+    project_row.account.post([reserve_payment(row)])
+    return row
+
+
+def compensation(project_row: Project | None = None, **columns: Any) -> Compensation:
+    """Ordered and not offered yet, its money reserved."""
+    project_row = project_row or project()
+    number = next(_numbers)
+    defaults = {
+        "worker_id": f"AUNLUCKY{number:06d}",
+        "amount": Decimal("1.25"),
+        "fee": Decimal("0.25"),
+        "reason": "The page broke.",
+        "confirmation": f"page-{number}",
+    }
+    row = Compensation.objects.create(project=project_row, **{**defaults, **columns})
+    project_row.account.post([reserve_payment(row)])
+    return row
 
 
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:

@@ -32,7 +32,8 @@ class BonusCommand(ProjectCommand):
         except FormatErrors as error:
             for fault in error.errors:
                 self.stderr.write(str(fault))
-            raise CommandError(f"{error.count:,} faults. Nothing was paid.") from error
+            faults = "1 fault" if error.count == 1 else f"{error.count:,} faults"
+            raise CommandError(f"{faults}. Nothing was paid.") from error
         digest = sha256(content).hexdigest() if content else ""
         quote = ordering.quote(project, new, digest)
         self._show(quote)

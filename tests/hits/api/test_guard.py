@@ -47,6 +47,8 @@ def world(stage: Stage) -> dict[str, Any]:
         "upload": factories.upload(stage.project),
         "undo-block": factories.block(stage),
         "item": item,
+        "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
+        **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
     }
     return {"slug": stage.project.slug, "key": stage.key, "number": release.number, "name": "train.json", "rows": rows}
 
@@ -84,7 +86,7 @@ def test_the_owner_finds_it(route: URLPattern, method: str, world: dict[str, Any
     assert "no-store" in answer["Cache-Control"]
 
 
-@pytest.mark.parametrize("name", ["upload", "batch", "item", "undo-block"])
+@pytest.mark.parametrize("name", ["upload", "batch", "item", "undo-block", "bonus-order", "compensation"])
 def test_rows_of_another_project_are_not_reached_through_one_s_own(name: str, world: dict[str, Any], bob: Any) -> None:
     mine: Project = factories.project(owner=bob, slug="own", namespace="own")
     factories.stage(mine, key="validate")

@@ -46,7 +46,7 @@ def test_a_file_is_paid_as_a_whole_or_not_at_all(run: Run, river: Project, marke
     file.write_text("assignment_id;amount;reason\n" + "".join(f"{row.assignment_id};0.50;Clear.\n" for row in rows))
     with file.open("a") as more:
         more.write("3NONE;0.50;Clear.\n")
-    with pytest.raises(CommandError, match=r"1 faults\. Nothing was paid\."):
+    with pytest.raises(CommandError, match=r"1 fault\. Nothing was paid\."):
         run("bonuses", "river", file, "--yes")
     file.write_text(file.read_text().replace("3NONE;0.50;Clear.\n", ""))
     assert "2 paid. $1.20 paid" in run("bonuses", "river", file, "--yes")

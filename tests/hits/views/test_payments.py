@@ -38,7 +38,7 @@ def test_a_bonus_is_priced_then_paid_once(market: Marketplace, river: Project, c
     address = reverse("pay-bonus", args=[river.slug, answer.pk])
     asked = {"amount": "$0.12", "reason": "Clear <b>and</b> fast."}
     priced = client.post(address, asked)
-    assert "Fee of the marketplace (20 %, at least $0.01) $0.02 Total $0.14 Budget left $100.00" in text(priced)
+    assert "Marketplace's fee $0.02 Total $0.14 Budget left $100.00" in text(priced)
     assert "<b>and</b>" not in priced.content.decode()
     assert not BonusOrder.objects.exists()
     confirmed = {**asked, "total": "0.14", "confirmation": CONFIRMATION}
@@ -72,7 +72,7 @@ def test_a_page_that_is_out_of_date_pays_nothing(market: Marketplace, river: Pro
     address = reverse("pay-bonus", args=[river.slug, answer.pk])
     asked = {"amount": "1.00", "reason": "Clear.", "confirmation": CONFIRMATION}
     reply = client.post(address, {**asked, "total": "1.10"})
-    assert reply.status_code == 409 and "It is now 1 bonuses for $1.20. Please confirm again. Nothing was paid" in text(
+    assert reply.status_code == 409 and "It is now 1 bonus for $1.20. Please confirm again. Nothing was paid" in text(
         reply
     )  # fmt: skip
     river.account.budget = river.account.budget * 0 + 1
