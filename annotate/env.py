@@ -42,6 +42,11 @@ def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:
     return value.rstrip("/")
 
 
+def optional_url(name: str, *, schemes: tuple[str, ...]) -> str:
+    """An address as it stands, or empty where none is set."""
+    return url(name, "", schemes=schemes) if os.environ.get(name) else ""
+
+
 def origin(address: str) -> str:
     """Scheme, host and port: what browsers compare."""
     parts = urlsplit(address)

@@ -33,6 +33,18 @@ MTURK_DEADLINE_SECONDS = env.integer("MTURK_DEADLINE_SECONDS", 60, low=2, high=6
 MTURK_CALLS_A_SECOND = env.integer("MTURK_CALLS_A_SECOND", 10, low=1, high=5000)
 MTURK_MOST_CALLS_A_SECOND = env.integer("MTURK_MOST_CALLS_A_SECOND", 200, low=1, high=5000)
 HARVEST_SECONDS = env.integer("HARVEST_SECONDS", 30, low=1, high=86_400)
+# The list of reviewable HITs is read a page every so often: what pages and events did not tell of shows there.
+HARVEST_SWEEP_SECONDS = env.integer("HARVEST_SWEEP_SECONDS", 300, low=1, high=86_400)
+# How long the marketplace's reads may lag behind: two looks so far apart must agree that a HIT stays short of answers.
+MTURK_SETTLE_SECONDS = env.integer("MTURK_SETTLE_SECONDS", 900, low=0, high=86_400)
+# Events of HITs come by a queue (SQS, or a server that speaks its API), by the marketplace's signed webhook, or not.
+MTURK_EVENTS_QUEUE_URL = env.optional_url("MTURK_EVENTS_QUEUE_URL", schemes=("http", "https"))
+MTURK_EVENTS_QUEUE_ENDPOINT_URL = env.optional_url("MTURK_EVENTS_QUEUE_ENDPOINT_URL", schemes=("http", "https"))
+# The queue's own key pair; empty: the marketplace's.
+MTURK_EVENTS_ACCESS_KEY_ID = os.environ.get("MTURK_EVENTS_ACCESS_KEY_ID", "")
+MTURK_EVENTS_SECRET_ACCESS_KEY = os.environ.get("MTURK_EVENTS_SECRET_ACCESS_KEY", "")
+MTURK_WEBHOOK_SECRET = os.environ.get("MTURK_WEBHOOK_SECRET", "")
+EVENTS_SECONDS = 5
 # How soon what a crash left is taken up again.
 RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
 MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
@@ -156,6 +168,12 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": RESUME_SECONDS},
     },
 }
+if MTURK_EVENTS_QUEUE_URL:
+    CELERY_BEAT_SCHEDULE["events"] = {
+        "task": "hits.tasks.receive_events",
+        "schedule": timedelta(seconds=EVENTS_SECONDS),
+        "options": {"expires": EVENTS_SECONDS},
+    }
 
 # Counters of failed log-ins and of API calls hold for all web processes together.
 CACHES = {

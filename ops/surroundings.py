@@ -22,6 +22,7 @@ OURS = {
     "DEBUG",
     "DJANGO_SETTINGS_MODULE",
     "HARVEST_SECONDS",
+    "HARVEST_SWEEP_SECONDS",
     "LOG_LEVEL",
     "MAX_IMPORT_MB",
     "PLUGIN_DIRS",
@@ -89,6 +90,9 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Another host name than the marketplace's: what breaks in a cross-site frame shall break here too.
         "PUBLIC_URL": f"http://localhost:{ports.web}",
         "HARVEST_SECONDS": "5",
+        # Calls of a marketplace on this machine cost nothing, and its reads do not lag behind.
+        "HARVEST_SWEEP_SECONDS": "10",
+        "MTURK_SETTLE_SECONDS": "2",
         "REDIS_URL": f"redis://:{kept['BROKER_PASSWORD']}@127.0.0.1:{ports.broker}/0",
         "MTURK_ENDPOINT_URL": marketplace,
         # It takes as many calls as it can answer; from here the rate doubles each second while they are needed.

@@ -1,75 +1,262 @@
-"""Harvesting: the only door by which answers enter. The marketplace's record of an answer is the truth."""
+"""Harvesting: the only door by which answers enter. The marketplace's record of an answer is the truth.
+
+What is fetched, and when: a HIT is due when its page, an event or the list of reviewable HITs says that there is
+something to fetch, and costs one call then. A read may lag behind by a quarter of an hour: so a HIT that shows fewer
+answers than wanted is looked at again, an answer once recorded stays whatever a later read shows, and an expired HIT
+closes when two looks MTURK_SETTLE_SECONDS apart agree and nobody works on it any more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Least
 from django.utils import timezone
 
 from hits.flow.common import gateway
-from hits.models import Assignment, Hit, Item, LedgerEntry, Stage, Worker
-from hits.models.leases import lease
-from hits.models.ledger import release, settle
+from hits.models import Assignment, BudgetExceededError, Hit, Item, LedgerEntry, Stage, Worker
+from hits.models.adopting import count_labels, how_it_came, money_for
+from hits.models.due import mark_due, overdue, sweeps_due
+from hits.models.ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
+from hits.models.leases import Held, lease
 from hits.models.summaries import refresh_summary, refresh_worker_stats
-from hits.mturk.errors import GoneError
-from hits.mturk.gateway import Gateway, RemoteAssignment
+from hits.mturk.errors import GoneError, MarketplaceError, UnreachableError
+from hits.mturk.gateway import PAGE_SIZE, Gateway, RemoteAssignment, RemoteHit
 
-SETTLED = {Assignment.State.APPROVED, Assignment.State.REJECTED}
+CHUNK = 200
+LEASE_SECONDS = 60
+MONEY_WAIT = timedelta(minutes=5)
+NO_ROOM = "An answer came late and the budget has no room for it. Raise the budget."
+NOT_FETCHED = "Its answers could not be fetched: "
+HIT_COLUMNS = ["state", "harvested", "due_at", "short_since", "expires_at", "error"]
+Known = dict[tuple[str, str], Assignment]
 
 
-def harvest(stage: Stage) -> int:
-    """Fetch the answers of every HIT that nobody works on any more; returns how many were new.
+@dataclass(frozen=True)
+class Look:
+    """What the marketplace shows of a HIT. `remote` is there only where the look had to conclude something."""
 
-    Raises MarketplaceError when the marketplace does not answer; what came before is kept, and the next run
-    goes on. Two runs at once are one run.
+    answers: list[RemoteAssignment]
+    remote: RemoteHit | None = None
+    gone: bool = False
+    problem: str = ""
+
+    @property
+    def idle(self) -> bool:
+        return self.gone or (self.remote is not None and _is_idle(self.remote))
+
+
+@dataclass
+class _Change:
+    """What one transaction writes."""
+
+    new: list[Assignment] = field(default_factory=list)
+    adopted: list[Assignment] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
+    closed: list[Hit] = field(default_factory=list)
+    judged: list[Hit] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.adopted or self.closed)
+
+
+def harvest(stage: Stage, *, sweep: bool = True) -> int:
+    """Fetch the answers of every HIT that is due; returns how many were new.
+
+    `sweep` reads the list of reviewable HITs too, whether or not it is time for that. Raises MarketplaceError when
+    the marketplace does not answer; what came before is kept, and the next run goes on. Two runs at once are one
+    run; the sweep that was asked for is then the next run's.
     """
-    with lease(f"harvest:{stage.pk}", seconds=60) as held:
+    if sweep:
+        Stage.objects.filter(pk=stage.pk).update(swept_at=None)
+    with lease(f"harvest:{stage.pk}", seconds=LEASE_SECONDS) as held:
         if held is None or not stage.hit_type_id:
             return 0
-        market = gateway()
-        new = 0
+        return _Run(stage, gateway(), held).go()
+
+
+class _Run:
+    def __init__(self, stage: Stage, market: Gateway, held: Held) -> None:
+        self.stage, self.market, self.held = stage, market, held
+        self.new = 0
+        self.changed = False
+
+    def go(self) -> int:
         try:
-            _adopt_overdue(stage, market)
-            for page in market.reviewable_pages(stage.hit_type_id):
-                new += _harvest_page(stage, market, [found.hit_id for found in page])
-                held.renew()
+            if sweeps_due([self.stage.pk]):
+                self._sweep()
+            _mark_overdue(self.stage)
+            while hits := _due(self.stage):
+                self._fetch(hits)
+                self.held.renew()
         finally:
-            if new:
-                refresh_summary(stage)
-        return new
+            if self.changed:
+                refresh_summary(self.stage)
+        return self.new
+
+    def _sweep(self) -> None:
+        began = timezone.now()
+        # Before the list is read: whoever asks for a sweep meanwhile gets another one.
+        Stage.objects.filter(pk=self.stage.pk).update(swept_at=began)
+        told = 0
+        try:
+            for page in self.market.reviewable_pages(self.stage.hit_type_id):
+                told += self._compare(page)
+                self.held.renew()
+                if len(page) < PAGE_SIZE:
+                    break
+        except UnreachableError:
+            Stage.objects.filter(pk=self.stage.pk, swept_at=began).update(swept_at=None)
+            raise
+        told += _mark_unlisted(self.stage, began)
+        Stage.objects.filter(pk=self.stage.pk).update(idle_sweeps=0 if told else Least(F("idle_sweeps") + 1, 100))
+
+    def _compare(self, page: Sequence[RemoteHit]) -> int:
+        due, closed = _compare(self.stage, page)
+        self.changed |= bool(closed)
+        return due + closed
+
+    def _fetch(self, hits: Sequence[Hit]) -> None:
+        """Raises UnreachableError after everything that came has been recorded."""
+        now = timezone.now()
+        outcomes = self.market.run(lambda hit: _look(self.market, hit, now), hits, beat=self.held.renew)
+        looks = [(hit, _seen(outcome)) for hit, outcome in outcomes if not isinstance(outcome, UnreachableError)]
+        new, changed = _record(self.stage, looks)
+        self.new += new
+        self.changed |= changed
+        for _, outcome in outcomes:
+            if isinstance(outcome, UnreachableError):
+                raise outcome
 
 
-def _harvest_page(stage: Stage, market: Gateway, hit_ids: Sequence[str]) -> int:
-    hits = list(
-        stage.hits.filter(hit_id__in=hit_ids, state=Hit.State.LIVE).select_related("stage__project__account", "item")
+# What is due
+
+
+def _mark_overdue(stage: Stage) -> None:
+    """Held answers whose deadline passed were approved by the marketplace: one look a HIT tells of all."""
+    late = stage.assignments.filter(overdue(timezone.now()))
+    mark_due(stage.hits.filter(pk__in=late.values("hit"), due_at=None))
+
+
+def _mark_unlisted(stage: Stage, swept_at: datetime) -> int:
+    """HITs that should be on the list by now and are not, for instance because somebody deleted them there."""
+    patience = _patience()
+    latest = swept_at - timedelta(seconds=stage.assignment_seconds) - patience.settle - patience.listing
+    live = stage.hits.filter(state=Hit.State.LIVE, expires_at__lte=latest, hit_id__isnull=False)
+    return mark_due(live.filter(due_at=None, short_since=None))
+
+
+def _due(stage: Stage) -> list[Hit]:
+    rows = stage.hits.filter(due_at__lte=timezone.now(), hit_id__isnull=False)
+    return list(rows.order_by("due_at", "id")[:CHUNK])
+
+
+def _patience() -> Patience:
+    return Patience(
+        settle=timedelta(seconds=settings.MTURK_SETTLE_SECONDS),
+        listing=timedelta(seconds=2 * settings.HARVEST_SWEEP_SECONDS),
     )
-    with ThreadPoolExecutor(settings.MTURK_CONNECTIONS) as pool:
-        answers = list(pool.map(lambda hit: _assignments(market, hit), hits))
-    return _record(stage, list(zip(hits, answers, strict=True))) if hits else 0
 
 
-def _assignments(market: Gateway, hit: Hit) -> list[RemoteAssignment]:
+# Looking
+
+
+def _look(market: Gateway, hit: Hit, now: datetime) -> Look:
+    """One call; a second one where an answer is missing for so long that something has to be concluded."""
     try:
-        return market.assignments(hit.hit_id or "")
+        answers = market.assignments(hit.hit_id or "")
+        short = hit.state == Hit.State.LIVE and max(len(answers), hit.harvested) < hit.max_assignments
+        if short and now - (short_since(hit, now) or now) >= _patience().settle:
+            return Look(answers, market.hit(hit.hit_id or ""))
+        return Look(answers)
     except GoneError:
-        return []
+        # Not shown yet, or cleared away at the marketplace.
+        return Look([], gone=True)
 
 
-def _record(stage: Stage, found: Sequence[tuple[Hit, list[RemoteAssignment]]]) -> int:
-    workers = _workers({remote.worker_id for _, answers in found for remote in answers})
-    rows = [_row(hit, workers[remote.worker_id], remote) for hit, answers in found for remote in answers]
+def _seen(outcome: Look | MarketplaceError) -> Look:
+    """A refusal tells as little as an empty list, and why."""
+    return outcome if isinstance(outcome, Look) else Look([], problem=f"{NOT_FETCHED}{outcome}")
+
+
+def _is_idle(remote: RemoteHit) -> bool:
+    return remote.pending == 0 and remote.expires_at <= timezone.now()
+
+
+def _compare(stage: Stage, page: Sequence[RemoteHit]) -> tuple[int, int]:
+    """A page of the list against the rows: marks HITs due, and closes those whose end it confirms; how many."""
+    remotes = {remote.hit_id: remote for remote in page}
+    now = timezone.now()
+    change = _Change()
     with transaction.atomic():
-        new = _new_only(rows)
-        Assignment.objects.bulk_create(new, batch_size=500)
-        entries = [entry for row in new if (entry := _money(row))]
-        entries += _close([hit for hit, _ in found], {hit.pk: len(answers) for hit, answers in found})
-        if entries:
-            stage.project.account.post(entries)
-    refresh_worker_stats(stage, [row.worker_id for row in new])
-    return len(new)
+        rows = stage.hits.filter(hit_id__in=remotes, state__in=[Hit.State.LIVE, Hit.State.CLOSED], deleted_at=None)
+        due = []
+        for hit in rows.select_for_update().order_by("pk"):
+            remote = remotes[hit.hit_id or ""]
+            if _has_more(hit, remote, now):
+                due.append(hit.pk)
+            elif hit.state == Hit.State.LIVE and _confirms(hit, remote, now):
+                _conclude(hit, hit.harvested, True, now, change)
+        _write(stage, change)
+        mark_due(Hit.objects.filter(pk__in=due))
+    return len(due), len(change.closed)
+
+
+def _has_more(hit: Hit, remote: RemoteHit, now: datetime) -> bool:
+    """Answers that we do not have, or an end that we do not know of and that no look is planned for."""
+    unknown_end = remote.expires_at <= now and not has_ended(hit, now)
+    return remote.submitted > hit.harvested or (unknown_end and hit.state == Hit.State.LIVE and hit.due_at is None)
+
+
+def _confirms(hit: Hit, remote: RemoteHit, now: datetime) -> bool:
+    """The list shows the answers that we have, and that no other can come."""
+    complete = hit.harvested >= hit.max_assignments
+    return remote.submitted == hit.harvested and (complete or (has_ended(hit, now) and _is_idle(remote)))
+
+
+# Recording
+
+
+def _record(stage: Stage, looks: Sequence[tuple[Hit, Look]]) -> tuple[int, bool]:
+    """Returns how many answers are new, and whether anything changed. An answer without money waits for it."""
+    try:
+        return _record_at_once(stage, looks)
+    except BudgetExceededError:
+        if len(looks) == 1:
+            pk = looks[0][0].pk
+            Hit.objects.filter(pk=pk).update(error=NO_ROOM, due_at=timezone.now() + MONEY_WAIT)
+            return 0, True
+        found = [_record(stage, [look]) for look in looks]
+        return sum(new for new, _ in found), any(changed for _, changed in found)
+
+
+@transaction.atomic
+def _record_at_once(stage: Stage, looks: Sequence[tuple[Hit, Look]]) -> tuple[int, bool]:
+    now = timezone.now()
+    before = {hit.pk: (hit, look) for hit, look in looks}
+    workers = _workers({remote.worker_id for _, look in looks for remote in look.answers})
+    change = _Change()
+    hits = list(Hit.objects.select_for_update().filter(pk__in=before).order_by("pk"))
+    known = _known(hits)
+    for hit in hits:
+        was, look = before[hit.pk]
+        hit.stage = stage
+        for remote in look.answers:
+            _take(hit, remote, known[hit.pk], workers, change)
+        _note(hit, was, look, now)
+        marked = hit.due_at
+        _conclude(hit, len(known[hit.pk]), look.idle, now, change)
+        _look_again(hit, known[hit.pk].values(), now)
+        if marked != was.due_at:
+            # Something happened while we looked.
+            hit.due_at = marked
+    _write(stage, change)
+    return len(change.new), bool(change)
 
 
 def _workers(worker_ids: set[str]) -> dict[str, Worker]:
@@ -77,8 +264,27 @@ def _workers(worker_ids: set[str]) -> dict[str, Worker]:
     return {worker.worker_id: worker for worker in Worker.objects.filter(worker_id__in=worker_ids)}
 
 
+def _known(hits: Sequence[Hit]) -> dict[int, Known]:
+    """HIT to its recorded answers by (assignment id, worker id): ids are passed on after a return."""
+    found: dict[int, Known] = {hit.pk: {} for hit in hits}
+    rows = Assignment.objects.filter(hit__in=found).select_related("worker").defer("answer")
+    for row in rows.select_for_update(of=("self",)):
+        found[row.hit_id][row.assignment_id, row.worker.worker_id] = row
+    return found
+
+
+def _take(hit: Hit, remote: RemoteAssignment, known: Known, workers: dict[str, Worker], change: _Change) -> None:
+    key = (remote.assignment_id, remote.worker_id)
+    if key not in known:
+        known[key] = _row(hit, workers[remote.worker_id], remote)
+        change.new.append(known[key])
+    elif known[key].state != remote.status:
+        known[key].hit = hit
+        _adopt(known[key], remote.status, change)
+
+
 def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
-    return Assignment(
+    row = Assignment(
         hit=hit,
         stage_id=hit.stage_id,
         worker=worker,
@@ -90,63 +296,65 @@ def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
         seconds=(remote.submitted_at - remote.accepted_at).total_seconds(),
         answer=remote.answer,
     )
+    if row.state != Assignment.State.SUBMITTED and hit.stage.approval == Stage.Approval.REVIEW:
+        row.adopted = how_it_came(row, row.state)
+    return row
 
 
-def _new_only(rows: Sequence[Assignment]) -> list[Assignment]:
-    ids = [row.assignment_id for row in rows]
-    known = set(Assignment.objects.filter(assignment_id__in=ids).values_list("assignment_id", "worker"))
-    return [row for row in rows if (row.assignment_id, row.worker_id) not in known]
-
-
-def _money(row: Assignment) -> LedgerEntry | None:
-    if row.state == Assignment.State.APPROVED:
-        return settle(row)
-    if row.state == Assignment.State.REJECTED:
-        return release(row.hit, 1, "rejected")
-    return None
-
-
-def _close(hits: Sequence[Hit], answers: dict[int, int]) -> list[LedgerEntry]:
-    """A reviewable HIT is finished. Places that nobody took are released, and the item is looked at again."""
-    released = []
-    for hit in hits:
-        closed = Hit.objects.filter(pk=hit.pk, state=Hit.State.LIVE).update(
-            state=Hit.State.CLOSED, harvested=answers[hit.pk]
+def _adopt(row: Assignment, state: str, change: _Change) -> None:
+    """What the marketplace decided stands; only a rejection may still turn into an approval there."""
+    if row.state == Assignment.State.REJECTED and state == Assignment.State.APPROVED and not row.decision:
+        again = LedgerEntry(
+            stage_id=row.stage_id,
+            kind=LedgerEntry.Kind.RESERVE,
+            reserved=row.hit.unit_cost,
+            hit=row.hit,
+            assignment=row,
+            note="the rejection was taken back",
         )
-        unused = hit.max_assignments - answers[hit.pk]
-        if closed and unused > 0:
-            released.append(release(hit, unused, "expired without an answer"))
-    Item.objects.filter(id__in=[hit.item_id for hit in hits]).update(stale=True)
-    return released
+        change.entries.append(again)
+    elif row.state != Assignment.State.SUBMITTED:
+        return
+    row.adopted = how_it_came(row, state)
+    row.state, row.decision = state, ""
+    change.adopted.append(row)
 
 
-def _adopt_overdue(stage: Stage, market: Gateway) -> None:
-    """Held answers whose deadline passed were approved by the marketplace: adopt what it says."""
-    waiting = stage.assignments.filter(state=Assignment.State.SUBMITTED, auto_approval_at__lte=timezone.now())
-    for row in waiting.select_related("hit__stage__project__account").order_by("id"):
-        remote = market.assignment(row.assignment_id)
-        if remote.status in SETTLED and remote.worker_id == row.worker.worker_id:
-            _adopt(row, remote.status)
+def _note(hit: Hit, was: Hit, look: Look, now: datetime) -> None:
+    """What the look says of the HIT itself: an end that was set elsewhere, unless it changed here meanwhile."""
+    if look.remote and hit.state == Hit.State.LIVE and hit.expires_at == was.expires_at:
+        ended = look.remote.expires_at <= now
+        hit.expires_at = hit.expires_at if ended == has_ended(hit, now) else look.remote.expires_at
+    if look.problem or hit.error == NO_ROOM or hit.error.startswith(NOT_FETCHED):
+        hit.error = look.problem
 
 
-def _adopt(row: Assignment, state: str) -> None:
-    with transaction.atomic():
-        waiting = Assignment.objects.filter(pk=row.pk, state=Assignment.State.SUBMITTED)
-        if not waiting.update(state=state, decision=""):
-            return
-        row.state = state
-        entry = _money(row)
-        if entry:
-            row.hit.stage.project.account.post([entry])
-    refresh_worker_stats(row.hit.stage, [row.worker_id])
+def _conclude(hit: Hit, answers: int, idle: bool, now: datetime, change: _Change) -> None:
+    change.judged.append(hit)
+    if judge(hit, answers, idle, now, _patience()):
+        change.closed.append(hit)
 
 
-def live_stages() -> list[int]:
-    """Stages that may still receive answers."""
-    return list(
-        Stage.objects.exclude(hit_type_id="")
-        .filter(hits__state=Hit.State.LIVE)
-        .distinct()
-        .order_by("pk")
-        .values_list("pk", flat=True)
-    )
+def _look_again(hit: Hit, rows: Iterable[Assignment], now: datetime) -> None:
+    """An answer that should be approved by now and does not show it: the read lags behind, or time stands still."""
+    late = [row.auto_approval_at for row in rows if row.state == Assignment.State.SUBMITTED and row.auto_approval_at]
+    if late and min(late) <= now:
+        again = now + growing(now - min(late), LONGEST_WAIT_AFTER_EXPIRY)
+        hit.due_at = min(hit.due_at or again, again)
+
+
+def _write(stage: Stage, change: _Change) -> None:
+    Assignment.objects.bulk_create(change.new, batch_size=500)
+    Assignment.objects.bulk_update(change.adopted, ["state", "decision", "adopted"], batch_size=250)
+    count_labels(stage, change.adopted)
+    touched = {row.hit_id for row in [*change.new, *change.adopted]}
+    entries = change.entries + [entry for row in [*change.new, *change.adopted] if (entry := money_for(row))]
+    moved = [hit for hit in change.judged if hit in change.closed or hit.pk in touched]
+    # A HIT that closed before has nothing reserved but for answers that wait: what came late is reserved for anew.
+    if ended := [hit for hit in moved if hit.state == Hit.State.CLOSED]:
+        entries += balance(ended, entries)
+    if entries:
+        stage.project.account.post(entries)
+    Hit.objects.bulk_update(change.judged, HIT_COLUMNS, batch_size=250)
+    Item.objects.filter(id__in={hit.item_id for hit in moved}).update(stale=True)
+    refresh_worker_stats(stage, [row.worker_id for row in [*change.new, *change.adopted]])

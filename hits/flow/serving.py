@@ -13,15 +13,19 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import Q
+from django.db.models import Count, Q
+from django.utils import timezone
 
 from hits.flow.common import protocol_of
 from hits.models import Assignment, Block, Draft, Hit, Item
+from hits.models.due import mark_due
 from hits.models.links import hit_pk
 from hits.protocols.base import Json
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
+# From the check to the answer at the marketplace; a look that comes before it is repeated.
+ON_ITS_WAY_SECONDS = 3
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
@@ -131,7 +135,7 @@ def read_page_token(token: str) -> Visit:
 
 
 def check(token: str, fields: Mapping[str, str]) -> None:
-    """The last word before the answer goes to the marketplace.
+    """The last word before the answer goes to the marketplace; leaves word that one is on its way.
 
     Raises TokenRefusedError, NotEligibleError, and AnswerRefusedError from the protocol.
     """
@@ -140,6 +144,22 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     stage, item = visit.hit.stage, visit.hit.item
     protocol = protocol_of(stage)
     protocol.check(item.document.data, item.data, protocol.settings(stage.settings), answer_fields(fields))
+    _announce(visit)
+
+
+def _announce(visit: Visit) -> None:
+    """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched in a moment.
+
+    Places are counted, not workers: an assignment id is passed on when its worker gives the place back.
+    """
+    now = timezone.now()
+    Draft.objects.update_or_create(
+        assignment_id=visit.assignment_id, worker_id=visit.worker_id, defaults={"hit": visit.hit, "sent_at": now}
+    )
+    hit = visit.hit
+    sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
+    if sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
+        mark_due(Hit.objects.filter(pk=hit.pk), ON_ITS_WAY_SECONDS)
 
 
 def save_draft(token: str, fields: Mapping[str, str]) -> Draft:
@@ -168,7 +188,7 @@ def refuse_ineligible(visit: Visit) -> None:
     )
     if blocked.exists():
         raise NotEligibleError("This project does not offer you its tasks any more.", project.contact_email)
-    if _answered_before(visit).exists():
+    if _answered_before(visit):
         raise NotEligibleError(
             "You have answered this question before. This time we need somebody who sees it for the first time.",
             project.contact_email,
@@ -201,10 +221,14 @@ def _submit_origin(query: Mapping[str, str]) -> str:
     return origin
 
 
-def _answered_before(visit: Visit):
+def _answered_before(visit: Visit) -> bool:
+    """Also an answer on its way counts: it is fetched, perhaps, only when this one has been given."""
     same_item = Q(hit__item=visit.hit.item) & ~Q(hit=visit.hit)
-    earlier_stage = Q(hit__item__in=_ancestors(visit.hit.item), stage__key__in=visit.hit.stage.not_workers_of)
-    return Assignment.objects.filter(same_item | earlier_stage, worker__worker_id=visit.worker_id)
+    earlier_stage = Q(hit__item__in=_ancestors(visit.hit.item), hit__stage__key__in=visit.hit.stage.not_workers_of)
+    elsewhere = same_item | earlier_stage
+    answered = Assignment.objects.filter(elsewhere, worker__worker_id=visit.worker_id)
+    sent = Draft.objects.filter(elsewhere, worker_id=visit.worker_id, sent_at__isnull=False)
+    return answered.values("pk").union(sent.values("pk")).exists()
 
 
 def _ancestors(item: Item) -> list[int]:

@@ -143,6 +143,11 @@ class Migration(migrations.Migration):
             name='swept_at',
             field=models.DateTimeField(help_text='When the list of reviewable HITs was last read.', null=True),
         ),
+        migrations.AddField(
+            model_name='stage',
+            name='idle_sweeps',
+            field=models.PositiveSmallIntegerField(default=0, help_text='Readings in a row that told nothing new.'),
+        ),
         migrations.AlterField(
             model_name='batch',
             name='kind',

@@ -17,6 +17,8 @@ from hits.models.publishing import Hit
 # HITs that one call of a list tells of.
 LIST_PAGE = 100
 LONGEST_SWEEP_WAIT = timedelta(hours=6)
+# How many times longer than usual the list stays unread where it has told nothing new again and again.
+RAREST = 8
 
 
 def mark_due(hits: QuerySet[Hit], seconds: float = 0) -> int:
@@ -42,10 +44,11 @@ def live_stages() -> list[int]:
 def sweeps_due(stage_pks: Iterable[int] | None = None) -> list[int]:
     """Stages whose list of reviewable HITs is to be read now, among these or all that have HITs at workers.
 
-    The list holds what is finished and not cleared away, so its part that tells nothing new only grows. The rule: one
-    page every HARVEST_SWEEP_SECONDS, thus a list of n pages is read every n times that long, at least every six
-    hours. While HITs have expired and are not closed, the list alone tells how they ended: it is read every
-    HARVEST_SWEEP_SECONDS then.
+    The list holds what is finished and not cleared away, so its part that tells nothing new only grows, and where
+    pages and events tell of every answer it tells nothing at all. The rule: one page every HARVEST_SWEEP_SECONDS,
+    thus a list of n pages every n times that long; twice as long after each reading that told nothing new, up to
+    eight times; at least every six hours. While HITs have expired and are not closed, the list alone tells how they
+    ended: it is read every HARVEST_SWEEP_SECONDS then.
     """
     now = timezone.now()
     step = timedelta(seconds=settings.HARVEST_SWEEP_SECONDS)
@@ -57,15 +60,17 @@ def sweeps_due(stage_pks: Iterable[int] | None = None) -> list[int]:
     rows = stages.filter(Q(swept_at=None) | Q(swept_at__lte=now - step)).annotate(
         finished=Coalesce(Subquery(finished.values("n")), 0), expired=Exists(live.filter(expires_at__lte=now))
     )
+    found = rows.values_list("pk", "swept_at", "finished", "idle_sweeps", "expired").order_by("pk")
     return [
         pk
-        for pk, swept_at, finished, expired in rows.values_list("pk", "swept_at", "finished", "expired").order_by("pk")
-        if swept_at is None or now - swept_at >= _sweep_wait(step, finished, expired)
+        for pk, swept_at, finished, idle, expired in found
+        if swept_at is None or now - swept_at >= (step if expired else _sweep_wait(step, finished, idle))
     ]
 
 
-def _sweep_wait(step: timedelta, finished: int, expired: bool) -> timedelta:
-    return step if expired else max(step, min(step * (1 + finished // LIST_PAGE), LONGEST_SWEEP_WAIT))
+def _sweep_wait(step: timedelta, finished: int, idle: int) -> timedelta:
+    wait = step * (1 + finished // LIST_PAGE) * min(2**idle, RAREST)
+    return max(step, min(wait, LONGEST_SWEEP_WAIT))
 
 
 def overdue(now: datetime) -> Q:

@@ -96,6 +96,7 @@ class Stage(models.Model):
     hit_type_id = models.CharField(max_length=64, blank=True)
     events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
     swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")
+    idle_sweeps = models.PositiveSmallIntegerField(default=0, help_text="Readings in a row that told nothing new.")
     quality_checked_at = models.PositiveIntegerField(default=0, help_text="Scored answers at the last quality check.")
 
     class Meta:

@@ -79,6 +79,23 @@ def forget_tokens() -> int:
     return tokens.forget(timezone.now() + timedelta(hours=25))
 
 
+def accept_many(worker_id: str, hit_ids: list[str]) -> dict[str, str]:
+    """HIT to the assignment that the worker then holds."""
+    worker, hits = Worker.objects.get(worker_id=worker_id), Hit.objects.filter(hit_id__in=hit_ids)
+    return {
+        hit.hit_id: assignments.accept(hit.hit_type, worker, timezone.now(), hit).assignment_id
+        for hit in hits.select_related("hit_type")
+    }
+
+
+def submit_many(worker_id: str, answers: Mapping[str, Mapping[str, str]]) -> int:
+    """Assignment to the fields of its answer, without HTTP."""
+    for assignment_id, fields in answers.items():
+        given = {name: [value] for name, value in fields.items()}
+        assignments.submit(assignment_id, given, timezone.now(), worker_id)
+    return len(answers)
+
+
 def deliver_events() -> int:
     """Send the notifications that are due, as the marketplace does every second; how many."""
     return deliveries.deliver(clock.now())
@@ -92,7 +109,19 @@ def set_webhook(key_id: str, url: str) -> str:
 
 VERBS: dict[str, Callable[..., Any]] = {
     verb.__name__: verb
-    for verb in (sign_up, accept, give_back, let_time_pass, status, hit, forget_tokens, deliver_events, set_webhook)
+    for verb in (
+        sign_up,
+        accept,
+        give_back,
+        let_time_pass,
+        status,
+        hit,
+        forget_tokens,
+        deliver_events,
+        set_webhook,
+        accept_many,
+        submit_many,
+    )
 }
 
 

@@ -1,0 +1,45 @@
+"""What follows from a decision about an answer that the marketplace reports: money, labels, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.utils import timezone
+
+from hits.models.answers import Assignment, Label
+from hits.models.ledger import LedgerEntry, release, settle
+from hits.models.projects import Stage
+from hits.models.workers import Block
+
+
+def how_it_came(row: Assignment, state: str) -> str:
+    """Why the answer, as `row` still has it, is in that state at the marketplace although nobody here put it there."""
+    if state == Assignment.State.REJECTED:
+        return "Rejected at the marketplace, not from here."
+    if row.state == Assignment.State.REJECTED:
+        return "The rejection was taken back at the marketplace, not from here."
+    due = row.auto_approval_at
+    if due is None or due > timezone.now():
+        return "Approved at the marketplace, not from here."
+    moment = f"{due:%Y-%m-%d %H:%M} UTC"
+    if row.decision == Assignment.State.REJECTED:
+        return f"The marketplace approved it at {moment} before the rejection arrived."
+    return f"The marketplace approved it by itself at {moment}: nobody had decided by then."
+
+
+def money_for(row: Assignment) -> LedgerEntry | None:
+    """What becomes of the money that was reserved for the answer; None while nobody has decided."""
+    if row.state == Assignment.State.APPROVED:
+        return settle(row)
+    if row.state == Assignment.State.REJECTED:
+        return release(row.hit, 1, "rejected")
+    return None
+
+
+def count_labels(stage: Stage, adopted: Sequence[Assignment]) -> None:
+    """A rejected answer counts for nothing; one whose rejection was taken back counts again."""
+    rejected = [row.pk for row in adopted if row.state == Assignment.State.REJECTED]
+    approved = [row.pk for row in adopted if row.state == Assignment.State.APPROVED]
+    Label.objects.filter(assignment__in=rejected).update(void=True)
+    blocked = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE).values("worker")
+    Label.objects.filter(assignment__in=approved, void=True).exclude(worker__in=blocked).update(void=False)
