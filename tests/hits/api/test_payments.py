@@ -62,7 +62,7 @@ def test_a_file_is_refused_with_every_fault_or_paid_as_a_whole(
 @pytest.mark.parametrize(
     ("changed", "code", "word"),
     [
-        ({"total": "9.99"}, 409, "quote_changed"),
+        ({"total": "9.99"}, 409, "order_changed"),
         ({"confirmation": "short"}, 400, "invalid"),
         ({"bonuses": []}, 400, "invalid"),
         ({"bonuses": [{"assignment_id": "3NONE", "amount": "1", "reason": "x"}]}, 400, "file_refused"),
