@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-FETCH = "Open the stage and choose “Fetch answers now”: what the marketplace says is adopted."
+FETCH = "Open the stage and choose “Collect answers now”: what the marketplace says is adopted."
 WAIT = "Nothing: it goes on by itself. Compare again in a few minutes."
 BY_HAND = "Rows were changed outside of the product. Compare them with a backup, and tell who runs the installation."
 
@@ -61,7 +61,8 @@ MARKETPLACE = (
     Kind("answers_not_fetched", "Answers there have not been fetched for more than an hour.", FETCH),
     Kind("unknown_answer", "An answer of the books is not at the marketplace.", "Compare again in 15 minutes. If it "
          "stays, the marketplace lost it: what was paid for it stays paid."),
-    Kind("state_differs", "An answer is decided otherwise at the marketplace.", FETCH),
+    Kind("state_differs", "An answer is decided otherwise at the marketplace.", "Somebody decided it by another "
+         "program. If it waits for review here, decide it: what the marketplace says is adopted instead."),
     Kind("bonus_unknown_here", "A bonus was paid there that no row here ordered.", "Somebody paid it by another "
          "program: it is not part of this budget."),
     Kind("bonus_missing_there", "A bonus that is paid in the books is not there.", "Compare again in 15 minutes. If it "

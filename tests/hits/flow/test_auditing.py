@@ -182,7 +182,7 @@ def test_another_number_of_places_is_named(live, first):
     wire().create_additional_assignments_for_hit(HITId=first.hit_id, NumberOfAdditionalAssignments=2)
     found = compare(live)
     [places] = found.faults
-    assert (places["kind"], places["books"], places["marketplace"]) == ("places", "1 places", "3 places")
+    assert (places["kind"], places["books"], places["marketplace"]) == ("places", "1 place", "3 places")
     assert (places["stage"], places["item"]) == (live.key, first.item_id)
 
 
