@@ -57,6 +57,9 @@ importing.import_upload(upload.pk)
 first = project.stages.get(position=1)
 projects.want_answers(first, given["answers"], 1)
 first.quality = asdict(Policy(check_every=20, min_answers=10, floor=0.45, alpha=0.01))
+# Who loses a HIT out of sight, because a page did not come, loses it for a minute and not for fifteen.
+project.stages.update(assignment_seconds=40)
+first.assignment_seconds = 40
 if given["review"]:
     first.approval, first.auto_approval_seconds = "review", 2_592_000
 first.save()
@@ -219,6 +222,11 @@ class Installation:
         for table, known in _UNKNOWN.items():
             self.change("ours", f"UPDATE {table} SET attempted_at = {{}} WHERE {known}", then)
         self.change("theirs", "UPDATE marketplace_requesttoken SET created_at = {}", then)
+
+    def let_time_pass_for_offer(self, compensation: int) -> None:
+        """An offer that was withdrawn was so a quarter of an hour ago."""
+        then = datetime.now(UTC) - timedelta(minutes=15)
+        self.change("ours", "UPDATE hits_compensation SET expires_at = {} WHERE id = {}", then, compensation)
 
     # What stands in the two databases
 

@@ -73,7 +73,7 @@ class Copies:
         ("ours", "UPDATE hits_assignment SET answer = '{}' WHERE id = 1", "lost"),
         ("ours", "UPDATE hits_item SET state = 'open' WHERE id = 1", "stuck"),
         ("ours", "UPDATE hits_batch SET state = 'waiting' WHERE id = 1", "stuck"),
-        ("ours", "UPDATE hits_account SET paid = paid + 0.01", "money"),
+        ("ours", "UPDATE hits_account SET paid = paid + 1", "money"),
         ("ours", "DELETE FROM hits_ledgerentry WHERE kind = 'settle'", "money"),
     ],
 )
@@ -108,7 +108,7 @@ def test_the_table_goes_between_its_marks_and_nowhere_else(tmp_path: Path) -> No
     head, rule, row = document.read_text().splitlines()[2:5]
     assert (head[:20], rule[:10], row) == (
         "| scenario | items |",
-        "| --- | --:",
+        "| --- | --",
         "| small | 0 | 4 | 1,234 | 0 | 0 | 0 | 0 | 0 | 0 |",
     )
     assert document.read_text().startswith("before\n") and document.read_text().endswith("figures -->\nafter\n")

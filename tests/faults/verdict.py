@@ -1,6 +1,6 @@
 """What a run came to, counted from the marketplace's own database against the requester's.
 
-Nothing of the product is imported: two sets of rows are read by SQL and compared.
+Nothing of the product is imported: two sets of rows are read by SQL and compared. Both sides keep whole cents.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any, Protocol
 
 from ops.demo_checks import Row, answer_fields, as_json
@@ -72,7 +71,7 @@ class _There:
         self.charges = Counter(row["assignment"] for row in it.rows("theirs", _CHARGES))
         self.bonuses = it.rows("theirs", _BONUSES)
         (self.requester,) = it.rows("theirs", "SELECT funds, held, charged FROM marketplace_requester")
-        self.entries = {row["kind"]: Decimal(str(row["total"])) for row in it.rows("theirs", _ENTRIES)}
+        self.entries = {row["kind"]: int(row["total"]) for row in it.rows("theirs", _ENTRIES)}
 
 
 class _Here:
@@ -155,8 +154,8 @@ def _payments(there: _There, here: _Here, found: Verdict) -> None:
 def _bonuses(there: _There, here: _Here, found: Verdict) -> None:
     """Of each assignment, amount and reason: as many payments there as rows that were not refused."""
 
-    def alike(row: Row) -> tuple[str, str, Decimal, str]:
-        return row["assignment_id"], row["worker"], Decimal(str(row["amount"])).quantize(Decimal("0.01")), row["reason"]
+    def alike(row: Row) -> tuple[str, str, int, str]:
+        return row["assignment_id"], row["worker"], row["amount"], row["reason"]
 
     paid = Counter(map(alike, there.bonuses))
     ordered = Counter(alike(row) for row in here.bonuses if row["state"] not in REFUSED)
@@ -178,22 +177,19 @@ def _count(found: Verdict, surplus: int, sentence: str) -> None:
 
 
 def _money(there: _There, here: _Here) -> Iterator[str]:
-    """To the cent: what was paid; what is reserved and held, once every HIT is cleared away; the books themselves."""
-    cent = Decimal("0.01")
-    charged = Decimal(str(there.requester["charged"])).quantize(cent)
-    sums = sum((there.entries.get(kind, Decimal(0)) for kind in ("charge", "bonus")), Decimal(0)).quantize(cent)
-    paid, reserved = (Decimal(str(here.account[name])).quantize(cent) for name in ("paid", "reserved"))
+    """What was paid; what is reserved and held, once every HIT is cleared away; the books themselves."""
+    charged, held = there.requester["charged"], there.requester["held"]
+    sums = there.entries.get("charge", 0) + there.entries.get("bonus", 0)
+    paid, reserved = here.account["paid"], here.account["reserved"]
     if not paid == charged == sums:
-        yield f"paid here ${paid}, charged there ${charged}, sum of its entries ${sums}"
-    for name, value in (("paid", paid), ("reserved", reserved)):
-        entries = Decimal(str(here.ledger[name])).quantize(cent)
-        if entries != value:
-            yield f"{name}: account ${value}, entries ${entries}"
-    held = Decimal(str(there.requester["held"])).quantize(cent)
+        yield f"cents: {paid} paid here, {charged} charged there, {sums} the sum of its entries"
+    for name in ("paid", "reserved"):
+        if int(here.ledger[name]) != here.account[name]:
+            yield f"cents {name}: {here.account[name]} in the account, {here.ledger[name]} the sum of its entries"
     # Until it is cleared away a closed HIT holds money there for places that nobody took.
     compensated = {row["hit_id"] for row in here.compensations}
     if all(hit["disposed_at"] or hit["hit_id"] in compensated for hit in there.hits) and reserved != held:
-        yield f"reserved here ${reserved}, held there ${held}"
+        yield f"cents: {reserved} reserved here, {held} held there"
 
 
 def stuck(it: Evidence) -> Iterator[str]:
@@ -249,6 +245,10 @@ _UNFINISHED = {
     "items at workers": _of_stages("hits_item", "x.state = 'open'"),
     "items to be answered again": _of_stages("hits_item", "x.state = 'again'"),
     "items to be decided": _of_stages("hits_item", "x.stale"),
+    "verdicts to be taken up": """
+        SELECT COUNT(*) AS n FROM hits_verdict x JOIN hits_item i ON i.id = x.item_id
+        JOIN hits_stage s ON s.id = i.stage_id
+        WHERE s.project_id = {project} AND x.superseded_at IS NULL AND NOT x.advanced""",
     "HITs not sent": _of_stages("hits_hit", "x.state IN ('planned', 'sent')"),
     "HITs open": _of_stages("hits_hit", "x.state = 'live'"),
     "answers to be fetched": _of_stages("hits_hit", "x.due_at IS NOT NULL"),
