@@ -131,11 +131,12 @@ class Job:
     def _script(self) -> Iterator[Step]:
         after, lead = self._after, self.lead
         yield Step("keep open longer", after(0.1), lambda: lead.extend(FIRST, A_WEEK))
-        yield Step("pay a bonus", after(0.15), lambda: lead.pay_bonus(FIRST))
+        yield Step("pay a bonus", after(0.15), lambda: lead.pay_bonus(FIRST, 1))
         yield Step("compensate two workers", after(0.2), self._compensate)
         yield Step("one of them answers", after(0.2), self._take_up)
         yield Step("take rejections back", after(0.3), lambda: lead.take_back(FIRST, 4))
         yield Step("pay bonuses by a file", after(0.35), lambda: lead.pay_bonuses_by_file(FIRST, 12))
+        yield Step("pay another bonus", after(0.5), lambda: lead.pay_bonus(FIRST, 20))
         yield Step("undo a block", after(0.4), lead.undo_a_block)
         yield Step("withdraw the other offer", after(0.5), self._withdraw)
         yield Step("close early", after(0.7), lambda: lead.expire(FIRST))

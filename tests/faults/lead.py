@@ -112,9 +112,9 @@ class Lead:
             self.post(f"stages/{stage}/answers/take-back/", {"answers": ids}, fine=(409,))
         return bool(ids)
 
-    def pay_bonus(self, stage: str) -> None:
-        """One, for the first answer."""
-        (row,) = self.get(f"stages/{stage}/answers/", limit=1)["results"]
+    def pay_bonus(self, stage: str, number: int) -> None:
+        """One, for the answer of that number, from 1."""
+        row = self.get(f"stages/{stage}/answers/", limit=number)["results"][-1]
         one = {"assignment_id": row["assignment_id"], "amount": "0.25", "reason": "Thank you for your careful work."}
         quote = self.post("bonuses/quote/", {"bonuses": [one]})
         self.post("bonuses/", {"bonuses": [one], **_confirmed(quote)})

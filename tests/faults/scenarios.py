@@ -18,7 +18,7 @@ from botocore.loaders import Loader
 
 from hits.mturk.repeats import REPEATS
 from ops.ensure_database import drop
-from ops.surroundings import StackError, second_database
+from ops.surroundings import ROOT, StackError, second_database
 from tests.faults.installation import Installation
 from tests.faults.job import Job
 from tests.faults.lead import LeadError
@@ -113,9 +113,10 @@ def postgresql() -> Iterator[dict[str, str]]:
 
 
 def operations() -> list[str]:
-    """Every operation that the product calls, by the table of its gateway."""
+    """Every operation that the product calls: what its gateway names."""
+    source = (ROOT / "hits" / "mturk" / "gateway.py").read_text()
     names = {xform_name(name): name for name in Loader().load_service_model("mturk", "service-2")["operations"]}
-    return sorted(names[name] for name in REPEATS)
+    return sorted(names[name] for name in REPEATS if f'"{name}"' in source)
 
 
 def every_cut(names: list[str], items: int) -> list[Cut]:
