@@ -73,7 +73,9 @@ def test_a_quote_that_changed_publishes_nothing(api: APIClient, stage: Stage) ->
 def test_a_stage_pauses_and_goes_on(api: APIClient, stage: Stage) -> None:
     factories.items(stage, 2)
     confirm(api)
-    Batch.objects.update(state=Batch.State.PUBLISHING)
+    # As after a crash: the last reply is not recorded.
+    Batch.objects.update(state=Batch.State.PUBLISHING, finished_at=None)
+    Hit.objects.filter(pk=stage.hits.first().pk).update(state=Hit.State.SENT, hit_id=None)
     assert api.post(STAGE + "pause/").json()["state"] == "paused"
     assert api.get(STAGE + "batches/").json()["results"][0]["state"] == "paused"
     answer = api.post(STAGE + "resume/")

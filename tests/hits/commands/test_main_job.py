@@ -63,7 +63,9 @@ def test_waiting_goes_on_when_the_marketplace_is_back(
 
 
 def test_a_pause_holds_and_resume_goes_on(run: Run, published: Project, stage: Stage) -> None:
-    Batch.objects.update(state=Batch.State.PUBLISHING)
+    # As after a crash: the last reply is not recorded.
+    Batch.objects.update(state=Batch.State.PUBLISHING, finished_at=None)
+    Hit.objects.filter(pk=stage.hits.first().pk).update(state=Hit.State.SENT, hit_id=None)
     run("pause", "river", "validate")
     assert Batch.objects.get().state == Batch.State.PAUSED
     assert "validate is live" in run("resume", "river", "validate")
