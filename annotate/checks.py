@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
 LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+SHORTEST_SECRET = 16
 
 
 def _is_loopback(address: str) -> bool:
@@ -73,4 +74,24 @@ def rates_are_in_order(app_configs, **kwargs):
             "The rate of calls starts above the most that is allowed.",
             hint="Set MTURK_CALLS_A_SECOND to at most MTURK_MOST_CALLS_A_SECOND.",
             id="annotate.E011",
+        )
+
+
+@register(Tags.security)
+def webhook_cannot_be_guessed(app_configs, **kwargs):
+    if 0 < len(settings.MTURK_WEBHOOK_SECRET) < SHORTEST_SECRET:
+        yield Error(
+            "MTURK_WEBHOOK_SECRET is too short: whoever guesses it has the marketplace asked again and again.",
+            hint=f"Give the secret that the marketplace made for its webhook; {SHORTEST_SECRET} characters at least.",
+            id="annotate.E012",
+        )
+
+
+@register()
+def queue_has_a_whole_key_pair(app_configs, **kwargs):
+    if bool(settings.MTURK_EVENTS_ACCESS_KEY_ID) != bool(settings.MTURK_EVENTS_SECRET_ACCESS_KEY):
+        yield Error(
+            "Only one half of the queue's key pair is set.",
+            hint="Set both MTURK_EVENTS_ACCESS_KEY_ID and MTURK_EVENTS_SECRET_ACCESS_KEY, or neither.",
+            id="annotate.E013",
         )

@@ -90,9 +90,6 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Another host name than the marketplace's: what breaks in a cross-site frame shall break here too.
         "PUBLIC_URL": f"http://localhost:{ports.web}",
         "HARVEST_SECONDS": "5",
-        # Calls of a marketplace on this machine cost nothing, and its reads do not lag behind.
-        "HARVEST_SWEEP_SECONDS": "10",
-        "MTURK_SETTLE_SECONDS": "2",
         "REDIS_URL": f"redis://:{kept['BROKER_PASSWORD']}@127.0.0.1:{ports.broker}/0",
         "MTURK_ENDPOINT_URL": marketplace,
         # It takes as many calls as it can answer; from here the rate doubles each second while they are needed.
@@ -108,6 +105,8 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Whatever key pair the shell holds belongs to another service: it stays out of the local marketplace.
         given = {name: value for name, value in given.items() if not name.startswith("AWS_")}
         defaults |= {"AWS_ACCESS_KEY_ID": "LOCALREQUESTER", "AWS_SECRET_ACCESS_KEY": "local-requester-secret"}
+        # Calls of a marketplace on this machine cost nothing, and its reads do not lag behind.
+        defaults |= {"HARVEST_SWEEP_SECONDS": "10", "MTURK_SETTLE_SECONDS": "2"}
     if "DATABASE_URL" in given and "MARKETPLACE_DATABASE_URL" not in given:
         defaults |= second_database(given["DATABASE_URL"])
     return {**defaults, **given}

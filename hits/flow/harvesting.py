@@ -21,7 +21,7 @@ from django.utils import timezone
 from hits.flow.common import gateway
 from hits.models import Assignment, BudgetExceededError, Hit, Item, LedgerEntry, Stage, Worker
 from hits.models.adopting import count_labels, how_it_came, money_for
-from hits.models.due import mark_due, overdue, sweeps_due
+from hits.models.due import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.models.ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
 from hits.models.leases import Held, lease
 from hits.models.summaries import refresh_summary, refresh_worker_stats
@@ -90,7 +90,7 @@ class _Run:
         try:
             if sweeps_due([self.stage.pk]):
                 self._sweep()
-            _mark_overdue(self.stage)
+            mark_overdue(self.stage)
             while hits := _due(self.stage):
                 self._fetch(hits)
                 self.held.renew()
@@ -113,7 +113,7 @@ class _Run:
         except UnreachableError:
             Stage.objects.filter(pk=self.stage.pk, swept_at=began).update(swept_at=None)
             raise
-        told += _mark_unlisted(self.stage, began)
+        told += mark_unlisted(self.stage, began, _patience())
         Stage.objects.filter(pk=self.stage.pk).update(idle_sweeps=0 if told else Least(F("idle_sweeps") + 1, 100))
 
     def _compare(self, page: Sequence[RemoteHit]) -> int:
@@ -135,20 +135,6 @@ class _Run:
 
 
 # What is due
-
-
-def _mark_overdue(stage: Stage) -> None:
-    """Held answers whose deadline passed were approved by the marketplace: one look a HIT tells of all."""
-    late = stage.assignments.filter(overdue(timezone.now()))
-    mark_due(stage.hits.filter(pk__in=late.values("hit"), due_at=None))
-
-
-def _mark_unlisted(stage: Stage, swept_at: datetime) -> int:
-    """HITs that should be on the list by now and are not, for instance because somebody deleted them there."""
-    patience = _patience()
-    latest = swept_at - timedelta(seconds=stage.assignment_seconds) - patience.settle - patience.listing
-    live = stage.hits.filter(state=Hit.State.LIVE, expires_at__lte=latest, hit_id__isnull=False)
-    return mark_due(live.filter(due_at=None, short_since=None))
 
 
 def _due(stage: Stage) -> list[Hit]:
@@ -189,7 +175,10 @@ def _is_idle(remote: RemoteHit) -> bool:
 
 
 def _compare(stage: Stage, page: Sequence[RemoteHit]) -> tuple[int, int]:
-    """A page of the list against the rows: marks HITs due, and closes those whose end it confirms; how many."""
+    """A page of the list against the rows: marks HITs due, and closes those whose end it confirms.
+
+    Returns how many it marked of which nothing else had told, and how many it closed.
+    """
     remotes = {remote.hit_id: remote for remote in page}
     now = timezone.now()
     change = _Change()
@@ -199,12 +188,12 @@ def _compare(stage: Stage, page: Sequence[RemoteHit]) -> tuple[int, int]:
         for hit in rows.select_for_update().order_by("pk"):
             remote = remotes[hit.hit_id or ""]
             if _has_more(hit, remote, now):
-                due.append(hit.pk)
+                due.append(hit)
             elif hit.state == Hit.State.LIVE and _confirms(hit, remote, now):
                 _conclude(hit, hit.harvested, True, now, change)
         _write(stage, change)
-        mark_due(Hit.objects.filter(pk__in=due))
-    return len(due), len(change.closed)
+        mark_due(Hit.objects.filter(pk__in=[hit.pk for hit in due]))
+    return sum(hit.due_at is None for hit in due), len(change.closed)
 
 
 def _has_more(hit: Hit, remote: RemoteHit, now: datetime) -> bool:

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from hits.models.answers import Assignment
+from hits.models.ending import Patience
 from hits.models.projects import Item, Stage
 from hits.models.publishing import Hit
 
@@ -30,6 +31,19 @@ def mark_due(hits: QuerySet[Hit], seconds: float = 0) -> int:
     now = timezone.now()
     when = now + timedelta(seconds=seconds)
     return hits.filter(deleted_at=None).exclude(due_at__gt=now, due_at__lte=when).update(due_at=when)
+
+
+def mark_overdue(stage: Stage) -> int:
+    """Held answers whose deadline passed were approved by the marketplace: one look a HIT tells of all."""
+    late = stage.assignments.filter(overdue(timezone.now()))
+    return mark_due(stage.hits.filter(pk__in=late.values("hit"), due_at=None))
+
+
+def mark_unlisted(stage: Stage, swept_at: datetime, patience: Patience) -> int:
+    """HITs that should be on the list by now and are not, for instance because somebody deleted them there."""
+    latest = swept_at - timedelta(seconds=stage.assignment_seconds) - patience.settle - patience.listing
+    live = stage.hits.filter(state=Hit.State.LIVE, expires_at__lte=latest, hit_id__isnull=False)
+    return mark_due(live.filter(due_at=None, short_since=None))
 
 
 def live_stages() -> list[int]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import ROUND_UP, Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
@@ -150,7 +150,9 @@ def closing_time(stage: Stage) -> datetime | None:
 
 def held_up(stage: Stage) -> list[str]:
     """What does not go on by itself, as sentences. It costs the same with many rows."""
-    late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).exclude(item__state=Item.State.NEW)
+    # A HIT whose item is to be published anew matters only while answers of it are still to be fetched.
+    told = ~Q(item__state=Item.State.NEW) | Q(due_at__isnull=False)
+    late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
     sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
     return [*topping_up.held_up(stage), *publishing.held_up(stage), *blocking.held_up(stage), *sentences]
 

@@ -37,8 +37,11 @@ def test_a_key_pair_for_another_service_stays_out_of_the_local_marketplace(tmp_p
     local = surroundings(tmp_path, Ports(), shell)
     assert local["AWS_ACCESS_KEY_ID"] == "LOCALREQUESTER"
     assert "AWS_PROFILE" not in local
+    assert local["MTURK_SETTLE_SECONDS"] == "2"
     remote = surroundings(tmp_path, Ports(), shell | {"MTURK_ENDPOINT_URL": "https://crowd.example.org"})
     assert (remote["AWS_ACCESS_KEY_ID"], remote["AWS_PROFILE"]) == ("REAL", "work")
+    # There, reads may lag behind.
+    assert "MTURK_SETTLE_SECONDS" not in remote
 
 
 def test_settings_of_the_shell_reach_a_stack_only_when_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:

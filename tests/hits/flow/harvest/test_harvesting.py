@@ -17,6 +17,7 @@ from hits.models import Account, Assignment, Draft, Hit, LedgerEntry, Stage
 from hits.models.due import live_stages, mark_due
 from hits.models.leases import lease
 from hits.mturk.errors import UnreachableError
+from hits.views import overview
 from tests.hits.flow.conftest import example, fields, lines
 from tests.hits.flow.harvest.conftest import a_moment_later
 
@@ -372,6 +373,7 @@ def test_a_late_answer_without_money_waits_and_says_so(closed_too_early, stage):
     hit.refresh_from_db()
     assert hit.error == "An answer came late and the budget has no room for it. Raise the budget."
     assert hit.due_at > timezone.now()
+    assert hit.error in overview.held_up(stage)
     assert not Assignment.objects.exists()
     Account.objects.update(budget=1)
     mark_due(Hit.objects.all())
