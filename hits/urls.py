@@ -67,6 +67,7 @@ stage_urls = [
     path("items/<int:pk>/", items.item, name="item"),
     path("hits/", items.hits, name="hits"),
     path("answers/", answers.answers, name="answers"),
+    path("answers.csv", answers.answers_csv, name="answers-csv"),
     path("answers/approve/", answers.approve, name="approve"),
     path("answers/reject/", answers.reject, name="reject"),
     path("answers/<int:pk>/take-back/", answers.take_back, name="take-back"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from typing import Any
+
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -13,6 +17,7 @@ from hits.flow import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
+from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
 CHOICES = {
@@ -21,6 +26,21 @@ CHOICES = {
     "invalid": ~Q(problem=""),
     "rejected": Q(state=Assignment.State.REJECTED),
     "adopted": ~Q(adopted=""),
+}
+COLUMNS = {
+    "assignment_id": "assignment_id",
+    "worker_id": "worker__worker_id",
+    "hit_id": "hit__hit_id",
+    "item": "hit__item__key",
+    "state": "state",
+    "accepted_at": "accepted_at",
+    "submitted_at": "submitted_at",
+    "seconds": "seconds",
+    "reward": "stage__reward",
+    "problem": "problem",
+    "remark": "remark",
+    "feedback": "feedback",
+    "answer": "answer",
 }
 # Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
 MOST_COUNTED = 1000
@@ -56,6 +76,21 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
         "form": form,
     }
     return render(request, "stage/answers.html", context, status=status)
+
+
+@for_stage(PAGE)
+def answers_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """All answers that the page's filter chooses, oldest first; the form fields of each as JSON."""
+    rows = stage.assignments.filter(CHOICES.get(request.GET.get("show", ""), Q())).order_by("id")
+    return csv_response(f"{stage.project.slug}-{stage.key}-answers.csv", list(COLUMNS), _lines(rows))
+
+
+def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
+    for *start, accepted_at, submitted_at, seconds, reward, problem, remark, feedback, answer in rows.values_list(
+        *COLUMNS.values()
+    ).iterator(chunk_size=2000):
+        times = [accepted_at.isoformat(), submitted_at.isoformat(), round(seconds, 1)]
+        yield [*start, *times, reward, problem, remark, feedback, json.dumps(answer, ensure_ascii=False)]
 
 
 @for_stage(VERB)

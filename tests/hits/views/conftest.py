@@ -110,7 +110,7 @@ PROJECT_PAGES = {
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
-    "clear-away", "take-back",
+    "answers-csv", "clear-away", "take-back",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",

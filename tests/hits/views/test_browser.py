@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 NO_PAGE = {
-    "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file", "stage-progress",
-    "upload-progress",
+    "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
+    "stage-progress", "upload-progress",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 

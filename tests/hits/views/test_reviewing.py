@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -125,3 +128,16 @@ def test_the_stage_page_reckons_pay_and_cost(world: World, client: Client) -> No
     fair = figures["pay_choices"][-1]
     assert fair.hourly >= Decimal("7.25")
     assert fair.total == fair.unit_cost * 3
+
+
+def test_the_exported_answers_are_those_of_the_filter_and_hold_no_formula(world: World, client: Client) -> None:
+    Assignment.objects.filter(pk=world.answer.pk).update(remark="=1+1")
+    told = []
+    for show in ("", "?show=reported"):
+        reply = client.get(world.url("answers-csv") + show)
+        told.append(list(csv.DictReader(io.StringIO(b"".join(reply.streaming_content).decode()))))
+    everything, reported = told
+    assert (len(everything), len(reported)) == (Assignment.objects.filter(stage=world.stage).count(), 1)
+    (row,) = reported
+    assert (row["assignment_id"], row["worker_id"]) == (world.answer.assignment_id, world.worker.worker_id)
+    assert (json.loads(row["answer"]), row["remark"]) == (world.answer.answer, "'=1+1")
