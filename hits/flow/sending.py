@@ -322,7 +322,9 @@ def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> i
     until = batch.until
     outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
     done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
-    Hit.objects.filter(id__in=done).update(expires_at=until, closed_early=batch.kind == Batch.Kind.EXPIRE)
+    # What was seen of the HIT's end before says nothing about the new one.
+    early = batch.kind == Batch.Kind.EXPIRE
+    Hit.objects.filter(id__in=done).update(expires_at=until, closed_early=early, short_since=None)
     Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(done))
     _raise_passing(outcomes)
     return len(hits)

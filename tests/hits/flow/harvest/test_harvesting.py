@@ -323,6 +323,18 @@ def test_a_hit_that_reads_show_as_it_was_long_ago_is_not_closed(market, controls
     assert harvesting.harvest(stage) == 1
 
 
+def test_a_hit_that_stays_open_longer_is_looked_at_afresh(market, published, stage, settings):
+    settings.MTURK_SETTLE_SECONDS = 900
+    [hit] = published()
+    sending.send(publishing.expire(stage, None).pk)
+    harvesting.harvest(stage)
+    hit.refresh_from_db()
+    assert hit.short_since is not None
+    sending.send(publishing.extend(stage, 3600, None).pk)
+    hit.refresh_from_db()
+    assert (hit.short_since, hit.state) == (None, Hit.State.LIVE)
+
+
 def test_a_hit_that_somebody_else_closed_is_found_out(market, published, stage):
     [hit] = published()
     gateway().set_expiration(hit.hit_id, timezone.now() - timedelta(minutes=1))
