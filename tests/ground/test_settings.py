@@ -22,6 +22,7 @@ REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"REDIS_URL": "amqp://127.0.0.1"}, "REDIS_URL must be a URL"),
     ({"HARVEST_SECONDS": "0"}, "HARVEST_SECONDS must be a whole number"),
     ({"HARVEST_SECONDS": "5.5"}, "HARVEST_SECONDS must be a whole number"),
+    ({"RESUME_SECONDS": "0"}, "RESUME_SECONDS must be a whole number"),
     ({"HARVEST_SWEEP_SECONDS": "0"}, "HARVEST_SWEEP_SECONDS must be a whole number"),
     ({"MTURK_SETTLE_SECONDS": "soon"}, "MTURK_SETTLE_SECONDS must be a whole number"),
     ({"MTURK_EVENTS_QUEUE_URL": "answers"}, "MTURK_EVENTS_QUEUE_URL must be a URL"),
