@@ -26,7 +26,10 @@ def main(pid_file: str, *command: str) -> None:
     tie_to_parent()
     if os.getppid() != parent:  # it died before the tie was made
         sys.exit(1)
-    Path(pid_file).write_text(str(os.getpid()))
+    # Whoever reads it meanwhile finds the old one or the new one, never half of it.
+    new = Path(f"{pid_file}.new")
+    new.write_text(str(os.getpid()))
+    new.replace(pid_file)
     os.execvp(command[0], command)
 
 
