@@ -36,7 +36,7 @@ def main() -> int:
         outcomes.append(outcome)
         _tell(outcome)
     if given.write:
-        write(sorted(outcomes, key=lambda outcome: given.names.index(outcome.name)), DOCUMENT)
+        write(outcomes, DOCUMENT)
     return 0 if all(outcome.fine for outcome in outcomes) else 1
 
 
@@ -47,7 +47,7 @@ def _read() -> argparse.Namespace:
     add("--items", type=int, default=ITEMS)
     add("--lanes", type=int, default=2, help="how many scenarios at a time: half of their time they wait")
     add("--verbose", action="store_true", help="say on stderr how far each scenario is")
-    add("--write", action="store_true", help=f"put the table into {DOCUMENT.relative_to(ROOT)}")
+    add("--write", action="store_true", help=f"put the lines into the table of {DOCUMENT.relative_to(ROOT)}")
     add("--into", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     given.names = [part for name in given.names for part in name.split(",") if part] or list(SCENARIOS)

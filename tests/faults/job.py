@@ -50,6 +50,7 @@ class Job:
     steps: list[Step] = field(default_factory=list)
     _published: int = 0
     _paid: int = 0
+    _undone: int = 0
 
     def begin(self) -> None:
         self.it.begin(self.items, answers=self.answers, review=self.review)
@@ -138,12 +139,21 @@ class Job:
         yield Step("take rejections back", after(0.3), lambda: lead.take_back(FIRST, 4))
         yield Step("pay bonuses by a file", after(0.35), lambda: lead.pay_bonuses_by_file(FIRST, 12))
         yield Step("pay more bonuses", after(0.4), self._pay_on)
-        yield Step("undo a block", after(0.4), lead.undo_a_block)
+        yield Step("undo blocks", after(0.4), self._undo_on)
         yield Step("withdraw the other offer", after(0.5), self._withdraw)
         yield Step("close early", after(0.7), lambda: lead.expire(FIRST))
         yield Step("compare the books", self._is_done, lead.compare_the_books)
         for stage in (FIRST, *LATER):
             yield Step(f"clear away {stage}", self._is_done, partial(lead.clear_away, stage))
+
+    def _undo_on(self) -> bool:
+        """One block after the other, until every cut of that call is made or nobody is blocked; at least one."""
+        if self._count_of_project("hits_block", "x.state = 'lifting'"):
+            return False
+        is_one = self.lead.undo_a_block()
+        self._undone += is_one
+        is_cut = all(cut.operation != "DisassociateQualificationFromWorker" for cut in self.it.proxy.plan.left)
+        return self._undone > 0 and (is_cut or not is_one)
 
     def _pay_on(self) -> bool:
         """One bonus after the other, until every cut of that call is made; at least one."""

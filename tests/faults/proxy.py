@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 # A reply that was delivered has this long to be written down, or not, before the caller dies.
 LATE_SECONDS = (0.0, 0.03)
 TIMEOUT_SECONDS = 60
+LONGEST_CUT_SECONDS = 30
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding"}
 
 
@@ -58,13 +59,17 @@ class Plan:
     def __init__(self, cuts: Iterable[Cut] = ()) -> None:
         self.cuts = list(cuts)
         self._last = 0.0
-        self._lock = threading.Lock()
+        self._turn = threading.Condition()
         self._cutting = False
 
     def take(self, operation: str) -> Cut | None:
         """The cut that this call meets; `finish` must follow."""
-        with self._lock:
-            wanted = next((cut for cut in self.cuts if cut.operation == operation and not cut.done), None)
+        with self._turn:
+            if not self._wanted(operation):
+                return None
+            # A call that comes once only must not slip by while another one is being cut.
+            self._turn.wait_for(lambda: not self._cutting, LONGEST_CUT_SECONDS)
+            wanted = self._wanted(operation)
             if wanted is None or self._cutting or time.monotonic() < self._last + wanted.rest:
                 return None
             if wanted.skip:
@@ -73,11 +78,15 @@ class Plan:
             self._cutting = True
             return wanted
 
+    def _wanted(self, operation: str) -> Cut | None:
+        return next((cut for cut in self.cuts if cut.operation == operation and not cut.done), None)
+
     def finish(self, cut: Cut, program: str) -> None:
         """`program` is who died; empty when nobody did, and the cut stays to be made."""
-        with self._lock:
+        with self._turn:
             cut.program = program
             self._cutting = False
+            self._turn.notify_all()
             self._last = time.monotonic()
 
     @property

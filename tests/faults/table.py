@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.scenarios import Outcome
+from tests.faults.scenarios import SCENARIOS, Outcome
 
 COLUMNS = ("scenario", "items", "kills", "calls", "duplicates", "missing", "lost", "stuck", "money", "seconds")
 HEAD = f"{COLUMNS[0]:18}" + "".join(f"{name:>11}" for name in COLUMNS[1:])
@@ -25,11 +25,25 @@ def line(outcome: Outcome) -> str:
 
 
 def write(outcomes: Sequence[Outcome], file: Path) -> None:
-    """Put the table between the two marks in a Markdown document. Raises ValueError when they are not there."""
-    rows = [[outcome.name, *(f"{number:,}" for number in figures(outcome))] for outcome in outcomes]
-    rule = ["---", *["--:"] * (len(COLUMNS) - 1)]
-    table = "".join(f"| {' | '.join(cells)} |\n" for cells in ([*COLUMNS], rule, *rows))
-    text, found = _FIGURES.subn(lambda _: table, file.read_text())
-    if not found:
+    """Put the lines into the table between the two marks of a Markdown document; others that stand there stay.
+
+    Raises ValueError when the marks are not there.
+    """
+    text = file.read_text()
+    found = _FIGURES.search(text)
+    if found is None:
         raise ValueError(f"{file} has no place for the figures.")
-    file.write_text(text)
+    rows = {cells[0]: cells for cells in map(_cells, found[0].splitlines()[2:])}
+    rows |= {outcome.name: [outcome.name, *(f"{number:,}" for number in figures(outcome))] for outcome in outcomes}
+    order = [*SCENARIOS, *rows]
+    lines = [
+        [*COLUMNS],
+        ["---", *["--:"] * (len(COLUMNS) - 1)],
+        *sorted(rows.values(), key=lambda c: order.index(c[0])),
+    ]
+    table = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    file.write_text(text[: found.start()] + table + text[found.end() :])
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("| ").split("|")]

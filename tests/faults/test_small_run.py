@@ -101,17 +101,21 @@ def test_a_line_of_the_table_stands_under_its_head(finished: Installation) -> No
     assert len(line(outcome).removesuffix("   ok")) == len(HEAD)
 
 
-def test_the_table_goes_between_its_marks_and_nowhere_else(tmp_path: Path) -> None:
+def test_new_lines_go_into_the_table_of_the_document_and_leave_the_others(tmp_path: Path) -> None:
     document = tmp_path / "reliability.md"
-    document.write_text("before\n<!-- figures -->\nold\n<!-- end of figures -->\nafter\n")
-    write([Outcome("small", kills=4, calls=1234)], document)
-    head, rule, row = document.read_text().splitlines()[2:5]
-    assert (head[:20], rule[:10], row) == (
-        "| scenario | items |",
-        "| --- | --",
-        "| small | 0 | 4 | 1,234 | 0 | 0 | 0 | 0 | 0 | 0 |",
-    )
-    assert document.read_text().startswith("before\n") and document.read_text().endswith("figures -->\nafter\n")
+    document.write_text("before\n<!-- figures -->\n<!-- end of figures -->\nafter\n")
+    write([Outcome("drops", kills=1), Outcome("kills", kills=4, calls=1234)], document)
+    write([Outcome("drops", kills=2)], document)
+    assert document.read_text().splitlines() == [
+        "before",
+        "<!-- figures -->",
+        "| scenario | items | kills | calls | duplicates | missing | lost | stuck | money | seconds |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
+        "| kills | 0 | 4 | 1,234 | 0 | 0 | 0 | 0 | 0 | 0 |",
+        "| drops | 0 | 2 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
+        "<!-- end of figures -->",
+        "after",
+    ]
     document.write_text("no marks")
     with pytest.raises(ValueError, match="no place for the figures"):
         write([], document)
