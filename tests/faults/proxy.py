@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import random
+import socket
 import threading
 import time
 from collections import Counter
@@ -137,6 +138,12 @@ class CuttingProxy:
         operation = handler.headers.get("X-Amz-Target", "").rpartition(".")[2]
         self.calls[operation] += 1
         cut = self.plan.take(operation)
+        if handler.has_hung_up():
+            # It was held here while its caller died: it never leaves. A day later would be too late for it.
+            handler.close_connection = True
+            if cut is not None:
+                self.plan.finish(cut, "")
+            return
         try:
             if cut is None or cut.moment is not Moment.BEFORE:
                 reply = self._forward(handler, body)
@@ -197,6 +204,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.proxy.pass_on(self, body)
+
+    def has_hung_up(self) -> bool:
+        """Whether the caller has closed its end: a living one waits for its reply."""
+        try:
+            return self.connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def deliver(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
         self.send_response_only(status)

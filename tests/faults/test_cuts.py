@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
@@ -111,6 +114,37 @@ def test_a_cut_waits_for_its_turn_and_hits_no_other_operation(proxy: CuttingProx
     assert killed == []
     with pytest.raises(requests.ConnectionError):
         call(proxy, "CreateHIT")
+
+
+def test_a_call_that_waited_for_another_cut_is_gone_with_its_caller(marketplace: Marketplace) -> None:
+    dying, dead = threading.Event(), threading.Event()
+
+    def kill(port: int, cut: Cut) -> str:
+        dying.set()
+        dead.wait(5)
+        return "worker"
+
+    with CuttingProxy(kill) as proxy:
+        proxy.upstream = marketplace.url
+        proxy.plan = Plan([Cut("SendBonus", Moment.DAY), Cut("SendBonus", Moment.AFTER)])
+        first = threading.Thread(target=lambda: suppressed(call, proxy, "SendBonus"))
+        first.start()
+        dying.wait(5)
+        address = urlsplit(proxy.url)
+        with socket.create_connection((address.hostname, address.port)) as caller:
+            head = f"POST / HTTP/1.1\r\nHost: {address.netloc}\r\nX-Amz-Target: {TARGET}.SendBonus\r\n"
+            caller.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
+            until(lambda: proxy.calls["SendBonus"] == 2, 5, "the second call waits")
+        dead.set()
+        first.join()
+        time.sleep(0.2)
+        assert len(marketplace.asked) == 1
+        assert len(proxy.plan.left) == 1
+
+
+def suppressed(work: Callable[..., object], *arguments: object) -> None:
+    with suppress(requests.ConnectionError):
+        work(*arguments)
 
 
 def test_a_silent_marketplace_is_silent_through_the_proxy_too(proxy: CuttingProxy) -> None:
