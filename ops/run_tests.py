@@ -49,6 +49,13 @@ IN_A_BROWSER = (
 AROUND_THE_DATABASE = (
     "tests/hits/api/test_guard.py",
     "tests/hits/api/test_schema.py",
+    "tests/hits/commands",
+    "tests/hits/crowd",
+    # Rooms against a marketplace; the main job, the harvest and the two leads are run on PostgreSQL too.
+    "tests/hits/flow/harvest/test_calls.py",
+    "tests/hits/flow/test_crashes.py",
+    "tests/hits/flow/test_money_properties.py",
+    "tests/hits/flow/test_topping_up.py",
     "tests/hits/protocols",
     "tests/hits/recipes",
     "tests/hits/test_market.py",
