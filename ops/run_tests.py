@@ -47,8 +47,7 @@ IN_A_BROWSER = (
 )
 # Guards, signatures and programs around the database: the same rows on any of them.
 AROUND_THE_DATABASE = (
-    "tests/hits/api/test_guard.py",
-    "tests/hits/api/test_schema.py",
+    "tests/hits/api",
     "tests/hits/commands",
     "tests/hits/crowd",
     # Rooms against a marketplace; the main job, the harvest and the two leads are run on PostgreSQL too.
@@ -59,9 +58,7 @@ AROUND_THE_DATABASE = (
     "tests/hits/protocols",
     "tests/hits/recipes",
     "tests/hits/test_market.py",
-    "tests/hits/views/test_access.py",
-    "tests/hits/views/test_costs.py",
-    "tests/hits/views/test_plots.py",
+    "tests/hits/views",
     # A program of its own, started forty times.
     "tests/marketplace/acceptance/test_awscli.py",
     "tests/marketplace/commands",
