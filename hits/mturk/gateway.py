@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError
 from hits.mturk.caller import Caller
 from hits.mturk.calls import Calls, Report, Window
 from hits.mturk.concurrency import Concurrency, Run
-from hits.mturk.errors import GoneError, MarketplaceError, RefusedError, from_boto
+from hits.mturk.errors import MarketplaceError, NotYetError, RefusedError, from_boto
 from hits.mturk.limiter import Limiter, Pace
 from hits.mturk.question import read_answers
 from hits.mturk.shared import Shared
@@ -274,7 +274,10 @@ class Gateway:
         )
 
     def ensure_qualification_type(self, name: str, description: str) -> str:
-        """The id of the account's qualification type of that name, made when it is missing."""
+        """The id of the account's qualification type of that name, made when it is missing.
+
+        Raises NotYetError when lists do not show yet the one that is there.
+        """
         try:
             reply = self._call(
                 "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
@@ -291,7 +294,7 @@ class Gateway:
             for found in reply["QualificationTypes"]:
                 if found["Name"] == name:
                     return str(found["QualificationTypeId"])
-        raise GoneError("QualificationTypeDoesNotExist", f"The qualification “{name}” exists but is not listed yet.")
+        raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
 
     def grant(self, qualification_type_id: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         """Granting twice is granting once; another value takes the place of the one before."""

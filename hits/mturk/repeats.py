@@ -23,7 +23,6 @@ REPEATS: dict[str, Repeat] = {
     "get_account_balance": Repeat.READ,
     "get_assignment": Repeat.READ,
     "get_hit": Repeat.READ,
-    "get_qualification_score": Repeat.READ,
     "list_assignments_for_hit": Repeat.READ,
     "list_bonus_payments": Repeat.READ,
     "list_hits": Repeat.READ,
@@ -47,6 +46,4 @@ REPEATS: dict[str, Repeat] = {
     "disassociate_qualification_from_worker": Repeat.ONCE,
     # Names are unique in an account: the second one says so, and the type is looked up by its name.
     "create_qualification_type": Repeat.ONCE,
-    # Workers would get the letter twice.
-    "notify_workers": Repeat.NEVER,
 }

@@ -1,7 +1,7 @@
 """Reads that lag behind, on demand: as the real service's did, for tests of programs that must live with it.
 
-A read answers as of some seconds ago: HITs and submissions since then do not show, counters and status
-are those of then. Judgements, changed expiries and added assignments show at once.
+A read answers as of some seconds ago: HITs and submissions since then do not show, nor qualification types in lists;
+counters and status are those of then. Judgements, changed expiries and added assignments show at once.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from marketplace.models import Assignment, Controls, Hit
+from marketplace.models import Assignment, Controls, Hit, QualificationType
 from marketplace.operations import Call
 from marketplace.rules.errors import AssignmentDoesNotExist, HitDoesNotExist, InvalidAssignmentState
 
@@ -46,6 +46,8 @@ def visible(call: Call, rows: QuerySet[Any]) -> QuerySet[Any]:
     """Without what has come since; `call` is a stale one."""
     if rows.model is Assignment:
         return rows.filter(submitted_at__lte=call.now)
+    if rows.model is QualificationType:
+        return rows.filter(created_at__lte=call.now)
     if rows.model is not Hit:
         return rows
     if call.operation == "ListReviewableHITs":

@@ -10,7 +10,14 @@ from decimal import Decimal
 import pytest
 
 from hits.mturk.calls import STEPS, Figures, Window
-from hits.mturk.errors import AlreadyExistsError, CredentialsError, RefusedError, ThrottledError, UnreachableError
+from hits.mturk.errors import (
+    AlreadyExistsError,
+    CredentialsError,
+    NotYetError,
+    RefusedError,
+    ThrottledError,
+    UnreachableError,
+)
 from hits.mturk.gateway import Gateway, HitTypeSpec
 from hits.mturk.question import external_question
 from hits.mturk.repeats import REPEATS, Repeat
@@ -70,6 +77,18 @@ def test_a_call_that_would_be_done_twice_is_never_repeated(
     with pytest.raises(UnreachableError):
         connect().balance()
     assert controls.counts() == {"GetAccountBalance": 1}
+
+
+def test_a_qualification_type_that_is_there_and_not_listed_yet_is_asked_for_again_later(
+    connect: Connect, controls: TestControls
+) -> None:
+    gateway, name = connect(), f"Reader {secrets.token_hex(4)}"
+    made = gateway.ensure_qualification_type(name, "Reads")
+    controls.turn(stale_seconds=60)
+    with pytest.raises(NotYetError, match="not listed yet"):
+        gateway.ensure_qualification_type(name, "Reads")
+    controls.turn(stale_seconds=0)
+    assert gateway.ensure_qualification_type(name, "Reads") == made
 
 
 def test_a_refusal_is_not_repeated(connect: Connect, controls: TestControls) -> None:

@@ -24,8 +24,8 @@ def _operations_of_the_gateway() -> set[str]:
     return found
 
 
-def test_every_operation_of_the_gateway_is_in_the_table():
-    assert _operations_of_the_gateway() <= REPEATS.keys()
+def test_the_table_holds_every_operation_of_the_gateway_and_no_other():
+    assert _operations_of_the_gateway() == REPEATS.keys()
 
 
 def test_the_table_names_operations_of_the_service_and_calls_reading_what_only_reads():

@@ -51,6 +51,14 @@ def test_a_submission_does_not_show_and_cannot_be_judged_yet(
     assert Assignment.objects.get().status == "Approved"
 
 
+def test_a_new_qualification_type_is_not_listed_yet(stale: None, mturk: Any) -> None:
+    mturk.create_qualification_type(Name="Reader", Description="Reads", QualificationTypeStatus="Active")
+    own = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
+    assert mturk.list_qualification_types(**own)["NumResults"] == 0
+    clock.advance(timedelta(seconds=31))
+    assert mturk.list_qualification_types(**own)["NumResults"] == 1
+
+
 def test_counters_and_status_are_those_of_then(
     stale: None, mturk: Any, hit_type: Any, make_hit: Any, make_worker: Any
 ) -> None:
