@@ -14,7 +14,7 @@ import pytest
 from ops.stack import Stack
 from tests.benchmarks.synthetic import examples
 
-ITEMS = 1500
+ITEMS = 600
 BEGIN = """
 from decimal import Decimal
 from django.contrib.auth import get_user_model

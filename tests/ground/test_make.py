@@ -44,6 +44,12 @@ def test_every_test_belongs_to_a_group_on_sqlite() -> None:
     assert [file for file in files if not any(group.has(file) for group in groups)] == []
 
 
+def test_every_test_belongs_to_a_group_with_a_server() -> None:
+    groups = run_tests.groups("postgres://postgres@127.0.0.1:5432/")
+    files = [str(file.relative_to(ROOT)) for file in sorted((ROOT / "tests").rglob("test_*.py"))]
+    assert [file for file in files if not any(group.has(file) for group in groups)] == []
+
+
 @pytest.mark.parametrize("path", [*run_tests.PURE, *run_tests.IN_A_BROWSER, *run_tests.AROUND_THE_DATABASE])
 def test_what_is_left_out_on_postgresql_is_there(path: str) -> None:
     """A file that was renamed would run twice and nobody would notice."""
