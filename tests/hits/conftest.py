@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import pytest
+from botocore.loaders import JSONFileLoader
 from django.core.cache import cache
 
 from annotate.celery import app
@@ -14,6 +16,14 @@ from tests.hits.market import market, marketplace
 from tests.quick_flush import quick_flush
 
 __all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def service_description_read_once() -> Iterator[None]:
+    """Each test has gateways of its own, and each would spend a tenth of a second on botocore's large files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", staticmethod(functools.cache(JSONFileLoader().load_file)))
+        yield
 
 
 @pytest.fixture
