@@ -30,7 +30,7 @@ def score(stage: Stage) -> int:
 
 
 def _unscored(stage: Stage) -> list[Assignment]:
-    rows = stage.assignments.filter(scored=False).select_related("hit__item__document")
+    rows = stage.assignments.filter(scored=False).select_related("hit__item__document", "worker")
     return list(rows.order_by("id")[:CHUNK])
 
 
@@ -61,7 +61,7 @@ def standing_blocks(stage: Stage) -> set[int]:
 def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment, *, void: bool) -> list[Label]:
     item = row.hit.item
     try:
-        checked = protocol.check(item.document.data, item.data, stage.settings, row.answer)
+        checked = protocol.check(item.document.data, item.data, stage.settings, row.answer, row.worker.worker_id)
     except AnswerRefusedError as error:
         row.problem = str(error)
         return []

@@ -20,7 +20,7 @@ from hits.flow.common import protocol_of
 from hits.models import Assignment, Block, Draft, Hit, Item
 from hits.models.due import mark_due
 from hits.models.links import hit_pk
-from hits.protocols.base import Json
+from hits.protocols.base import AnswerRefusedError, Json, Step, StepwiseProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
@@ -51,6 +51,10 @@ class NotEligibleError(TaskRefusedError):
         super().__init__(message)
 
 
+class NoStepsError(TaskRefusedError):
+    """The task is one page."""
+
+
 class DraftRefusedError(TaskRefusedError):
     """The draft is too large to keep."""
 
@@ -78,6 +82,7 @@ class Page:
     token: str = ""
     draft: dict[str, str] = field(default_factory=dict)
     first_visit: bool = True
+    step: Step | None = None
 
     @property
     def preview(self) -> bool:
@@ -97,28 +102,45 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
 
     Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
     """
-    protocol = protocol_of(hit.stage)
-    template = f"{protocol.name}/task.html"
-    options = protocol.settings(hit.stage.settings)
-    task = protocol.page(hit.item.document.data, hit.item.data, options)
     if query.get("assignmentId", PREVIEW) == PREVIEW:
-        return Page(hit, template, task, options)
+        return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)
     origin = _submit_origin(query)
     refuse_ineligible(visit)
     draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
+    return _page(visit, origin, draft.fields if draft else {}, first_visit=draft is None and not _was_here(visit))
+
+
+def _page(
+    visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None, *, first_visit: bool = True
+) -> Page:
+    """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
+    hit = visit.hit
+    protocol = protocol_of(hit.stage)
+    options = protocol.settings(hit.stage.settings)
+    if isinstance(protocol, StepwiseProtocol) and step is None:
+        step = _resumed(hit, draft, visit.worker_id)
     return Page(
         hit,
-        template,
-        task,
+        f"{protocol.name}/task.html",
+        protocol.page(hit.item.document.data, hit.item.data, options, visit.worker_id),
         options,
         assignment_id=visit.assignment_id,
         worker_id=visit.worker_id,
-        submit_url=f"{origin}/mturk/externalSubmit",
-        token=page_token(visit),
-        draft=draft.fields if draft else {},
-        first_visit=draft is None and not _was_here(visit),
+        submit_url=f"{origin}/mturk/externalSubmit" if origin else "",
+        token=page_token(visit) if visit.assignment_id else "",
+        draft=draft,
+        first_visit=first_visit,
+        step=step,
     )
+
+
+def _resumed(hit: Hit, draft: Mapping[str, str], worker_id: str) -> Step:
+    """Where the worker was; from the start when the draft is not one of these steps."""
+    try:
+        return _step(hit, {**draft, "step": ""}, worker_id, back=False)
+    except AnswerRefusedError:
+        return _step(hit, {}, worker_id, back=False)
 
 
 def page_token(visit: Visit) -> str:
@@ -143,8 +165,38 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     refuse_ineligible(visit)
     stage, item = visit.hit.stage, visit.hit.item
     protocol = protocol_of(stage)
-    protocol.check(item.document.data, item.data, protocol.settings(stage.settings), answer_fields(fields))
+    options = protocol.settings(stage.settings)
+    protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
     _announce(visit)
+
+
+def take_step(token: str, fields: Mapping[str, str], *, back: bool) -> Page:
+    """The next screen of a task that asks one thing at a time; what was said so far is kept as a draft.
+
+    Raises TokenRefusedError, NotEligibleError, NoStepsError, DraftRefusedError, and AnswerRefusedError from the
+    protocol, which keeps nothing.
+    """
+    visit = read_page_token(token)
+    refuse_ineligible(visit)
+    step = _step(visit.hit, fields, visit.worker_id, back=back)
+    save_draft(token, {**step.kept, "step": str(step.number)})
+    return _page(visit, _submit_origin(fields), step.kept, step)
+
+
+def stay(token: str, fields: Mapping[str, str]) -> Page:
+    """The screen that was not answered, with what was said on it. Raises TokenRefusedError, NotEligibleError."""
+    visit = read_page_token(token)
+    refuse_ineligible(visit)
+    said = answer_fields(fields)
+    return _page(visit, _submit_origin(fields), dict(said), _resumed(visit.hit, said, visit.worker_id))
+
+
+def _step(hit: Hit, fields: Mapping[str, str], worker_id: str, *, back: bool) -> Step:
+    protocol = protocol_of(hit.stage)
+    if not isinstance(protocol, StepwiseProtocol):
+        raise NoStepsError("This task has no steps.")
+    options = protocol.settings(hit.stage.settings)
+    return protocol.step(hit.item.document.data, hit.item.data, options, answer_fields(fields), worker_id, back=back)
 
 
 def _announce(visit: Visit) -> None:

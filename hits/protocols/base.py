@@ -1,16 +1,22 @@
 """What a protocol is: one kind of task. A protocol is a folder under `protocols/`, found by scanning.
 
 The folder `protocols/<name>/` holds `protocol.py` with a module-level `protocol` that satisfies `TaskProtocol`,
-`templates/<name>/task.html` and `static/` (served under `static/<name>/`).
+`templates/<name>/task.html` and `static/` (served under `static/<name>/`). A protocol that asks one thing after
+another satisfies `StepwiseProtocol`.
+
+Units of labels are short names; a protocol that asks several things of one kind names them `group/unit`, such as
+`q3/label`. Values that a vote rule shall count are texts of at most `COUNTED` characters, truth values or whole
+numbers; anything else (a written text, a list) is a label that no rule counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 Json = dict[str, Any]
+COUNTED = 60
 
 
 class AnswerRefusedError(Exception):
@@ -51,11 +57,46 @@ class TaskProtocol(Protocol):
     def settings(self, given: Mapping[str, Any]) -> Json:
         """The given settings completed with defaults. Raises SettingsRefusedError."""
 
-    def page(self, document: Json, item: Json, settings: Json) -> Json:
-        """The context of the task template. Never holds the reference answers."""
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """The context of the task template. Never holds the reference answers.
 
-    def check(self, document: Json, item: Json, settings: Json, fields: Mapping[str, str]) -> CheckedAnswer:
+        `worker` seeds what is shown in another order to everybody; it is empty in a preview.
+        """
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
         """Validate the posted fields and turn them into labels. Raises AnswerRefusedError."""
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Measures over (document, item, label value) of one answer an item, such as em and f1; may be empty."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One of several screens of a task.
+
+    `number` counts from 1 to at most `of`; `context` is for the template; `kept` are the fields of the steps before,
+    which the form carries along; `last` says that its form goes to the marketplace.
+    """
+
+    number: int
+    of: int
+    context: Json
+    kept: dict[str, str]
+    last: bool
+
+
+@runtime_checkable
+class StepwiseProtocol(TaskProtocol, Protocol):
+    """Asks one thing at a time, each depending on what was said before. Its `check` sees all fields together."""
+
+    def step(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str, *, back: bool
+    ) -> Step:
+        """The step that follows what was answered on screen, or with `back` the one before that.
+
+        Field `step` is the number of the step that was on screen; where it is empty, the first step that is not
+        answered comes. Fields of steps whose condition does not hold are dropped. Raises AnswerRefusedError when the
+        step on screen, or one before it, is not answered; with `back`, the one on screen may be left open.
+        """

@@ -6,7 +6,7 @@ rendered without a request, so that no context processor touches a session. Open
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -32,7 +32,8 @@ def in_frame(view: View) -> View:
     @wraps(view)
     def framed(*args: Any, **kwargs: Any) -> HttpResponseBase:
         origins = list(settings.MTURK_SUBMIT_ORIGINS)
-        return csp_replace({"frame-ancestors": origins, "form-action": origins})(view)(*args, **kwargs)
+        # Steps of one task are posted here, its answer there.
+        return csp_replace({"frame-ancestors": origins, "form-action": ["'self'", *origins]})(view)(*args, **kwargs)
 
     return xframe_options_exempt(never_cache(framed))
 
@@ -45,6 +46,28 @@ def task(request: HttpRequest, token: str) -> HttpResponse:
     except serving.TaskRefusedError as refusal:
         return _refusal_page(refusal)
     return HttpResponse(render_to_string(page.template, {"page": page, "project": page.hit.stage.project}))
+
+
+@csrf_exempt
+@require_POST
+@in_frame
+def step(request: HttpRequest) -> HttpResponse:
+    """The next screen of a stepwise task, or with `go=back` the one before: a part for htmx, else the whole page.
+
+    A step that is not answered comes back with the reasons and 422. Works without JavaScript.
+    """
+    token, fields = _posted(request)
+    back = fields.pop("go", "") == "back"
+    reasons: Sequence[str] = ()
+    try:
+        page = serving.take_step(token, fields, back=back)
+    except AnswerRefusedError as refusal:
+        page, reasons = serving.stay(token, fields), refusal.reasons
+    except serving.TaskRefusedError as refusal:
+        return _refusal_page(refusal)
+    template = page.template.replace("task.html", "_step.html") if request.headers.get("HX-Request") else page.template
+    context = {"page": page, "project": page.hit.stage.project, "reasons": reasons}
+    return HttpResponse(render_to_string(template, context), status=422 if reasons else 200)
 
 
 @csrf_exempt
@@ -91,5 +114,6 @@ def _refusal_page(refusal: serving.TaskRefusedError) -> HttpResponse:
 task_urls = [
     path("task/check/", check, name="task-check"),
     path("task/draft/", draft, name="task-draft"),
+    path("task/step/", step, name="task-step"),
     path("task/<str:token>/", task, name="task"),
 ]

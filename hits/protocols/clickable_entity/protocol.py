@@ -47,7 +47,7 @@ class ClickableEntity:
             raise SettingsRefusedError(faults)
         return settings
 
-    def page(self, document: Json, item: Json, settings: Json) -> Json:
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
         """{"blocks": [{"bullets": bool, "lines": [[piece, ...], ...]}, ...], "statement": [text, ...], "max_comment"}.
 
         A piece is {"text"} or {"text", "value": "start-end", "group"}; the statement is cut at its blanks. Only the
@@ -59,7 +59,9 @@ class ClickableEntity:
             "max_comment": MAX_REMARK - sum(len(sentence) + 1 for sentence in REPORTS.values()),
         }
 
-    def check(self, document: Json, item: Json, settings: Json, fields: Mapping[str, str]) -> CheckedAnswer:
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
         span = _chosen(document, fields)
         start, end = span
         label = LabelValue(

@@ -233,7 +233,7 @@ def test_only_the_marketplaces_may_frame_it(hit, open_task, marketplace, client)
         policy = response["Content-Security-Policy"]
         assert "X-Frame-Options" not in response
         assert f"frame-ancestors {marketplace.origin};" in policy + ";"
-        assert f"form-action {marketplace.origin};" in policy + ";"
+        assert f"form-action 'self' {marketplace.origin};" in policy + ";"
         assert "unsafe" not in policy
 
 

@@ -12,10 +12,10 @@ class YesOrNo:
             raise SettingsRefusedError(["There is nothing to set."])
         return {}
 
-    def page(self, document, item, settings):
+    def page(self, document, item, settings, worker=""):
         return {"text": document["text"], "question": item["question"]}
 
-    def check(self, document, item, settings, fields):
+    def check(self, document, item, settings, fields, worker=""):
         answer = fields.get("answer", "")
         if answer not in ("yes", "no"):
             raise AnswerRefusedError(["Choose yes or no."])
