@@ -16,6 +16,7 @@ from hits.flow import (
     blocking,
     bonuses,
     compensating,
+    computing,
     deciding,
     harvesting,
     importing,
@@ -178,6 +179,11 @@ def check_ledger(check_pk: int) -> int:
 
 
 @shared_task
+def compute(run_pk: int) -> int:
+    return computing.run(run_pk)
+
+
+@shared_task
 def make_release(project_pk: int, user_pk: int | None) -> int:
     project = Project.objects.get(pk=project_pk)
     made, _ = releasing.release(project, _user(user_pk))
@@ -226,6 +232,7 @@ def resume_all() -> int:
         *(send_bonuses.s(pk) for pk in bonuses.unfinished()),
         *(send_compensations.s(pk) for pk in compensating.unfinished()),
         *(check_ledger.s(pk) for pk in auditing.unfinished()),
+        *(compute.s(pk) for pk in computing.unfinished()),
     ]
     for signature in left:
         # While every worker is busy, one of each is enough in the queue.

@@ -1,4 +1,4 @@
-"""Advancing: kept items go on to the next stage of the recipe as their verdicts come."""
+"""Advancing: what a verdict leads to goes to the next stages of the recipe as it comes."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ from collections import defaultdict
 
 from django.db import transaction
 
-from hits.flow.common import recipe_of
+from hits.flow.collecting import judged, labels_of
+from hits.flow.common import make_items, recipe_of
 from hits.models import Item, Stage, Verdict
 from hits.models.summaries import refresh_summary
+from hits.recipes.source import NextItem
 
 CHUNK = 1000
 
 
 def advance(stage: Stage) -> int:
-    """Make the next stage's items of the verdicts that nobody took up; returns how many items are new.
+    """Make later stages' items of the verdicts that nobody took up; returns how many items are new.
 
-    Each item of a stage leads to at most one item of another, whatever happens to its verdict later.
+    An item that its stage has already, by its key, stays as it is, whatever happens to the verdict later.
     """
     steps = recipe_of(stage.project).steps
     stages = {found.key: found for found in stage.project.stages.all()}
     waiting = Verdict.objects.filter(item__stage=stage, superseded_at=None, advanced=False)
     new: dict[str, int] = defaultdict(int)
     while verdicts := list(waiting.select_related("item__document").order_by("id")[:CHUNK]):
-        found = [
-            (verdict, steps.next_items(stage.key, verdict.item.document.purpose, verdict.outcome))
-            for verdict in verdicts
-        ]
+        labels = labels_of([verdict.item_id for verdict in verdicts])
+        to_come: dict[str, list[tuple[Item, NextItem]]] = defaultdict(list)
+        for verdict in verdicts:
+            for made in steps.next_items(judged(stage, verdict.item, verdict, labels.get(verdict.item_id, ()))):
+                to_come[made.stage].append((verdict.item, made))
         with transaction.atomic():
-            for key in {key for _, key in found if key}:
-                new[key] += _send_on(stages[key], [verdict.item for verdict, to in found if to == key])
+            for key, items in to_come.items():
+                new[key] += make_items(stages[key], items)
             Verdict.objects.filter(id__in=[verdict.pk for verdict in verdicts]).update(advanced=True)
     for key in new:
         refresh_summary(stages[key])
@@ -39,14 +42,3 @@ def advance(stage: Stage) -> int:
 def unfinished() -> list[int]:
     """Stages with verdicts that nobody took up since a crash."""
     return sorted(set(Verdict.objects.filter(advanced=False, superseded_at=None).values_list("item__stage", flat=True)))
-
-
-def _send_on(stage: Stage, items: list[Item]) -> int:
-    known = set(stage.items.filter(key__in=[item.key for item in items]).values_list("key", flat=True))
-    rows = [
-        Item(stage=stage, document_id=item.document_id, parent=item, key=item.key, data=item.data)
-        for item in items
-        if item.key not in known
-    ]
-    Item.objects.bulk_create(rows, batch_size=1000)
-    return len(rows)

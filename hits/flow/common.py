@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 
 from django.conf import settings
 
 from hits import protocols, recipes
-from hits.models import Project, Qualification, Stage
+from hits.models import Item, Project, Qualification, Stage
 from hits.models.commitments import BalanceTooLowError, planned_cost
+from hits.models.needs import chunks
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limits
 from hits.protocols.base import TaskProtocol
+from hits.recipes.source import NextItem
 
 QUALIFICATIONS = {
     "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
@@ -71,6 +74,20 @@ def load_recipe(name: str) -> recipes.Recipe:
 
 def recipe_of(project: Project) -> recipes.Recipe:
     return load_recipe(project.recipe)
+
+
+def make_items(stage: Stage, items: Sequence[tuple[Item, NextItem]]) -> int:
+    """Make the items that the stage lacks by their keys, each with the item it came from; returns how many."""
+    known: set[str] = set()
+    for some in chunks([made.key for _, made in items]):
+        known.update(stage.items.filter(key__in=some).values_list("key", flat=True))
+    rows = [
+        Item(stage=stage, document_id=parent.document_id, parent=parent, key=made.key, data=made.data)
+        for parent, made in items
+        if made.key not in known
+    ]
+    Item.objects.bulk_create(rows, batch_size=1000)
+    return len(rows)
 
 
 def ensure_hit_type(stage: Stage, market: Gateway) -> str:

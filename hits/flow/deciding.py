@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import Count, F, Q
@@ -13,6 +14,7 @@ from django.utils import timezone
 from hits.flow.common import protocol_of
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.models.summaries import refresh_summary
+from hits.protocols.base import COUNTED
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
@@ -34,7 +36,7 @@ def decide(stage: Stage) -> int:
     rule = Rule.from_dict(stage.rule)
     total = 0
     while items := list(stage.items.filter(stale=True).order_by("id")[:CHUNK]):
-        _decide_chunk(rule, items)
+        _decide_chunk(rule, stage.rule_edition, items)
         total += len(items)
     if total:
         refresh_summary(stage)
@@ -47,7 +49,7 @@ def unfinished() -> list[int]:
     return sorted(set(Item.objects.filter(stale=True).values_list("stage", flat=True)))
 
 
-def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
+def _decide_chunk(rule: Rule, edition: int, items: Sequence[Item]) -> None:
     pks = [item.pk for item in items]
     with transaction.atomic():
         # Cleared before the labels are read: what happens from now on makes the item stale again.
@@ -55,10 +57,12 @@ def _decide_chunk(rule: Rule, items: Sequence[Item]) -> None:
         votes = _votes(pks, rule.params["answers"])
         newest = _newest_hits(pks)
         outcomes = {pk: apply_rule(rule, votes[pk]) for pk in pks}
-        _write_verdicts(outcomes)
+        _write_verdicts(outcomes, edition)
         for item in items:
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
-        Item.objects.bulk_update(items, ["state"], batch_size=500)
+            item.conclusion = outcomes[item.pk].conclusion
+            item.ballots = ballots(votes[item.pk])
+        Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
         _tell_why(items, newest)
 
 
@@ -66,15 +70,39 @@ def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
     """The first votes that count, in the order of their submission, one a worker; later ones are spare."""
     votes: dict[int, list[Vote]] = defaultdict(list)
     rows = Label.objects.filter(item__in=pks, void=False).order_by("assignment__submitted_at", "id")
-    seen: set[tuple[int, int]] = set()
-    for item, worker, value, correct in rows.values_list("item", "worker__pk", "value", "correct"):
-        if (item, worker) not in seen and len(votes[item]) < wanted:
-            seen.add((item, worker))
-            votes[item].append(Vote(str(worker), value, correct))
+    first: dict[tuple[int, int], tuple[int, Vote]] = {}
+    columns = ("item", "worker__pk", "assignment", "unit", "value", "correct")
+    for item, worker, assignment, unit, value, correct in rows.values_list(*columns):
+        if (item, worker) not in first:
+            if len(votes[item]) == wanted:
+                continue
+            vote = Vote(str(worker), value, correct, said={})
+            first[item, worker] = (assignment, vote)
+            votes[item].append(vote)
+        # A second answer of the same worker is spare, one more label of the first answer is not.
+        of, vote = first[item, worker]
+        if of == assignment:
+            _say(cast(dict, vote.said), unit, value, correct)
     return votes
 
 
-def _write_verdicts(outcomes: dict[int, Outcome]) -> None:
+def _say(said: dict[str, str | bool | int], unit: str, value: Any, correct: bool | None) -> None:
+    if isinstance(value, bool | int) or (isinstance(value, str) and len(value) <= COUNTED):
+        said[unit] = value
+    if correct is not None:
+        said[f"{unit}.correct"] = correct
+
+
+def ballots(votes: Sequence[Vote]) -> str:
+    """What the votes say, in one spelling whatever their order; rules look at nothing else."""
+    return json.dumps(sorted((dict(vote.said) for vote in votes), key=_spelled), sort_keys=True, ensure_ascii=False)
+
+
+def _spelled(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, sort_keys=True, ensure_ascii=False)
+
+
+def _write_verdicts(outcomes: dict[int, Outcome], edition: int) -> None:
     standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
     changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome)}
     Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
@@ -84,6 +112,9 @@ def _write_verdicts(outcomes: dict[int, Outcome]) -> None:
             outcome=outcome.outcome,
             rule=outcome.rule,
             rule_version=outcome.version,
+            rule_edition=edition,
+            conclusion=outcome.conclusion,
+            parts=dict(outcome.parts),
             detail=outcome.counts.to_dict(),
         )
         for pk, outcome in changed.items()
@@ -94,12 +125,9 @@ def _write_verdicts(outcomes: dict[int, Outcome]) -> None:
 def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
     if standing is None:
         return outcome.outcome != "open"
-    return (standing.outcome, standing.rule, standing.rule_version, standing.detail) != (
-        outcome.outcome,
-        outcome.rule,
-        outcome.version,
-        outcome.counts.to_dict(),
-    )
+    said = (standing.outcome, standing.conclusion, standing.parts, standing.rule, standing.rule_version)
+    says = (outcome.outcome, outcome.conclusion, dict(outcome.parts), outcome.rule, outcome.version)
+    return said != says or standing.detail != outcome.counts.to_dict()
 
 
 def _newest_hits(pks: Sequence[int]) -> dict[int, Hit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from django.conf import settings
@@ -70,14 +71,17 @@ def _import(upload: Upload, held: Held) -> int:
         max_bytes=settings.MAX_IMPORT_BYTES,
         default_origin=upload.origin,
         progress=_progress(upload, held),
+        seed=upload.project.seed,
+        options=upload.project.options,
     )
     _refuse_known(upload.project, documents)
     _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents))
-    stage = upload.project.stages.get(position=1)
     with transaction.atomic():
-        items = _store(upload.project, stage, documents)
+        stages = _store(upload.project, documents)
+        items = sum(stages.values())
         _note(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
-    refresh_summary(stage)
+    for stage in stages:
+        refresh_summary(stage)
     return items
 
 
@@ -102,8 +106,8 @@ def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
 def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
     """An id that an earlier file brought is a fault like any other."""
     known_documents = _known(project.documents.all(), [document.key for document in documents])
-    first_items = Item.objects.filter(stage__project=project, stage__position=1)
-    known_items = _known(first_items, [item.key for document in documents for item in document.items])
+    items = Item.objects.filter(stage__project=project, parent=None)
+    known_items = _known(items, [item.key for document in documents for item in document.items])
     faults = [
         Fault(document.line, document.place, f"the id {key} was imported into this project before")
         for document in documents
@@ -125,12 +129,15 @@ def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
     return known
 
 
-def _store(project: Project, stage: Stage, documents: Sequence[SourceDocument]) -> int:
+def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage, int]:
+    """The stages that got items, with how many."""
     recipe = recipe_of(project)
+    stages = {stage.key: stage for stage in project.stages.order_by("position")}
+    first = next(iter(stages))
     purposes = recipe.steps.mark(
         [(document.key, document.origin) for document in documents],
         seed=project.seed,
-        eval_share=project.options["eval_share"],
+        options=project.options,
     )
     rows = Document.objects.bulk_create(
         (
@@ -146,12 +153,12 @@ def _store(project: Project, stage: Stage, documents: Sequence[SourceDocument]) 
         batch_size=1000,
     )
     items = [
-        Item(stage=stage, document=row, key=item.key, data=item.data)
+        Item(stage=stages[item.stage or first], document=row, key=item.key, data=item.data)
         for row, document in zip(rows, documents, strict=True)
         for item in document.items
     ]
     Item.objects.bulk_create(items, batch_size=2000)
-    return len(items)
+    return dict(Counter(item.stage for item in items))
 
 
 def unfinished() -> list[int]:

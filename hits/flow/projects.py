@@ -82,6 +82,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         rule=spec.rule.to_dict(),
         quality=vars(spec.quality) if spec.quality else {},
         not_workers_of=list(spec.asks_other_workers_than),
+        draws=spec.draws,
     )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
+from hits.flow.collecting import Rows
 from hits.flow.common import recipe_of
-from hits.models import Blob, Item, Project, Release, ReleaseFile
-from hits.recipes.source import ChainItem, ReleaseContent
+from hits.models import Blob, Project, Release, ReleaseFile
+from hits.recipes.source import ReleaseContent
 
 MANIFEST = "manifest.json"
 
@@ -43,9 +45,10 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     content = _build(project)
     if not any(content.counts.values()):
         raise NothingToReleaseError("No item has come through the stages yet, so there is nothing to release.")
-    manifest = _manifest(project, content)
-    files = {**content.files, MANIFEST: to_bytes(manifest)}
-    digest = hashlib.sha256(files[MANIFEST]).hexdigest()
+    files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
+    manifest = _manifest(project, content, files)
+    files[MANIFEST] = io.BytesIO(to_bytes(manifest))
+    digest = _sum(files[MANIFEST])
     latest = project.releases.order_by("-number").first()
     if latest and latest.digest == digest:
         return latest, False
@@ -58,26 +61,7 @@ def to_bytes(data: Any) -> bytes:
 
 
 def _build(project: Project) -> ReleaseContent:
-    return recipe_of(project).steps.build_release(list(_chains(project)), seed=project.seed)
-
-
-def _chains(project: Project) -> Iterator[ChainItem]:
-    stages = list(project.stages.order_by("position"))
-    kept = [set(stage.items.filter(state=Item.State.KEPT).values_list("key", flat=True).iterator()) for stage in stages]
-    rows = stages[0].items.filter(state=Item.State.KEPT).select_related("document").order_by("document__key", "key")
-    for item in rows.iterator(chunk_size=2000):
-        reached = _unbroken([stage.key for stage in stages], [item.key in keys for keys in kept])
-        document = item.document
-        yield ChainItem(
-            document.key, item.key, document.origin, document.purpose, document.data, item.data, tuple(reached)
-        )
-
-
-def _unbroken(keys: Sequence[str], kept: Sequence[bool]) -> Iterator[str]:
-    for key, stands in zip(keys, kept, strict=True):
-        if not stands:
-            return
-        yield key
+    return recipe_of(project).steps.build_release(Rows(project))
 
 
 def _scores(project: Project) -> dict[str, Any]:
@@ -86,7 +70,7 @@ def _scores(project: Project) -> dict[str, Any]:
     }
 
 
-def _manifest(project: Project, content: ReleaseContent) -> dict[str, Any]:
+def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:
     recipe = recipe_of(project)
     return {
         "project": project.name,
@@ -101,18 +85,27 @@ def _manifest(project: Project, content: ReleaseContent) -> dict[str, Any]:
         "statistics": content.statistics,
         "scores": _scores(project),
         "files": [
-            {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in sorted(content.files.items())
+            {"name": name, "bytes": file.seek(0, io.SEEK_END), "sha256": _sum(file)}
+            for name, file in sorted(files.items())
         ],
     }
 
 
+def _sum(file: BinaryIO) -> str:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while part := file.read(1 << 20):
+        digest.update(part)
+    return digest.hexdigest()
+
+
 @transaction.atomic
 def _store(
-    project: Project, manifest: dict[str, Any], digest: str, files: dict[str, bytes], user: User | None
+    project: Project, manifest: dict[str, Any], digest: str, files: Mapping[str, BinaryIO], user: User | None
 ) -> Release:
     last = project.releases.aggregate(last=Max("number"))["last"] or 0
     made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)
-    for name, data in sorted(files.items()):
-        ReleaseFile.objects.create(release=made, name=name, blob=Blob.store(data))
+    for name, file in sorted(files.items()):
+        file.seek(0)
+        ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
     return made

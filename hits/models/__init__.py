@@ -1,12 +1,14 @@
 """The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
 
 from hits.models.answers import Assignment, Draft, Label, Verdict
+from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.payments import Bonus, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
+from hits.models.rules import RuleEdition
 from hits.models.workers import Block, Qualification, Worker, WorkerStat
 
 __all__ = [
@@ -19,6 +21,8 @@ __all__ = [
     "BonusOrder",
     "BudgetExceededError",
     "Compensation",
+    "ComputationResult",
+    "ComputationRun",
     "Document",
     "Draft",
     "Extension",
@@ -32,6 +36,7 @@ __all__ = [
     "Qualification",
     "Release",
     "ReleaseFile",
+    "RuleEdition",
     "Stage",
     "StageSummary",
     "Upload",

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import BinaryIO
 
 from django.conf import settings
 from django.db import models, transaction
@@ -13,6 +16,7 @@ from django.db import models, transaction
 from hits.models.projects import Project
 
 CHUNK_BYTES = 1 << 20
+CHUNKS_AT_ONCE = 8
 
 
 def _pack(content: bytes) -> bytes:
@@ -30,12 +34,24 @@ class Blob(models.Model):
 
     @classmethod
     def store(cls, content: bytes) -> Blob:
-        parts = [content[start : start + CHUNK_BYTES] for start in range(0, len(content), CHUNK_BYTES)]
+        return cls.store_stream(io.BytesIO(content))
+
+    @classmethod
+    def store_stream(cls, stream: BinaryIO) -> Blob:
+        """Keeps what the stream holds from where it stands, a few chunks in memory at a time."""
+        size, digest = 0, hashlib.sha256()
         with transaction.atomic(), ThreadPoolExecutor() as pool:
-            blob = cls.objects.create(size=len(content), sha256=hashlib.sha256(content).hexdigest())
-            # Compression lets other threads run, so all cores share it.
-            for number, packed in enumerate(pool.map(_pack, parts)):
-                BlobChunk.objects.create(blob=blob, number=number, content=packed)
+            blob = cls.objects.create(size=0, sha256="")
+            numbers = count()
+            while parts := [part for part in (stream.read(CHUNK_BYTES) for _ in range(CHUNKS_AT_ONCE)) if part]:
+                for part in parts:
+                    size += len(part)
+                    digest.update(part)
+                # Compression lets other threads run, so all cores share it.
+                for packed in pool.map(_pack, parts):
+                    BlobChunk.objects.create(blob=blob, number=next(numbers), content=packed)
+            blob.size, blob.sha256 = size, digest.hexdigest()
+            blob.save(update_fields=["size", "sha256"])
         return blob
 
     def read_chunks(self) -> Iterator[bytes]:

@@ -85,6 +85,8 @@ class Stage(models.Model):
     settings = models.JSONField(default=dict, help_text="The protocol's settings, such as min_seconds.")
     requirements = models.JSONField(default=list)
     rule = models.JSONField(default=dict, help_text="The vote rule as data: name, version, params.")
+    rule_edition = models.PositiveIntegerField(default=1, help_text="Counts the rules that this stage has had.")
+    draws = models.PositiveIntegerField(default=0, help_text="Items that a draw brings by default; 0: none is drawn.")
     quality = models.JSONField(default=dict, help_text="The blocking policy; empty for none.")
     not_workers_of = models.JSONField(
         default=list, help_text="Keys of stages whose workers are excluded, item by item."
@@ -160,6 +162,10 @@ class Item(models.Model):
     data = models.JSONField(help_text="What the protocol asks: for a cloze item {query, answers, ...}.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)
     stale = models.BooleanField(default=False, help_text="Something happened that no verdict has seen yet.")
+    conclusion = models.CharField(max_length=40, blank=True, help_text="The rule's own word, such as valid.")
+    ballots = models.TextField(
+        blank=True, help_text="What the votes say, in one spelling, so that a rule is tried on each kind of item once."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]

@@ -17,6 +17,11 @@ class RuleError(ValueError):
     """A rule that does not exist, or parameters that do not fit it."""
 
 
+# What a vote says of each unit: a text, a truth value or a whole number. `<unit>.correct` is there as well, true or
+# false, where the unit was compared with a reference.
+Said = Mapping[str, str | bool | int]
+
+
 @dataclass(frozen=True)
 class Vote:
     """One worker's answer. `correct` is None where nothing was compared; a `void` vote counts for nothing."""
@@ -25,6 +30,7 @@ class Vote:
     value: Any
     correct: bool | None = None
     void: bool = False
+    said: Said = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,10 +112,14 @@ class Rule:
 
 @dataclass(frozen=True)
 class Outcome:
+    """`conclusion` is the rule's own word; `parts` holds one for each group of units where a rule judges groups."""
+
     outcome: OutcomeName
     rule: str
     version: int
     counts: Counts
+    conclusion: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 def available() -> list[tuple[str, int]]:

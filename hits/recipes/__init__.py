@@ -3,9 +3,14 @@
 A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules) and `steps.py` (pure
 functions that turn one stage's results into the next stage's items). Recipes lie in this package and in
 folders that the caller passes. `steps.py` holds
-`read_documents(stream, *, max_bytes, default_origin, progress) -> list[SourceDocument]`,
-`mark(documents, *, seed, eval_share) -> purposes`, `next_items(stage_key, item_purpose, outcome) -> stage key or None`
-and `build_release(chain, *, seed) -> ReleaseContent`.
+
+- `read_documents(stream, *, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`,
+- `mark([(document key, origin), ...], *, seed, options) -> purpose by document key`,
+- `next_items(JudgedItem) -> [NextItem, ...]`: what a verdict leads to,
+- `build_release(Collected) -> ReleaseContent`,
+
+and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`) and
+`draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file).
 """
 
 from __future__ import annotations
@@ -21,12 +26,31 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hits.recipes.source import ChainItem, ReleaseContent, SourceDocument, SourceItem
+from hits.recipes.source import (
+    ChainItem,
+    Collected,
+    Computation,
+    Found,
+    GivenLabel,
+    JudgedItem,
+    NextItem,
+    Progress,
+    ReleaseContent,
+    SourceDocument,
+    SourceItem,
+)
 from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, recipe_fields
 
 __all__ = [
     "ChainItem",
+    "Collected",
+    "Computation",
+    "Found",
+    "GivenLabel",
+    "JudgedItem",
+    "NextItem",
     "OptionError",
+    "Progress",
     "Recipe",
     "RecipeError",
     "ReleaseContent",

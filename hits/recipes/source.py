@@ -1,19 +1,21 @@
-"""What a recipe's reader hands to the import, and what its release is built from: plain rows, no database."""
+"""What passes between a recipe's steps and the rooms: plain rows, no database."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SourceItem:
-    """`key` is unique within the project; `data` is what the first stage's protocol asks."""
+    """`key` is unique within its stage; `data` is what that stage's protocol asks. No `stage` means the first one."""
 
     key: str
     data: Json
+    stage: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,51 @@ class SourceDocument:
 
 
 @dataclass(frozen=True)
+class GivenLabel:
+    """A label that counts, with the worker who gave it and the assignment that it came with."""
+
+    worker: str
+    assignment: str
+    unit: str
+    value: Any
+    correct: bool | None
+
+
+@dataclass(frozen=True)
+class JudgedItem:
+    """An item and what its stage's rule concluded from the labels that count.
+
+    `outcome` is kept, dropped or open; `conclusion` is the rule's own word, such as "valid", and `parts` holds one for
+    each group of units where the rule judges groups. Labels come in the order of submission.
+    """
+
+    stage: str
+    key: str
+    data: Json
+    document_key: str
+    document: Json
+    origin: str
+    purpose: str
+    outcome: str
+    conclusion: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[GivenLabel, ...] = ()
+
+
+@dataclass(frozen=True)
+class NextItem:
+    """An item for a later stage, about the same document. `key` is unique within that stage.
+
+    `parent` is the (stage, key) of the item that it was drawn from; what follows from a verdict has it anyway.
+    """
+
+    stage: str
+    key: str
+    data: Json
+    parent: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class ChainItem:
     """An item of the first stage and the stages whose standing verdict keeps it, without a gap, in order."""
 
@@ -41,11 +88,61 @@ class ChainItem:
     kept_in: tuple[str, ...]
 
 
+class Collected(Protocol):
+    """A project's rows as steps over the whole collection read them; every iterator is a stream over the tables."""
+
+    seed: int
+    options: Json
+
+    def chain(self) -> Iterator[ChainItem]:
+        """The first stage's kept items, ordered by document and key."""
+
+    def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
+        """Every item of a stage, ordered by document and key; its labels are read only where they are asked for."""
+
+    def found(self, computation: str) -> Iterator[tuple[str, Json]]:
+        """(item key, result) of the newest finished run of a computation, by key; nothing where there is none."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a computation is. An `entry` is kept in its log; from a `checkpoint` it can go on after a crash."""
+
+    done: int
+    total: int
+    entry: Json | None = None
+    checkpoint: Json | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a computation concludes about one item of its stage."""
+
+    key: str
+    data: Json
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A step over a whole stage that takes no crowd, such as choosing which candidate to replace.
+
+    `run(collected, params, seed, checkpoint)` yields Progress while it works and at last one Found an item. The same
+    rows, parameters and seed give the same results. `params` are the defaults that a lead may change.
+    """
+
+    key: str
+    title: str
+    description: str
+    stage: str
+    params: Json
+    run: Callable[[Collected, Json, int, Json | None], Iterator[Progress | Found]]
+
+
 @dataclass(frozen=True)
 class ReleaseContent:
-    """Files by name, and what the manifest says about them."""
+    """Files by name, whole or as streams that are read once, and what the manifest says about them."""
 
-    files: dict[str, bytes]
+    files: Mapping[str, bytes | BinaryIO]
     counts: dict[str, int]
     left_out: dict[str, int] = field(default_factory=dict)
     statistics: Json = field(default_factory=dict)

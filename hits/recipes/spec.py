@@ -60,7 +60,10 @@ class Requirement:
 
 @dataclass(frozen=True)
 class StageSpec:
-    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage."""
+    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage.
+
+    `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
+    """
 
     key: str
     title: str
@@ -80,6 +83,7 @@ class StageSpec:
     quality: Policy | None
     asks_other_workers_than: tuple[str, ...]
     feeds: str | None
+    draws: int
 
 
 @dataclass(frozen=True)
@@ -147,8 +151,8 @@ class Table:
             return ""
         return value
 
-    def whole(self, name: str, low: int, high: int) -> int:
-        value = self.take(name)
+    def whole(self, name: str, low: int, high: int, default: int | None = None) -> int:
+        value = self.take(name, default)
         if type(value) is not int or not low <= value <= high:
             self.say(name, f"must be a whole number from {low:,} to {high:,}, not {value!r}")
             return low
@@ -288,6 +292,7 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "quality": _quality(table),
         "asks_other_workers_than": table.items("asks_other_workers_than", lambda i: isinstance(i, str), "stage keys"),
         "feeds": table.text("feeds", 60, "") or None,
+        "draws": table.whole("draws", 0, 1_000_000, 0),
     }
     table.refuse_rest()
     return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None

@@ -68,7 +68,7 @@ ONLY_IN = {
 }
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
 # What rooms share: no verb, so no room.
-SHARED_BY_ROOMS = "hits.flow.common"
+SHARED_BY_ROOMS = ("hits.flow.common", "hits.flow.collecting")
 
 
 def upward(found: Import) -> bool:
@@ -83,7 +83,7 @@ def between_rooms(found: Import) -> bool:
     """One room of flow/ imports another."""
     if not (within(found.module, "hits.flow") and within(found.target, "hits.flow")):
         return False
-    return not within(found.target, SHARED_BY_ROOMS)
+    return not any(within(found.target, shared) for shared in SHARED_BY_ROOMS)
 
 
 def reads_the_house_from_a_room(found: Import) -> bool:

@@ -17,11 +17,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, BinaryIO, Literal
 
 from hits.formats import record
 from hits.recipes.partition import nearest_subset
-from hits.recipes.source import ChainItem, Json, ReleaseContent, SourceDocument, SourceItem
+from hits.recipes.source import (
+    ChainItem,
+    Collected,
+    Json,
+    JudgedItem,
+    NextItem,
+    ReleaseContent,
+    SourceDocument,
+    SourceItem,
+)
 from hits.text.statistics import split_statistics
 
 Purpose = Literal["train", "eval"]
@@ -31,6 +41,9 @@ PUBLIC, CRAWLED = "public", "crawled"
 TRAIN, EVAL = "train", "eval"
 PUBLIC_PARTS, CRAWLED_PARTS = 3, 7
 FILE_VERSION = "1.0"
+# 22,000 of 122,000 queries.
+EVAL_SHARE = 0.18
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 NOT_VALIDATED = "not validated"
 VALIDATED_ONCE = "meant for dev or test, validated only once"
@@ -46,7 +59,13 @@ class SplitError(ValueError):
 
 
 def read_documents(
-    stream: BinaryIO, *, max_bytes: int, default_origin: str, progress: Callable[[int], None] | None = None
+    stream: BinaryIO,
+    *,
+    max_bytes: int,
+    default_origin: str,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> list[SourceDocument]:
     """The documents of a ReCoRD file, one item a query. Raises FormatErrors with every fault."""
     found = record.read(stream, max_bytes=max_bytes, default_origin=default_origin, progress=progress)
@@ -84,13 +103,16 @@ def _eval_public(public: int, crawled: int, eval_share: float) -> int:
     return min(public, _nearest_whole(wanted))
 
 
-def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, eval_share: float = 0.18) -> dict[str, Purpose]:
+def mark(
+    documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any] = NO_OPTIONS
+) -> dict[str, Purpose]:
     """Document key to purpose, from (key, origin) in any order; the same seed gives the same marks.
 
-    `eval_share` (0..1, by default 22k of 122k) counts only when no document was crawled. Raises ValueError for a
-    share outside, a doubled key or an unknown origin.
+    The option `eval_share` (0..1, by default 22k of 122k) counts only when no document was crawled. Raises ValueError
+    for a share outside, a doubled key or an unknown origin.
     """
     listed = list(documents_meta)
+    eval_share = options.get("eval_share", EVAL_SHARE)
     origins = dict(listed)
     if not 0 <= eval_share <= 1:
         raise ValueError(f"eval_share must lie between 0 and 1, but is {eval_share}")
@@ -102,11 +124,12 @@ def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, eval_share: fl
     return {key: "eval" if origin == CRAWLED or key in chosen else "train" for key, origin in listed}
 
 
-def next_items(stage_key: str, item_purpose: str, outcome: str) -> str | None:
-    """The stage that an item goes on to, or None: what was kept for dev and test is asked again, then measured."""
-    if outcome != "kept" or item_purpose != EVAL:
-        return None
-    return {VALIDATE: REVALIDATE, REVALIDATE: HUMAN}.get(stage_key)
+def next_items(item: JudgedItem) -> list[NextItem]:
+    """What was kept for dev and test is asked again, then measured."""
+    later = {VALIDATE: REVALIDATE, REVALIDATE: HUMAN}.get(item.stage)
+    if later is None or item.outcome != "kept" or item.purpose != EVAL:
+        return []
+    return [NextItem(later, item.key, item.data)]
 
 
 # Splitting
@@ -250,7 +273,12 @@ def _notes(
 # Release
 
 
-def build_release(chain: Sequence[ChainItem], *, seed: int) -> ReleaseContent:
+def build_release(collected: Collected) -> ReleaseContent:
+    """See `release_of`."""
+    return release_of(list(collected.chain()), seed=collected.seed)
+
+
+def release_of(chain: Sequence[ChainItem], *, seed: int) -> ReleaseContent:
     """train.json, dev.json and test.json in ReCoRD's layout, with the counts and the statistics of each."""
     by_key = {(item.document_key, item.key): item for item in chain}
     found = split([_kept(item) for item in chain], seed=seed)

@@ -23,10 +23,10 @@ class YesOrNo:
     def settings(self, given):
         return dict(given)
 
-    def page(self, document, item, settings):
+    def page(self, document, item, settings, worker=""):
         return {"claim": item["claim"]}
 
-    def check(self, document, item, settings, fields):
+    def check(self, document, item, settings, fields, worker=""):
         if fields.get("choice") not in ("yes", "no"):
             raise AnswerRefusedError(["Choose yes or no."])
         return CheckedAnswer((LabelValue("choice", fields["choice"], fields["choice"] == item["truth"]),))
@@ -41,21 +41,21 @@ STEPS = """
 import json
 from hits.recipes.source import ReleaseContent, SourceDocument, SourceItem
 
-def read_documents(stream, *, max_bytes, default_origin, progress=None):
+def read_documents(stream, *, max_bytes, default_origin, progress=None, seed=0, options=None):
     rows = [line.split("|") for line in stream.read(max_bytes).decode().splitlines()]
     return [
         SourceDocument(key, default_origin, {"text": claim}, (SourceItem(key, {"claim": claim, "truth": truth}),))
         for key, claim, truth in rows
     ]
 
-def mark(documents, *, seed, eval_share=0.0):
+def mark(documents, *, seed, options):
     return {key: "train" for key, _ in documents}
 
-def next_items(stage_key, item_purpose, outcome):
-    return None
+def next_items(item):
+    return []
 
-def build_release(chain, *, seed):
-    kept = [item.data["claim"] for item in chain]
+def build_release(collected):
+    kept = [item.data["claim"] for item in collected.chain()]
     return ReleaseContent({"claims.json": json.dumps(kept).encode()}, {"claims": len(kept)})
 """
 
@@ -63,9 +63,6 @@ STAGES = """
 title = "Claims"
 version = "1"
 description = "One yes or no for each claim."
-
-[options]
-eval_share = 0.0
 
 [[stages]]
 key = "judge"

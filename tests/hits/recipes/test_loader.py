@@ -7,13 +7,14 @@ import pytest
 
 from hits.quality.blocking import Policy
 from hits.quality.votes import Rule
-from hits.recipes import OptionError, RecipeError, available, load
+from hits.recipes import JudgedItem, OptionError, RecipeError, available, load
 
 STEPS = """
 def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
-def mark(documents_meta, *, seed, eval_share): return {}
-def next_items(stage_key, item_purpose, outcome): return "second" if stage_key == "first" else None
-def build_release(chain, *, seed): return None
+from hits.recipes.source import NextItem
+def mark(documents_meta, *, seed, options): return {}
+def next_items(item): return [NextItem("second", item.key, item.data)] if item.stage == "first" else []
+def build_release(collected): return None
 """
 STAGE = """
 [[stages]]
@@ -31,6 +32,14 @@ hit_description = "A description"
 rule = { name = "matches_reference", version = 1, need = 2 }
 """
 HEAD = 'title = "Ours"\nversion = "3"\ndescription = "Our own."\n'
+
+
+def judged(stage, outcome="kept"):
+    return JudgedItem(stage, "i1", {}, "d1", {}, "public", "eval", outcome)
+
+
+def later_stages(recipe, stage):
+    return [item.stage for item in recipe.steps.next_items(judged(stage))]
 
 
 def put(root: Path, toml: str, steps: str | None = STEPS, name: str = "ours") -> Path:
@@ -81,7 +90,7 @@ def test_the_reward_of_record_pays_three_dollars_sixty_an_hour():
 def test_the_steps_of_record_lead_along_the_stages():
     recipe = load("record")
     for stage in recipe.stages:
-        assert recipe.steps.next_items(stage.key, "eval", "kept") == stage.feeds
+        assert later_stages(recipe, stage.key) == ([stage.feeds] if stage.feeds else [])
 
 
 def test_a_recipe_in_another_folder_is_found(tmp_path):
@@ -90,7 +99,7 @@ def test_a_recipe_in_another_folder_is_found(tmp_path):
     assert available([tmp_path]) == ["ours", "record"]
     recipe = load("ours", [tmp_path])
     assert (recipe.name, recipe.title, recipe.version) == ("ours", "Ours", "3")
-    assert recipe.steps.next_items("first", "eval", "kept") == "second"
+    assert later_stages(recipe, "first") == ["second"]
     assert recipe.stages[0].rule.params == {"need": 2, "answers": 3}
     assert recipe.stages[1].asks_other_workers_than == ("first",)
     assert load("ours", [tmp_path]).steps is recipe.steps
@@ -99,8 +108,8 @@ def test_a_recipe_in_another_folder_is_found(tmp_path):
 def test_equal_names_in_two_places_have_steps_of_their_own(tmp_path):
     one = put(tmp_path / "one", HEAD + STAGE)
     two = put(tmp_path / "two", HEAD + STAGE, STEPS.replace('"second"', '"other"'))
-    assert load("ours", [one]).steps.next_items("first", "", "") == "second"
-    assert load("ours", [two]).steps.next_items("first", "", "") == "other"
+    assert later_stages(load("ours", [one]), "first") == ["second"]
+    assert later_stages(load("ours", [two]), "first") == ["other"]
     with pytest.raises(RecipeError, match="has the same name: rename one of them"):
         load("ours", [one, two])
 

@@ -2,7 +2,7 @@ import io
 import json
 
 from hits.formats.record import read, write
-from hits.recipes.record.steps import build_release, read_documents
+from hits.recipes.record.steps import read_documents, release_of
 from hits.recipes.source import ChainItem
 
 TEXT = "Ada Noor met Bo Lind.\n@highlight\nNoor wins"
@@ -44,7 +44,7 @@ def test_reading_gives_plain_rows_with_their_places():
 
 def test_what_was_imported_is_released_as_it_came():
     raw = file_of(document(1, queries=2), document(2))
-    content = build_release(chain(imported(raw), "train", "validate"), seed=1)
+    content = release_of(chain(imported(raw), "train", "validate"), seed=1)
     assert sorted(content.files) == ["dev.json", "test.json", "train.json"]
     assert content.files["train.json"] == write(read(io.BytesIO(raw)), "1.0")
     assert content.counts == {"train": 3, "dev": 0, "test": 0}
@@ -55,14 +55,14 @@ def test_numbered_examples_keep_their_numbers():
     given = document(1)
     given["idx"], given["qas"][0]["idx"] = 5, 6
     del given["id"], given["qas"][0]["id"]
-    content = build_release(chain(imported(file_of(given)), "train", "validate"), seed=1)
+    content = release_of(chain(imported(file_of(given)), "train", "validate"), seed=1)
     (released,) = json.loads(content.files["train.json"])["data"]
     assert (released["idx"], released["qas"][0]["idx"]) == (5, 6)
 
 
 def test_a_passage_is_released_with_only_the_queries_that_were_kept():
     items = chain(imported(file_of(document(1, queries=3))), "train", "validate")
-    content = build_release([items[0], items[2]], seed=1)
+    content = release_of([items[0], items[2]], seed=1)
     (released,) = json.loads(content.files["train.json"])["data"]
     assert [query["id"] for query in released["qas"]] == ["q1-0", "q1-2"]
 
@@ -73,7 +73,7 @@ def test_the_stages_that_kept_an_item_decide_its_split():
     items += chain(documents[2:4], "eval", "validate", "revalidate")
     items += chain(documents[4:5], "eval", "validate")
     items += chain(documents[5:], "eval")
-    content = build_release(items, seed=1)
+    content = release_of(items, seed=1)
     assert content.counts == {"train": 2, "dev": 1, "test": 1}
     assert content.left_out == {"meant for dev or test, validated only once": 1, "not validated": 1}
 
@@ -81,9 +81,9 @@ def test_the_stages_that_kept_an_item_decide_its_split():
 def test_the_same_rows_in_any_order_give_the_same_bytes():
     documents = imported(file_of(*(document(i, queries=2) for i in range(8))))
     items = chain(documents, "eval", "validate", "revalidate", "human")
-    assert build_release(items, seed=3) == build_release(items[::-1], seed=3)
+    assert release_of(items, seed=3) == release_of(items[::-1], seed=3)
 
 
 def test_nothing_kept_gives_three_files_without_examples():
-    content = build_release([], seed=1)
+    content = release_of([], seed=1)
     assert {json.loads(raw)["data"] == [] for raw in content.files.values()} == {True}

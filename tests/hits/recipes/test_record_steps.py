@@ -16,6 +16,7 @@ from hits.recipes.record.steps import (
     next_items,
     split,
 )
+from hits.recipes.source import JudgedItem, NextItem
 
 
 @st.composite
@@ -59,9 +60,9 @@ def test_crawled_documents_are_for_evaluation_and_public_ones_join_in_ratio():
 
 def test_without_crawled_documents_a_share_of_the_public_ones_is_for_evaluation():
     assert purposes_of(meta(1000, 0), seed=1)["public", "eval"] == 180
-    assert purposes_of(meta(20, 0), seed=1, eval_share=0.5)["public", "eval"] == 10
-    assert purposes_of(meta(20, 0), seed=1, eval_share=0)["public", "eval"] == 0
-    assert purposes_of(meta(20, 0), seed=1, eval_share=1)["public", "eval"] == 20
+    assert purposes_of(meta(20, 0), seed=1, options={"eval_share": 0.5})["public", "eval"] == 10
+    assert purposes_of(meta(20, 0), seed=1, options={"eval_share": 0})["public", "eval"] == 0
+    assert purposes_of(meta(20, 0), seed=1, options={"eval_share": 1})["public", "eval"] == 20
 
 
 def test_all_public_documents_join_when_there_are_too_few():
@@ -87,7 +88,7 @@ def test_marking_refuses_doubled_keys_and_unknown_origins(documents_meta):
 
 def test_marking_refuses_a_share_outside_zero_and_one():
     with pytest.raises(ValueError, match="eval_share must lie between 0 and 1"):
-        mark(meta(3, 0), seed=1, eval_share=18)
+        mark(meta(3, 0), seed=1, options={"eval_share": 18})
 
 
 # Moving on
@@ -106,7 +107,8 @@ def test_marking_refuses_a_share_outside_zero_and_one():
     ],
 )
 def test_what_was_kept_for_evaluation_moves_on(stage, purpose, outcome, expected):
-    assert next_items(stage, purpose, outcome) == expected
+    item = JudgedItem(stage, "q1", {"query": "X"}, "d1", {}, "public", purpose, outcome)
+    assert next_items(item) == ([NextItem(expected, "q1", {"query": "X"})] if expected else [])
 
 
 # Splitting

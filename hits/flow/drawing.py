@@ -1,0 +1,62 @@
+"""Drawing: a stage takes a sample of what the project has collected, such as 200 test items for the human score."""
+
+from __future__ import annotations
+
+from hits.flow.collecting import Rows
+from hits.flow.common import make_items, recipe_of
+from hits.models import Item, Stage
+from hits.models.needs import chunks
+from hits.models.summaries import refresh_summary
+from hits.recipes.source import NextItem
+
+
+class DrawRefusedError(Exception):
+    """The stage takes no sample, or there is nothing to draw from."""
+
+
+def quote(stage: Stage, count: int) -> int:
+    """How many items a draw of `count` would bring now. Raises DrawRefusedError."""
+    return len(_drawn(stage, count))
+
+
+def draw(stage: Stage, count: int) -> int:
+    """Make the sample's items; returns how many are new. The same rows, seed and count draw the same items.
+
+    Raises DrawRefusedError.
+    """
+    drawn = _drawn(stage, count)
+    parents = _parents(stage, drawn)
+    made = make_items(stage, [(parents[_parent(item)], item) for item in drawn])
+    refresh_summary(stage)
+    return made
+
+
+def _drawn(stage: Stage, count: int) -> list[NextItem]:
+    steps = recipe_of(stage.project).steps
+    if not stage.draws or not hasattr(steps, "draw"):
+        raise DrawRefusedError("This stage gets its items from the stage before it, not by a draw.")
+    if count < 1:
+        raise DrawRefusedError("Draw at least one item.")
+    drawn = list(steps.draw(stage.key, Rows(stage.project), count, seed=stage.project.seed))
+    if not drawn:
+        raise DrawRefusedError("There is nothing to draw from yet: items have to come through the stages before.")
+    return drawn
+
+
+def _parent(item: NextItem) -> tuple[str, str]:
+    if item.parent is None:
+        raise ValueError(f"The recipe's draw of {item.key} does not say which item it is from.")
+    return item.parent
+
+
+def _parents(stage: Stage, drawn: list[NextItem]) -> dict[tuple[str, str], Item]:
+    """The items that were drawn from, by stage and key."""
+    wanted: dict[str, list[str]] = {}
+    for of, key in map(_parent, drawn):
+        wanted.setdefault(of, []).append(key)
+    found: dict[tuple[str, str], Item] = {}
+    for of, keys in wanted.items():
+        for some in chunks(keys):
+            for row in Item.objects.filter(stage__project=stage.project_id, stage__key=of, key__in=some):
+                found[of, row.key] = row
+    return found
