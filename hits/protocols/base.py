@@ -20,10 +20,14 @@ COUNTED = 60
 
 
 class AnswerRefusedError(Exception):
-    """The posted fields are no answer to this item. `reasons` are sentences that say what to change."""
+    """The posted fields are no answer to this item. `reasons` are sentences that say what to change.
 
-    def __init__(self, reasons: Sequence[str]) -> None:
+    `fields` names, reason by reason, the field that it is about, so that the page can tell it there.
+    """
+
+    def __init__(self, reasons: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.reasons = tuple(reasons)
+        self.fields = tuple(fields)
         super().__init__(" ".join(self.reasons))
 
 

@@ -73,11 +73,14 @@ def step(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @require_POST
 def check(request: HttpRequest) -> JsonResponse:
-    """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker."""
+    """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker.
+
+    The reasons against an answer may come with "fields": the names of the fields that they are about, one a reason.
+    """
     try:
         serving.check(*_posted(request))
     except AnswerRefusedError as refusal:
-        return _reasons(422, *refusal.reasons)
+        return _reasons(422, *refusal.reasons, fields=refusal.fields)
     except serving.NotEligibleError as refusal:
         return _reasons(403, f"{refusal} Please return this HIT: that does not count against you.")
     except serving.TokenRefusedError as refusal:
@@ -101,8 +104,8 @@ def _posted(request: HttpRequest) -> tuple[str, dict[str, str]]:
     return fields.pop("page", ""), fields
 
 
-def _reasons(status: int, *reasons: str) -> JsonResponse:
-    return JsonResponse({"ok": False, "reasons": reasons}, status=status)
+def _reasons(status: int, *reasons: str, fields: Sequence[str] = ()) -> JsonResponse:
+    return JsonResponse({"ok": False, "reasons": reasons, "fields": fields}, status=status)
 
 
 def _refusal_page(refusal: serving.TaskRefusedError) -> HttpResponse:

@@ -6,7 +6,7 @@
   foldReports();
   if (!form) return; // a preview takes no answer
 
-  const SAVE_AFTER = 600, RETRY_AFTER = 3000, REPLY_WITHIN = 10000;
+  const SAVE_AFTER = 600, TYPING_PAUSE = 1500, RETRY_AFTER = 3000, REPLY_WITHIN = 10000;
   const OFFLINE = "You are offline, so the answer cannot be sent. It is kept here: press Submit again when you are back online.";
   const button = form.querySelector("button[type=submit]"), label = button.textContent;
   const notice = form.querySelector("[data-notice]"), state = form.querySelector("[data-draft-state]");
@@ -25,10 +25,11 @@
     return new FormData(form);
   }
 
-  function post(address) {
+  function post(address, leaving = false) {
     const body = new URLSearchParams(fields());
     body.set("page", form.dataset.page);
-    return fetch(address, { method: "POST", body, credentials: "omit", keepalive: true, signal: AbortSignal.timeout(REPLY_WITHIN) });
+    // A request that outlives its page may hold 64 KB, which long texts in some scripts exceed.
+    return fetch(address, { method: "POST", body, credentials: "omit", keepalive: leaving, signal: AbortSignal.timeout(REPLY_WITHIN) });
   }
 
   // Drafts. The browser's own memory holds what the server does not have yet; a frame may be refused that memory.
@@ -84,16 +85,23 @@
     lost = bad;
   }
 
-  function changed() {
+  function changed(event) {
     changes += 1;
     notice.hidden = true;
+    unmark(event.target);
     remember();
-    saveSoon(SAVE_AFTER);
+    if (!lost) state.textContent = "Saving…";
+    // Choosing, and leaving a text field, are a "change"; typing is an "input".
+    saveSoon(event.type === "input" ? TYPING_PAUSE : SAVE_AFTER);
+  }
+  function leave() {
+    if (!sending && changes !== savedChanges) post(form.dataset.draft, true).catch(() => {});
   }
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   addEventListener("online", save);
-  addEventListener("pagehide", () => { if (!sending && changes !== savedChanges) post(form.dataset.draft).catch(() => {}); });
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => { if (document.hidden) leave(); }); // a phone may never come back
 
   // Submitting.
   function show(sentences, { bad = true, offer = null } = {}) {
@@ -102,6 +110,29 @@
     notice.classList.toggle("bad", bad);
     notice.hidden = false;
     notice.focus();
+  }
+
+  // A reason that names its field is told there too, until that field is changed; the first of them gets the focus.
+  function mark(reasons, names) {
+    const controls = names.map((name) => form.elements.namedItem(name));
+    reasons.forEach((reason, at) => { if (controls[at] instanceof HTMLElement) tell(controls[at], reason); });
+    controls.find((control) => control instanceof HTMLElement)?.focus();
+  }
+
+  function tell(control, reason) {
+    const id = `fault-${control.name}`, told = document.getElementById(id);
+    if (told) return told.append(` ${reason}`);
+    control.after(Object.assign(document.createElement("p"), { id, className: "fault", textContent: reason }));
+    control.setAttribute("aria-invalid", "true");
+    control.setAttribute("aria-describedby", `${id} ${control.getAttribute("aria-describedby") ?? ""}`.trim());
+  }
+
+  function unmark(control) {
+    const fault = document.getElementById(`fault-${control.name}`);
+    if (!fault) return;
+    fault.remove();
+    control.removeAttribute("aria-invalid");
+    control.setAttribute("aria-describedby", control.getAttribute("aria-describedby").replace(fault.id, "").trim());
   }
 
   function setSending(on) {
@@ -116,8 +147,8 @@
     show([`You have had this open for ${seconds()} s; please take at least ${minSeconds} s to read.`], { bad: false, offer: anyway });
   }
 
-  // The reasons against sending; none also when our server does not reply: the marketplace's record is the truth.
-  async function reasonsAgainst() {
+  // What speaks against sending; nothing also when our server does not reply: the marketplace's record is the truth.
+  async function refusal() {
     for (const pause of [0, 2000]) {
       if (pause) announcer.textContent = button.textContent = "No reply yet, trying again…";
       await new Promise((resolve) => setTimeout(resolve, pause));
@@ -125,10 +156,10 @@
         const response = await post(form.dataset.check);
         if (response.status >= 500) continue;
         const reply = await response.json();
-        return reply.ok ? [] : reply.reasons;
+        return reply.ok ? null : reply;
       } catch { /* no connection: once more */ }
     }
-    return navigator.onLine ? [] : [OFFLINE];
+    return navigator.onLine ? null : { reasons: [OFFLINE] };
   }
 
   form.addEventListener("submit", async (event) => {
@@ -141,10 +172,12 @@
     if (!navigator.onLine) return show([OFFLINE]);
     notice.hidden = true;
     setSending(true);
-    const reasons = await reasonsAgainst();
-    if (reasons.length) {
+    const refused = await refusal();
+    [...form.elements].forEach(unmark);
+    if (refused) {
       setSending(false);
-      return show(reasons);
+      show(refused.reasons);
+      return mark(refused.reasons, refused.fields ?? []);
     }
     fields();
     HTMLFormElement.prototype.submit.call(form);
