@@ -68,6 +68,7 @@ def _import(upload: Upload, held: Held) -> int:
     _note(upload, state=Upload.State.READING)
     documents = recipe_of(upload.project).steps.read_documents(
         io.BytesIO(upload.blob.read()),
+        name=upload.name,
         max_bytes=settings.MAX_IMPORT_BYTES,
         default_origin=upload.origin,
         progress=_progress(upload, held),
@@ -75,7 +76,9 @@ def _import(upload: Upload, held: Held) -> int:
         options=upload.project.options,
     )
     _refuse_known(upload.project, documents)
-    _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents))
+    notes = _notes(documents)
+    documents = [document for document in documents if document.items]
+    _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents), notes=notes)
     with transaction.atomic():
         stages = _store(upload.project, documents)
         items = sum(stages.values())
@@ -83,6 +86,12 @@ def _import(upload: Upload, held: Held) -> int:
     for stage in stages:
         refresh_summary(stage)
     return items
+
+
+def _notes(documents: Sequence[SourceDocument]) -> list[str]:
+    """Why texts were left out, with how many."""
+    left_out = Counter(document.note for document in documents if not document.items)
+    return [f"{count:,} texts were left out: {note}" for note, count in left_out.most_common()]
 
 
 def _note(upload: Upload, **values: object) -> None:

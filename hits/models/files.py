@@ -94,6 +94,7 @@ class Upload(models.Model):
     items = models.PositiveIntegerField(default=0)
     faults = models.JSONField(default=list, help_text="[{line, place, message}], the first 1,000.")
     fault_count = models.PositiveIntegerField(default=0)
+    notes = models.JSONField(default=list, help_text="Sentences on texts that were left out.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)

@@ -4,7 +4,8 @@ A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, r
 functions that turn one stage's results into the next stage's items). Recipes lie in this package and in
 folders that the caller passes. `steps.py` holds
 
-- `read_documents(stream, *, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`,
+- `read_documents(stream, *, name, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`, where
+  `name` is the file's,
 - `mark([(document key, origin), ...], *, seed, options) -> purpose by document key`,
 - `next_items(JudgedItem) -> [NextItem, ...]`: what a verdict leads to,
 - `build_release(Collected) -> ReleaseContent`,

@@ -20,7 +20,10 @@ class SourceItem:
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A text with its items. `line` and `place` say where it stood in the file."""
+    """A text with its items. `line` and `place` say where it stood in the file.
+
+    One without items is not stored: `note` says why, as a sentence that fits all such documents of the file.
+    """
 
     key: str
     origin: str
@@ -28,6 +31,7 @@ class SourceDocument:
     items: tuple[SourceItem, ...]
     line: int | None = None
     place: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)

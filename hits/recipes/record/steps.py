@@ -61,6 +61,7 @@ class SplitError(ValueError):
 def read_documents(
     stream: BinaryIO,
     *,
+    name: str = "",
     max_bytes: int,
     default_origin: str,
     progress: Callable[[int], None] | None = None,

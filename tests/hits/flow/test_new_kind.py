@@ -41,7 +41,7 @@ STEPS = """
 import json
 from hits.recipes.source import ReleaseContent, SourceDocument, SourceItem
 
-def read_documents(stream, *, max_bytes, default_origin, progress=None, seed=0, options=None):
+def read_documents(stream, *, name, max_bytes, default_origin, progress=None, seed=0, options=None):
     rows = [line.split("|") for line in stream.read(max_bytes).decode().splitlines()]
     return [
         SourceDocument(key, default_origin, {"text": claim}, (SourceItem(key, {"claim": claim, "truth": truth}),))
