@@ -8,29 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-OutcomeName = Literal["kept", "dropped", "open"]
+from hits.quality.conditions import Judged, OutcomeName, Said, conclude
+from hits.quality.rule_text import RuleTextError, parse
 
 
 class RuleError(ValueError):
     """A rule that does not exist, or parameters that do not fit it."""
 
 
-# What a vote says of each unit: a text, a truth value or a whole number. `<unit>.correct` is there as well, true or
-# false, where the unit was compared with a reference.
-Said = Mapping[str, str | bool | int]
-
-
 @dataclass(frozen=True)
 class Vote:
-    """One worker's answer. `correct` is None where nothing was compared; a `void` vote counts for nothing."""
+    """One worker's answer: `said` holds what it says of each unit, which is all that written rules look at.
+
+    `correct` is None where nothing was compared; a `void` vote counts for nothing.
+    """
 
     worker: str
     value: Any
     correct: bool | None = None
     void: bool = False
-    said: Said = field(default_factory=dict)
+    said: Said = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -48,43 +47,80 @@ class Counts:
 
 
 Params = Mapping[str, Any]
-Decision = Callable[[Params, Counts], OutcomeName]
+Decision = Callable[[Params, Counts, Sequence[Said]], Judged]
+Check = Callable[[Params], None]
 
 
 @dataclass(frozen=True)
 class _Definition:
     decision: Decision
     params: tuple[str, ...]
+    check: Check
 
 
 _REGISTRY: dict[tuple[str, int], _Definition] = {}
 
 
-def _register(name: str, version: int, *params: str) -> Callable[[Decision], Decision]:
+def _register(name: str, version: int, *params: str, check: Check) -> Callable[[Decision], Decision]:
+    """`check` raises RuleError when the parameters, which have the right names, do not fit."""
+
     def keep(decision: Decision) -> Decision:
-        _REGISTRY[name, version] = _Definition(decision, params)
+        _REGISTRY[name, version] = _Definition(decision, params, check)
         return decision
 
     return keep
 
 
-@_register("matches_reference", 1, "need", "answers")
-def _matches_reference(params: Params, counts: Counts) -> OutcomeName:
+def _check_whole(params: Params, name: str) -> None:
+    if type(params[name]) is not int or params[name] < 1:
+        raise RuleError(f"{name} must be a whole number of at least 1, not {params[name]!r}")
+
+
+def _check_answers(params: Params) -> None:
+    _check_whole(params, "answers")
+
+
+def _check_need(params: Params) -> None:
+    _check_whole(params, "need")
+    _check_whole(params, "answers")
+    if params["need"] > params["answers"]:
+        raise RuleError(f"{params['answers']} answers cannot hold {params['need']} right")
+
+
+def _check_text(params: Params) -> None:
+    _check_whole(params, "answers")
+    if not isinstance(params["text"], str):
+        raise RuleError(f"text must be the rule's lines, not {params['text']!r}")
+    try:
+        parse(params["text"], params["answers"])
+    except RuleTextError as error:
+        raise RuleError(str(error)) from error
+
+
+@_register("matches_reference", 1, "need", "answers", check=_check_need)
+def _matches_reference(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
     """Kept with `need` right ones; dropped once `answers` answers can no longer hold so many."""
     if counts.right >= params["need"]:
-        return "kept"
-    return "dropped" if params["answers"] - counts.wrong < params["need"] else "open"
+        return Judged("kept")
+    return Judged("dropped" if params["answers"] - counts.wrong < params["need"] else "open")
 
 
-@_register("measured", 1, "answers")
-def _measured(params: Params, counts: Counts) -> OutcomeName:
+@_register("measured", 1, "answers", check=_check_answers)
+def _measured(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
     """Kept as soon as `answers` answers are there, right or wrong: they are measured, not judged."""
-    return "open" if counts.missing else "kept"
+    return Judged("open" if counts.missing else "kept")
+
+
+@_register("conditions", 1, "answers", "text", check=_check_text)
+def _conditions(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
+    """What the lines of `text` conclude; the language is described in `rule_text`."""
+    return conclude(parse(params["text"], params["answers"]), said)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Parameters of `matches_reference` 1: need, answers (1 <= need <= answers); of `measured` 1: answers.
+    """Parameters of `matches_reference` 1: need, answers (1 <= need <= answers); of `measured` 1: answers;
+    of `conditions` 1: answers, text.
 
     Raises RuleError for an unknown name or version and for parameters that are missing, unknown or wrong.
     """
@@ -119,7 +155,7 @@ class Outcome:
     version: int
     counts: Counts
     conclusion: str = ""
-    parts: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 def available() -> list[tuple[str, int]]:
@@ -139,23 +175,26 @@ def _check_params(rule: Rule) -> None:
     given = set(rule.params)
     if wanted != given:
         raise RuleError(f"rule {rule.name} needs exactly the parameters {sorted(wanted)}, not {sorted(given)}")
-    for name, value in rule.params.items():
-        if type(value) is not int or value < 1:
-            raise RuleError(f"rule {rule.name}: {name} must be a whole number of at least 1, not {value!r}")
-    if rule.params.get("need", 1) > rule.params["answers"]:
-        raise RuleError(f"rule {rule.name}: {rule.params['answers']} answers cannot hold {rule.params['need']} right")
+    try:
+        _REGISTRY[rule.name, rule.version].check(rule.params)
+    except RuleError as error:
+        raise RuleError(f"rule {rule.name}: {error}") from error
 
 
-def _count(votes: Sequence[Vote], wanted: int) -> Counts:
+def _counting(votes: Sequence[Vote]) -> list[Vote]:
     counting = [vote for vote in votes if not vote.void]
     if len({vote.worker for vote in counting}) != len(counting):
         raise ValueError("one worker has two votes that count: void one of them before deciding")
+    return counting
+
+
+def _count(counting: Sequence[Vote], void: int, wanted: int) -> Counts:
     verdicts = [vote.correct for vote in counting]
     return Counts(
         right=sum(verdict is True for verdict in verdicts),
         wrong=sum(verdict is False for verdict in verdicts),
         unscored=sum(verdict is None for verdict in verdicts),
-        void=len(votes) - len(counting),
+        void=void,
         missing=max(0, wanted - len(counting)),
     )
 
@@ -165,6 +204,8 @@ def decide(rule: Rule, labels: Sequence[Vote]) -> Outcome:
 
     'open' means that answers are missing or not compared yet. Raises ValueError when a worker votes twice.
     """
-    counts = _count(labels, rule.params["answers"])
+    counting = _counting(labels)
+    counts = _count(counting, len(labels) - len(counting), rule.params["answers"])
     decision = _REGISTRY[rule.name, rule.version].decision
-    return Outcome(decision(rule.params, counts), rule.name, rule.version, counts)
+    judged = decision(rule.params, counts, [vote.said for vote in counting])
+    return Outcome(judged.outcome, rule.name, rule.version, counts, judged.conclusion, judged.parts)

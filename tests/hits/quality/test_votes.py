@@ -72,18 +72,43 @@ def test_the_same_worker_cannot_vote_twice_unless_one_vote_is_void():
 def test_a_rule_survives_being_stored():
     rule = matches(1, 3)
     assert Rule.from_dict(rule.to_dict()) == rule
-    assert available() == [("matches_reference", 1), ("measured", 1)]
+    written = Rule("conditions", 1, {"answers": 3, "text": "ok: all label = good\notherwise: drop"})
+    assert Rule.from_dict(written.to_dict()) == written
+    assert available() == [("conditions", 1), ("matches_reference", 1), ("measured", 1)]
+
+
+def test_a_written_rule_looks_at_what_the_votes_that_count_say():
+    rule = Rule(
+        "conditions", 1, {"answers": 2, "text": "ok: all label = good\ndrop odd: most label = bad\notherwise: drop"}
+    )
+    good, bad = ({"label": word} for word in ("good", "bad"))
+    a, b, c = Vote("A", "x", said=good), Vote("B", "x", void=True, said=bad), Vote("C", "x", said=good)
+    assert decide(rule, [a, b]).outcome == "open"
+    kept = decide(rule, [a, b, c])
+    assert (kept.outcome, kept.conclusion, kept.counts.void, kept.counts.missing) == ("kept", "ok", 1, 0)
+    dropped = decide(rule, [Vote("D", "x", said=bad), Vote("B", "x", said=bad)])
+    assert (dropped.outcome, dropped.conclusion, dropped.parts) == ("dropped", "odd", {})
+
+
+def test_a_written_rule_is_refused_with_every_place_that_is_wrong():
+    data = {"name": "conditions", "version": 1, "params": {"answers": 3, "text": "ok: at least 4 a = x\nb: all c d"}}
+    with pytest.raises(
+        RuleError, match="rule conditions: line 1, column 5: .*; line 2, column 1: .*; line 2, column 10"
+    ):
+        Rule.from_dict(data)
 
 
 @pytest.mark.parametrize(
     "data, message",
     [
-        ({"name": "majority", "version": 1, "params": {}}, "no rule 'majority'.*there are: matches_reference 1"),
+        ({"name": "majority", "version": 1, "params": {}}, "no rule 'majority'.*there are: conditions 1"),
         ({"name": "measured", "version": 2, "params": {"answers": 1}}, "no rule 'measured' in version 2"),
         ({"name": "measured", "version": 1, "params": {}}, "exactly the parameters \\['answers'\\]"),
         ({"name": "measured", "version": 1, "params": {"answers": 0}}, "at least 1, not 0"),
         ({"name": "measured", "version": 1, "params": {"answers": True}}, "at least 1, not True"),
         ({"name": "matches_reference", "version": 1, "params": {"need": 3, "answers": 2}}, "2 answers cannot hold 3"),
+        ({"name": "conditions", "version": 1, "params": {"answers": 0, "text": ""}}, "at least 1, not 0"),
+        ({"name": "conditions", "version": 1, "params": {"answers": 1, "text": 5}}, "text must be the rule's lines"),
         ({"name": "measured", "version": 1}, "exactly name, version and params"),
     ],
 )

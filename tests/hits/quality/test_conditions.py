@@ -1,0 +1,164 @@
+"""What written rules conclude, beside predicates that are written in Python a second time."""
+
+from itertools import combinations_with_replacement, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from hits.quality.conditions import Judged, conclude
+from hits.quality.rule_text import RuleTextError, parse
+
+ANSWERS = 3
+HEAD = {"nothing": "value missing: counts as nothing\n", "another": "value missing: counts as another value\n"}
+VALUES = {"label": ("x", "y", "z"), "seen": ("yes", "no")}
+NAMES = {True: "yes", False: "no"}
+
+
+def said_of(ballots, unit, gap):
+    values = [NAMES.get(ballot[unit], ballot[unit]) if unit in ballot else object() for ballot in ballots]
+    return [value for value in values if gap == "another" or isinstance(value, str)]
+
+
+def holds(quantifier, agrees, values):
+    """A plain second writing of what each quantifier means."""
+    agreeing = len([value for value in values if agrees(value)])
+    match quantifier.split():
+        case ["at", "least", n]:
+            return agreeing >= int(n)
+        case ["at", "most", n]:
+            return agreeing <= int(n)
+        case ["exactly", n]:
+            return agreeing == int(n)
+        case ["all"]:
+            return bool(values) and agreeing == len(values)
+        case ["none"]:
+            return agreeing == 0
+        case ["more", *_]:
+            return agreeing > ANSWERS / 2
+
+
+@some.composite
+def claims(draw, units=("label", "seen")):
+    """(text, predicate over ballots and the way in which missing values count)"""
+    quantifier = draw(some.sampled_from(["at least 1", "at least 2", "at most 1", "exactly 0", "exactly 2", "all"]))
+    quantifier = draw(some.sampled_from([quantifier, "none", "more than half"]))
+    unit = draw(some.sampled_from(units))
+    wanted = draw(some.lists(some.sampled_from(VALUES[unit]), min_size=1, max_size=2, unique=True))
+    if len(wanted) == 1 and draw(some.booleans()):
+        text = f"{quantifier} {unit} != {wanted[0]}"
+        return text, lambda ballots, gap: holds(quantifier, lambda v: v not in wanted, said_of(ballots, unit, gap))
+    text = f"{quantifier} {unit} in {', '.join(wanted)}"
+    return text, lambda ballots, gap: holds(quantifier, lambda v: v in wanted, said_of(ballots, unit, gap))
+
+
+def negation(inner):
+    return f"not ({inner[0]})", lambda *ballots: not inner[1](*ballots)
+
+
+def junction(word, every, parts):
+    return word.join(f"({text})" for text, _ in parts), lambda *ballots: every(part(*ballots) for _, part in parts)
+
+
+def combined(inner):
+    several = some.lists(inner, min_size=2, max_size=3)
+    both = several.map(lambda parts: junction(" and ", all, parts))
+    return inner.map(negation) | both | several.map(lambda parts: junction(" or ", any, parts))
+
+
+LABELS = some.fixed_dictionaries({}, optional={"label": some.sampled_from("xyz"), "seen": some.booleans()})
+
+
+@settings(max_examples=100, deadline=None)
+@given(some.recursive(claims(), combined, max_leaves=4), some.lists(LABELS, min_size=3, max_size=3), some.data())
+def test_conditions_hold_as_their_python_twins_do(condition, ballots, data):
+    text, predicate = condition
+    gap = data.draw(some.sampled_from(["nothing", "another"]))
+    try:
+        rule = parse(f"{HEAD[gap]}yes: {text}\notherwise: keep no", ANSWERS)
+    except RuleTextError as impossible:
+        assert all("answers cannot say all of this" in fault.message for fault in impossible.faults)
+        return
+    expected = Judged("kept", "yes" if predicate(ballots, gap) else "no")
+    assert all(conclude(rule, order) == expected for order in permutations(ballots))
+
+
+BALLOTS = [{}, *({"label": value} for value in "xyz")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(claims(units=("label",)), claims(units=("label",)), some.sampled_from(["nothing", "another"]))
+def test_a_line_that_is_refused_as_out_of_reach_is_reached_by_no_ballots(first, second, gap):
+    try:
+        parse(f"{HEAD[gap]}one: {first[0]}\ntwo: {second[0]}\notherwise: drop", ANSWERS)
+    except RuleTextError:
+        for ballots in combinations_with_replacement(BALLOTS, ANSWERS):
+            assert first[1](ballots, gap) or not second[1](ballots, gap)
+
+
+def labels(word):
+    return [{"label": value} if value != "-" else {} for value in word]
+
+
+@pytest.mark.parametrize(
+    "said, nothing, another",
+    [
+        ("xxy", True, True),
+        ("xy", False, False),
+        ("xyz", False, False),
+        ("xyzx", True, True),
+        ("x--", True, False),
+        ("xx--", True, False),
+        ("xxy--", True, False),
+        ("---", False, False),
+        ("yyx", False, False),
+    ],
+)
+def test_most_is_more_than_any_other_value_has_and_no_tie(said, nothing, another):
+    for gap, expected in (("nothing", nothing), ("another", another)):
+        rule = parse(f"{HEAD[gap]}most: most label = x\notherwise: drop", len(said))
+        assert (conclude(rule, labels(said)).outcome == "kept") is expected, gap
+
+
+@pytest.mark.parametrize("said, nothing, another", [("xxx", 1, 1), ("xx-", 1, 0), ("xxy", 0, 0), ("---", 0, 0)])
+def test_all_are_those_who_were_asked_and_somebody_was(said, nothing, another):
+    for gap, expected in (("nothing", nothing), ("another", another)):
+        rule = parse(f"{HEAD[gap]}all: all label = x\notherwise: drop", 3)
+        assert (conclude(rule, labels(said)).outcome == "kept") == expected, gap
+
+
+def test_more_than_half_is_of_the_wanted_answers_even_when_fewer_are_there():
+    rule = parse("answers missing: judge what is there\nx: more than half label = x\notherwise: drop", 4)
+    outcomes = [conclude(rule, labels(said)).outcome for said in ("", "x", "xx", "xxx", "xxyx")]
+    assert outcomes == ["open", "dropped", "dropped", "kept", "kept"]
+
+
+def test_an_item_stays_open_until_all_wanted_answers_are_there():
+    rule = parse("x: at least 1 label = x\notherwise: drop", 3)
+    assert [conclude(rule, labels("x" * n)).outcome for n in range(4)] == ["open"] * 3 + ["kept"]
+
+
+def test_the_first_line_that_holds_concludes():
+    rule = parse(
+        "drop odd: at least 2 label = y\nfine: at least 1 label = x\ndrop: all label = z\notherwise: keep rest", 3
+    )
+    found = [conclude(rule, labels(said))[:2] for said in ("xyy", "xyz", "zzz", "yzz")]
+    assert found == [("dropped", "odd"), ("kept", "fine"), ("dropped", ""), ("kept", "rest")]
+
+
+def test_numbers_and_truth_values_are_counted_by_their_spelling():
+    rule = parse("ok: all stars = 5 and all seen = yes and all right.correct = no\notherwise: drop", 1)
+    assert conclude(rule, [{"stars": 5, "seen": True, "right.correct": False}]).outcome == "kept"
+    assert conclude(rule, [{"stars": 1, "seen": True, "right.correct": False}]).outcome == "dropped"
+
+
+def test_each_group_is_judged_by_itself_beside_what_was_said_without_a_group():
+    rule = parse("each question:\nfine: all story = good and at least 2 label = x\notherwise: drop", 3)
+    said = [
+        {"story": "good", "q1/label": "x", "q2/label": "y", "q10/label": "x"},
+        {"story": "good", "q1/label": "x", "q2/label": "x", "q10/story": "bad", "q10/label": "x"},
+        {"story": "good", "q1/label": "z", "q2/label": "y", "q10/label": "x"},
+    ]
+    assert conclude(rule, said) == ("kept", "", {"q1": "fine", "q2": "", "q10": ""})
+    assert conclude(rule, [{"story": "good", "q2/label": "x"}, {}, {}]) == ("dropped", "", {"q2": ""})
+    assert conclude(rule, [{"story": "good"}] * 3) == ("dropped", "", {})
