@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-import reprlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Progress, kind, limited, not_utf8, quoted, told, unwanted
 
 __all__ = ["Answer", "Document", "Fault", "FormatErrors", "Query", "Span", "read", "write"]
 
@@ -27,18 +27,8 @@ KeyField = Literal["id", "idx"]
 
 ORIGINS: tuple[Origin, ...] = ("public", "crawled")
 PLACEHOLDER = "@placeholder"
-MAX_BYTES = 64 * 1024 * 1024
-LONGEST_KEY = 200
-_PROGRESS_EVERY = 1000
-
-# Control characters other than tab and line feed, and halves of surrogate pairs, which no UTF-8 file can hold.
-_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHOLE_FILE = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{[ \t\r]*\n|\{\s*"(version|data)"\s*:)')
 _BOM = "\ufeff"
-# Messages quote what a file holds, and files may hold very long things.
-_QUOTING = reprlib.Repr()
-_QUOTING.maxstring = 80
-_quoted = _QUOTING.repr
 
 
 class Span(NamedTuple):
@@ -85,7 +75,7 @@ def read(
     *,
     max_bytes: int = MAX_BYTES,
     default_origin: str = "public",
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> list[Document]:
     """Every document of the file, or FormatErrors with every fault and no document.
 
@@ -94,41 +84,20 @@ def read(
     """
     if default_origin not in ORIGINS:
         raise ValueError(f"default_origin must be one of {ORIGINS}, not {default_origin!r}")
-    raw = _limited(stream, max_bytes)
+    raw = limited(stream, max_bytes)
     checker = _Checker(default_origin)
     with without_cycle_collection():
-        documents = list(_checked(raw, checker, progress or _tell_nobody))
+        documents = list(_checked(raw, checker, progress))
+    if not documents and not checker.faults.count:
+        checker.faults.add(None, "", "the file holds no example")
     checker.faults.refuse()
     return documents
 
 
-def _checked(raw: bytes, checker: _Checker, progress: Callable[[int], None]) -> Iterator[Document]:
-    count = 0
-    for count, (line, place, example) in enumerate(_examples(raw, checker.faults), 1):
+def _checked(raw: bytes, checker: _Checker, progress: Progress | None) -> Iterator[Document]:
+    for line, place, example in told(_examples(raw, checker.faults), progress):
         if document := checker.document(example, line, place):
             yield document
-        if count % _PROGRESS_EVERY == 0:
-            progress(count)
-    if not count and not checker.faults.count:
-        checker.faults.add(None, "", "the file holds no example")
-    if count % _PROGRESS_EVERY:
-        progress(count)
-
-
-def _tell_nobody(count: int) -> None:
-    """The progress of a caller that asked for none."""
-
-
-def _limited(stream: BinaryIO, max_bytes: int) -> bytes:
-    raw = stream.read(max_bytes + 1)
-    if len(raw) <= max_bytes:
-        return raw
-    size = len(raw) + sum(len(rest) for rest in iter(lambda: stream.read(1 << 20), b""))
-    message = (
-        f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
-        f" ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
-    )
-    raise FormatErrors([Fault(None, "", message)])
 
 
 def _examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
@@ -159,9 +128,9 @@ def _file_examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str
 
 def _check_head(file: dict[str, Any], faults: Faults) -> None:
     if not isinstance(file.get("version", ""), str):
-        faults.add(None, "version", f"must be a text, not {_kind(file['version'])}")
+        faults.add(None, "version", f"must be a text, not {kind(file['version'])}")
     for name in sorted(set(file) - {"version", "data"}):
-        faults.add(None, "", f"unknown field {_quoted(name)}: remove it; there are version, data")
+        faults.add(None, "", f"unknown field {quoted(name)}: remove it; there are version, data")
 
 
 def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[Any]:
@@ -169,9 +138,8 @@ def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[A
     try:
         return [json.loads(raw.decode("utf-8").removeprefix(_BOM))]
     except UnicodeDecodeError as error:
-        at = f"byte 0x{raw[error.start]:02x} at byte offset {offset + error.start}"
         number = line or raw.count(b"\n", 0, error.start) + 1
-        faults.add(number, "", f"is not UTF-8: {at}; save the file as UTF-8")
+        faults.add(number, "", not_utf8(raw[error.start], offset + error.start))
     except json.JSONDecodeError as error:
         faults.add(line or error.lineno, "", f"is not JSON: {error.msg}, at column {error.colno}")
     except (ValueError, RecursionError):
@@ -180,21 +148,6 @@ def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[A
 
 
 # From examples to documents
-
-
-_KINDS: dict[type, str] = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    bool: "true or false",
-    int: "a number",
-    float: "a decimal number",
-    type(None): "null",
-}
-
-
-def _kind(value: object) -> str:
-    return _KINDS[type(value)]
 
 
 def _is_whole(value: object) -> bool:
@@ -209,7 +162,7 @@ def _span_fault(start: object, end: object, size: int) -> str:
     """Why start and end are no span of a passage of `size` characters."""
     for name, value in (("start", start), ("end", end)):
         if not _is_whole(value):
-            return f"{name} must be a whole number, not {_kind(value)}"
+            return f"{name} must be a whole number, not {kind(value)}"
     if cast(int, start) > cast(int, end):
         return f"start {start} lies after end {end}"
     return f"{start} to {end} lies outside the passage of {size} characters: offsets go from 0 to {size - 1}"
@@ -282,12 +235,12 @@ class _Example:
         if type(entities) is list:
             return text, self.entities(entities, text) if text else ()
         if "entities" in passage:
-            self.say("passage.entities", f"must be a list, not {_kind(entities)}")
+            self.say("passage.entities", f"must be a list, not {kind(entities)}")
         return "", ()
 
     def fields(self, raw: object, path: str, needed: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
         if type(raw) is not dict:
-            self.say(path, f"must be an object, not {_kind(raw)}")
+            self.say(path, f"must be an object, not {kind(raw)}")
             return {}
         for name in needed:
             if name not in raw:
@@ -295,25 +248,24 @@ class _Example:
         for name in raw:
             if name not in needed and name not in optional:
                 known = ", ".join((*needed, *optional))
-                self.say(path, f"unknown field {_quoted(name)}: remove it; there are {known}")
+                self.say(path, f"unknown field {quoted(name)}: remove it; there are {known}")
         return cast(dict[str, Any], raw)
 
     def text(self, value: object, path: str, *, blank: bool = False) -> str:
         if type(value) is not str:
-            self.say(path, f"must be a text, not {_kind(value)}")
+            self.say(path, f"must be a text, not {kind(value)}")
             return ""
         if not blank and not value.strip():
             self.say(path, "must not be blank")
             return ""
-        if found := _UNWANTED.search(value):
-            code, what = ord(found[0]), "half of a surrogate pair" if found[0] >= "\ud800" else "a control character"
-            self.say(path, f"holds {what}, U+{code:04X}, at character {found.start()}: remove it")
+        if message := unwanted(value):
+            self.say(path, message)
         return value
 
     def origin(self, value: object) -> Origin:
         if value in ORIGINS:
             return value
-        self.say("origin", f"must be one of {', '.join(ORIGINS)}, not {_quoted(value)}")
+        self.say("origin", f"must be one of {', '.join(ORIGINS)}, not {quoted(value)}")
         return self.checker.default_origin
 
     def key(self, raw: dict[str, Any], path: str, seen: dict[str, tuple[_Place, str]]) -> tuple[str, KeyField]:
@@ -330,13 +282,13 @@ class _Example:
             self.say(where, f"has {len(key)} characters, the limit is {LONGEST_KEY}")
         if key and key in seen:
             first, first_path = seen[key]
-            self.say(where, f"{_quoted(key)} is taken: {first.name(first_path)} has it already")
+            self.say(where, f"{quoted(key)} is taken: {first.name(first_path)} has it already")
         seen.setdefault(key, (self.place, where))
         return key, name
 
     def number(self, value: object, path: str) -> str:
         if not _is_whole(value):
-            self.say(path, f"must be a whole number, not {_kind(value)}")
+            self.say(path, f"must be a whole number, not {kind(value)}")
             return ""
         return str(value)
 
@@ -374,14 +326,14 @@ class _Example:
         last, last_i = ordered[0]
         for span, i in ordered[1:]:
             if span.start <= last.end:
-                names = [_quoted(text[s.start : s.end + 1]) for s in (span, last)]
+                names = [quoted(text[s.start : s.end + 1]) for s in (span, last)]
                 self.say(f"passage.entities[{i}]", f"{names[0]} overlaps entities[{last_i}] {names[1]}")
             if span.end > last.end:
                 last, last_i = span, i
 
     def queries(self, raw: object, text: str, entities: frozenset[Span]) -> tuple[Query, ...]:
         if type(raw) is not list or not raw:
-            what = "must hold at least one query" if raw == [] else f"must be a list, not {_kind(raw)}"
+            what = "must hold at least one query" if raw == [] else f"must be a list, not {kind(raw)}"
             self.say("qas", what)
             return ()
         return tuple(self.query(item, f"qas[{i}]", text, entities) for i, item in enumerate(raw))
@@ -398,7 +350,7 @@ class _Example:
 
     def answers(self, raw: object, path: str, text: str, entities: frozenset[Span]) -> tuple[Answer, ...]:
         if type(raw) is not list or not raw:
-            what = "must hold at least one reference answer" if raw == [] else f"must be a list, not {_kind(raw)}"
+            what = "must hold at least one reference answer" if raw == [] else f"must be a list, not {kind(raw)}"
             self.say(f"{path}.answers", what)
             return ()
         if not text:
@@ -417,9 +369,9 @@ class _Example:
         answer = Answer(start, end, self.text(fields["text"], f"{path}.text", blank=True))
         surface = text[answer.start : answer.end + 1]
         if answer.text != surface:
-            self.say(path, f"the text {_quoted(answer.text)} is not what the passage has there, {_quoted(surface)}")
+            self.say(path, f"the text {quoted(answer.text)} is not what the passage has there, {quoted(surface)}")
         if (answer.start, answer.end) not in entities:
-            self.say(path, f"{answer.start} to {answer.end}, {_quoted(surface)}, is none of the passage's entities")
+            self.say(path, f"{answer.start} to {answer.end}, {quoted(surface)}, is none of the passage's entities")
         return answer
 
 
