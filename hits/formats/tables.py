@@ -1,0 +1,203 @@
+"""Tables of a release: CSV, JSON Lines and Parquet, written in one pass in memory that does not grow with the table.
+
+The same rows always give the same bytes. Texts stay as they are, also where a spreadsheet would run them as a
+formula: these files are data sets, and programs read them. What people open in a spreadsheet is defused where it is
+sent. An empty cell of a CSV file is an empty text or a value that is not there; and pandas reads cells such as NA as
+not there unless `keep_default_na=False`. JSON Lines and Parquet know the difference.
+
+After an error the streams hold a part of a file, which is to be thrown away.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+
+from hits.formats.cosmos import ANSWERS, QuestionSet
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Format = Literal["csv", "jsonl", "parquet"]
+Type = Literal["string", "int64", "float64", "bool"]
+Row: TypeAlias = Mapping[str, Any]
+_Batch = list[Row]
+_Sink = Callable[[_Batch], None]
+
+ROW_GROUP = 2000
+FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
+# UTF-8 cannot hold halves of surrogate pairs.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+COSMOS_TYPES: dict[str, Type] = {
+    "id": "string",
+    "context": "string",
+    "question": "string",
+    **dict.fromkeys(ANSWERS, "string"),
+    "label": "int64",
+}
+
+
+class RowRefusedError(ValueError):
+    """A row does not have the columns, or a value not the type, that the table was promised to have."""
+
+
+def cosmos_rows(sets: Iterable[QuestionSet]) -> Iterator[dict[str, Any]]:
+    """The columns id, context, question, answer0 to answer3 and label of each set; `COSMOS_TYPES` has their types."""
+    for one in sets:
+        answers = dict(zip(ANSWERS, one.answers, strict=True))
+        yield {"id": one.key, "context": one.context, "question": one.question, **answers, "label": one.label}
+
+
+def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -> int:
+    """RFC 4180 in UTF-8 without a byte order mark, a head first, rows ending in CR LF. Returns the number of rows.
+
+    Truth is true or false, and what is not there an empty cell. Raises RowRefusedError for a row with other columns.
+    """
+    return _write(_with_columns(rows, columns), [_csv_sink(columns, stream)])
+
+
+def write_jsonl(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -> int:
+    """One object a line in UTF-8, its fields in the order of the columns. Returns the number of rows.
+
+    Values may be nested. Raises RowRefusedError for a row with other columns and ValueError for a number that JSON
+    does not have.
+    """
+    return _write(_with_columns(rows, columns), [_jsonl_sink(columns, stream)])
+
+
+def write_parquet(rows: Iterable[Row], schema: pyarrow.Schema, stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
+    """Parquet without a time stamp, in groups of so many rows. Returns the number of rows.
+
+    Values may be nested, as the schema has it. Raises RowRefusedError for a row with other columns and
+    pyarrow.ArrowException for a value that does not fit the schema.
+    """
+    with _parquet_sink(schema, stream) as sink:
+        return _write(_with_columns(rows, schema.names), [sink], row_group)
+
+
+def write_all(
+    rows: Iterable[Row], columns: Sequence[str], types: Mapping[str, Type], streams: Mapping[Format, BinaryIO]
+) -> int:
+    """One pass over the rows into a stream for each format that is wanted. Returns the number of rows.
+
+    The types are those that the usual data-set libraries name so; a value that is not there is None. Raises
+    RowRefusedError for a row with other columns or a value of another type: each format would turn it into
+    something else.
+    """
+    if set(columns) != set(types) or len(set(columns)) != len(columns):
+        raise ValueError(f"each column needs one type: columns {list(columns)}, types {dict(types)}")
+    if unknown := set(streams) - set(FORMATS):
+        raise ValueError(f"there are the formats {', '.join(FORMATS)}, not {', '.join(sorted(unknown))}")
+    with ExitStack() as stack:
+        sinks = [_open(name, columns, types, stream, stack) for name, stream in streams.items()]
+        return _write(_with_types(_with_columns(rows, columns), types), sinks)
+
+
+def schema_of(columns: Sequence[str], types: Mapping[str, Type]) -> pyarrow.Schema:
+    """The Arrow schema of a flat table."""
+    import pyarrow
+
+    return pyarrow.schema([(name, pyarrow.type_for_alias(types[name])) for name in columns])
+
+
+# Checks on the way
+
+
+def _with_columns(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[Row]:
+    expected = set(columns)
+    for number, row in enumerate(rows, 1):
+        if row.keys() != expected:
+            lacks, more = sorted(expected - row.keys()), sorted(row.keys() - expected)
+            raise RowRefusedError(f"row {number} lacks the columns {lacks} and has {more}, which are no columns")
+        yield row
+
+
+def _with_types(rows: Iterable[Row], types: Mapping[str, Type]) -> Iterator[Row]:
+    checks = [(name, _FITS[kind]) for name, kind in types.items()]
+    for number, row in enumerate(rows, 1):
+        for name, fits in checks:
+            value = row[name]
+            if value is not None and not fits(value):
+                raise RowRefusedError(f"row {number}, {name}: {value!r:.80} is no {types[name]}")
+        yield row
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str and not _SURROGATE.search(value)
+
+
+_FITS: dict[Type, Callable[[Any], bool]] = {
+    "string": _is_text,
+    "int64": lambda value: type(value) is int and -(2**63) <= value < 2**63,
+    "float64": lambda value: type(value) is float and math.isfinite(value),
+    "bool": lambda value: type(value) is bool,
+}
+
+
+# Sinks
+
+
+def _write(rows: Iterator[Row], sinks: Sequence[_Sink], size: int = ROW_GROUP) -> int:
+    count = 0
+    while batch := list(islice(rows, size)):
+        for sink in sinks:
+            sink(batch)
+        count += len(batch)
+    return count
+
+
+def _open(name: Format, columns: Sequence[str], types: Mapping[str, Type], stream: BinaryIO, stack: ExitStack) -> _Sink:
+    if name == "csv":
+        return _csv_sink(columns, stream)
+    if name == "jsonl":
+        return _jsonl_sink(columns, stream)
+    return stack.enter_context(_parquet_sink(schema_of(columns, types), stream))
+
+
+class _Encoded:
+    """A text file on top of a binary one, for the csv module."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(text.encode())
+
+
+def _csv_sink(columns: Sequence[str], stream: BinaryIO) -> _Sink:
+    writer = csv.writer(_Encoded(stream))
+    writer.writerow(columns)
+    return lambda batch: writer.writerows([_cell(row[name]) for name in columns] for row in batch)
+
+
+def _cell(value: object) -> object:
+    return str(value).lower() if type(value) is bool else value
+
+
+def _jsonl_sink(columns: Sequence[str], stream: BinaryIO) -> _Sink:
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+    def sink(batch: _Batch) -> None:
+        stream.write("".join(encode({name: row[name] for name in columns}) + "\n" for row in batch).encode())
+
+    return sink
+
+
+@contextmanager
+def _parquet_sink(schema: pyarrow.Schema, stream: BinaryIO) -> Iterator[_Sink]:
+    # Only whoever releases pays for loading the library.
+    import pyarrow
+    from pyarrow import parquet
+
+    def sink(batch: _Batch) -> None:
+        writer.write_table(pyarrow.Table.from_pylist(batch, schema))
+
+    # Named, so that another version of the library with other defaults writes the same kind of file.
+    with parquet.ParquetWriter(stream, schema, version="2.6", compression="snappy") as writer:
+        yield sink
