@@ -1,0 +1,54 @@
+"""What a word is: one rule for everything that counts words, on the server and in the browser.
+
+`hits/protocols/question_writing/static/advice.js` holds the same rule for workers' pages, and a test runs both.
+They agree on every character that Unicode 14 knows; later ones may be letters to one side only.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import regex
+
+_PART = r"[\p{L}\p{N}][\p{L}\p{M}\p{N}]*"
+_WORD = regex.compile(rf"{_PART}(?:'{_PART})*")
+
+# Words that hold sentences together and say little about what a text tells. The second line is what tokenisers
+# leave of contractions ("did n't", "wo nt").
+_LITTLE_WORDS = """
+    s t d m re ve ll nt n't ca wo sha ai
+    a an the this that these those some any each every either neither no none all both half another such other own
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves one ones who whom whose which what someone something anyone
+    anything everyone everything nobody nothing
+    be am is are was were been being have has had having do does did doing done will would shall should can could may
+    might must ought cannot
+    i'm i'd i'll i've you're you'd you'll you've he'd he'll she'd she'll it'd it'll we're we'd we'll we've they're
+    they'd they'll they've isn't aren't wasn't weren't haven't hasn't hadn't don't doesn't didn't won't wouldn't shan't
+    shouldn't can't couldn't mayn't mightn't mustn't let's
+    and or but nor so yet if then else than as because since while until till though although unless whether when
+    whenever where wherever why how
+    of at by for with about against between into through during before after above below to from up down in out on off
+    over under again further once here there near upon within without toward towards across along around behind beside
+    besides beyond except inside onto outside per
+    not only just also too very more most much many few little less least same even still already almost always never
+    often ever quite rather really well oh yes ok okay
+"""
+FUNCTION_WORDS = frozenset(_LITTLE_WORDS.split())
+
+
+# A typographic apostrophe is an apostrophe, and a final sigma a sigma: which of the two stands at a word's end depends
+# on tables that differ between versions of Unicode.
+_SAME = str.maketrans("\u2019\u03c2", "'\u03c3")
+
+
+def words(text: str) -> list[str]:
+    """The words in order, in lower case and composed form: letters, their marks and digits, joined by apostrophes."""
+    found: list[str] = _WORD.findall(unicodedata.normalize("NFC", text).lower().translate(_SAME))
+    return found
+
+
+def content_words(text: str) -> list[str]:
+    """The words that carry the text, in order, without a possessive ending and without `FUNCTION_WORDS`."""
+    bare = (word.removesuffix("'s") for word in words(text))
+    return [word for word in bare if word not in FUNCTION_WORDS]

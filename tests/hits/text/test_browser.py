@@ -1,0 +1,107 @@
+"""What runs in workers' and leads' browsers says the same as the server, and everybody can read it."""
+
+import os
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from playwright.sync_api import Page, sync_playwright
+
+from hits.text.overlap import Limits, advice, reused_share
+from hits.text.words import FUNCTION_WORDS, content_words, words
+
+ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js"
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+# Later characters may be letters to one side only.
+KNOWN = some.characters(exclude_categories=("Cs", "Cn")).filter(lambda letter: unicodedata.category(letter) != "Cn")
+ODD = [
+    *["don't", "Don’t", "dog's", "dog", "DOG’S", "’s", "n't", "'", "’", "’’", "a'b'c", "rock", "wo", "nt"],
+    *[
+        "ΟΔΟΣ",
+        "ὈΔΥΣΣΕΎΣ",
+        "İstanbul",
+        "ISTANBUL",
+        "ẞ",
+        "straße",
+        "ǅ",
+        "e\u0301te",
+        "éte",
+        "Ａ１",
+        "٣٤",
+        "½",
+        "x²",
+        "\ufb01re",
+    ],
+    *[
+        "שָׁלוֹם",
+        "مرحبا",
+        "\u200fabc\u200e",
+        "नमस्ते",
+        "日本語",
+        "👩‍👩‍👧",
+        "❤️",
+        "1️⃣",
+        "🇳🇱",
+        "a\u0301\u0327",
+        "\u0301",
+        "\ufeff",
+    ],
+    *["24", "3.50", "old-fashioned", "snake_case", "\x00", "\x85", "\u2028", "\n", "the", "garden", "kettle", "train"],
+]
+texts = some.lists(some.sampled_from(ODD) | some.text(KNOWN, max_size=6), max_size=12).map(" ".join)
+candidates = some.lists(texts, max_size=3)
+limits = some.builds(
+    Limits, *[some.sampled_from([0.0, 0.3, 0.4, 0.7, 1.0])] * 2, some.sampled_from([1.0, 1.1, 2.0, 3.3])
+)
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
+        browser.close()
+
+
+def some_cases():
+    cases = []
+
+    @settings(max_examples=60, database=None, derandomize=True)
+    @given(some.tuples(texts, candidates, candidates, limits))
+    def collect(case):
+        cases.append(case)
+
+    collect()
+    return cases
+
+
+def test_the_browser_gives_the_same_advice_as_the_server_on_any_text(page):
+    page.evaluate(SCRIPT.read_text(encoding="utf-8"))
+    cases = some_cases()
+    given_ones = [[paragraph, right, wrong, asdict(limit)] for paragraph, right, wrong, limit in cases]
+    computed = page.evaluate(
+        """cases => cases.map(([paragraph, right, wrong, limits]) => [
+            advice.words(paragraph), advice.contentWords(paragraph), advice.advice(paragraph, right, wrong, limits),
+            right.map(answer => advice.reusedShare(answer, paragraph))])""",
+        given_ones,
+    )
+    for (paragraph, right, wrong, limit), found in zip(cases, computed, strict=True):
+        told = advice(paragraph, right, wrong, limits=limit)
+        shares = [reused_share(answer, paragraph) for answer in right]
+        assert found == [words(paragraph), content_words(paragraph), told, shares]
+    levels = {(hint["kind"], hint["level"]) for found in computed for hint in found[2]}
+    assert len(levels) == 4  # the cases had both kinds of advice, well and not
+
+
+def test_the_browser_knows_the_same_function_words_and_defaults(page):
+    page.evaluate(SCRIPT.read_text(encoding="utf-8"))
+    assert set(page.evaluate("[...advice.FUNCTION_WORDS]")) == FUNCTION_WORDS
+    paragraph, right, wrong = "kettle garden train", ["kettle garden rain sun", "wind"], ["kettle one rain sun sea sky"]
+    found = page.evaluate("texts => advice.advice(...texts)", [paragraph, right, wrong])
+    assert found == advice(paragraph, right, wrong)
