@@ -34,6 +34,8 @@ __all__ = ["ANSWERS", "COLUMNS", "Fault", "FormatErrors", "QuestionSet", "read"]
 ANSWERS = ("answer0", "answer1", "answer2", "answer3")
 COLUMNS = ("id", "context", "question", *ANSWERS, "label")
 LONGEST_TEXT = 5000
+# A first line that names columns is far shorter, a first row of JSON Lines may hold four answers and a context.
+LONGEST_HEAD = 65_536
 _LABELS = {str(number): number for number in range(len(ANSWERS))}
 # What files write where the correct answer is kept back.
 _NO_LABEL = (None, "", "-1", -1)
@@ -44,29 +46,44 @@ _WHOLE = f"Columns: {', '.join(COLUMNS)}."
 class QuestionSet:
     """One question with its four answers, verbatim, in the order of the file; `answers[label]` is the correct one.
 
-    `line` says where it was read and `place` is always empty: both take no part in comparison.
+    `label` is None where the answers are a machine's and nobody has said which are correct. `line` says where it was
+    read and `place` is always empty: both take no part in comparison.
     """
 
     key: str
     context: str
     question: str
     answers: tuple[str, ...]
-    label: int
+    label: int | None
     line: int | None = field(default=None, compare=False)
     place: str = field(default="", compare=False)
 
 
-def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None) -> list[QuestionSet]:
+def columns_of(stream: BinaryIO) -> frozenset[str]:
+    """The columns that the first row names, empty for any other kind of file; the stream stays where it is."""
+    at = stream.tell()
+    head = stream.read(LONGEST_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
+    stream.seek(at)
+    line = head.partition("\n")[0]
+    if line.startswith("{"):
+        return frozenset(name for name in COLUMNS if f'"{name}"' in line)
+    return frozenset(name.strip(' "\r') for name in line.split(",")) & frozenset(COLUMNS)
+
+
+def read(
+    stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None, labelled: bool = True
+) -> list[QuestionSet]:
     """Every question set of the file in UTF-8, or FormatErrors with every fault and no question set.
 
-    A file without labels, such as a test part whose correct answers are kept back, is refused.
+    A file without labels, such as a test part whose correct answers are kept back, is refused unless it is not
+    `labelled`: then no row may have a label.
     `progress` is called with the number of rows checked so far, every 1,000 and at the end.
     """
     faults = Faults()
     text = limited_text(stream, max_bytes, faults)
     with without_cycle_collection():
         rows = _json_rows(text, faults) if text.lstrip().startswith(("{", "[")) else _csv_rows(text, faults)
-        checker = _Checker(faults)
+        checker = _Checker(faults, labelled)
         sets = [checker.question_set(line, fields) for line, fields in told(rows, progress)]
         checker.check_labels()
     if not sets and not faults.count:
@@ -136,8 +153,9 @@ def _records(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
 class _Checker:
     """Turns rows into question sets; knows the keys seen so far and the rows that have no label."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: Faults, labelled: bool) -> None:
         self.faults = faults
+        self.labelled = labelled
         self.keys = Keys()
         self.count = 0
         self.unlabelled: list[int] = []
@@ -154,13 +172,18 @@ class _Checker:
         answers = tuple(texts[name] for name in ANSWERS)
         label = self.label(row, fields.get("label"))
         _check_equal(row, answers, label)
-        return QuestionSet(texts["id"], texts["context"], texts["question"], answers, label or 0, line)
+        return QuestionSet(
+            texts["id"], texts["context"], texts["question"], answers, (label or 0) if self.labelled else None, line
+        )
 
     def label(self, row: Row, value: object) -> int | None:
         if type(value) is str:
             value = value.strip()
         if value in _NO_LABEL:
             self.unlabelled.append(row.line)
+            return None
+        if not self.labelled:
+            row.say("label", "no other row has one: take it out, or give every row the number of its correct answer")
             return None
         label = _LABELS.get(str(value)) if type(value) in (int, str) else None
         if label is None:
@@ -170,6 +193,8 @@ class _Checker:
 
     def check_labels(self) -> None:
         """One fault for a file that has no labels at all, and one for each row that lacks what other rows have."""
+        if not self.labelled:
+            return
         if self.unlabelled and len(self.unlabelled) == self.count:
             self.faults.add(
                 None,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.formats.cosmos import COLUMNS, FormatErrors, QuestionSet, read
+from hits.formats.cosmos import COLUMNS, FormatErrors, QuestionSet, columns_of, read
 from hits.formats.tables import cosmos_rows, write_csv, write_jsonl
 from tests.hits.formats.shared_data import shared_file
 
@@ -234,3 +234,38 @@ def test_the_shared_file_is_read_and_written_back_to_the_byte():
     sets, stream = read_bytes(raw), io.BytesIO()
     assert write_csv(cosmos_rows(sets), COLUMNS, stream) == len(sets) == 600
     assert stream.getvalue() == raw
+
+
+WITHOUT_LABEL = [name for name in COLUMNS if name != "label"]
+
+
+def unlabelled(number: int = 1) -> dict[str, Any]:
+    return {name: value for name, value in row(number).items() if name != "label"}
+
+
+def test_machine_written_answers_come_without_labels():
+    for raw in (as_csv(unlabelled(), columns=WITHOUT_LABEL), as_jsonl(unlabelled(1), unlabelled(2))):
+        found = read_bytes(raw, labelled=False)
+        assert {one.label for one in found} == {None}
+        assert found[0].answers[1] == "They were late for school."
+
+
+def test_a_label_among_machine_written_answers_is_refused():
+    assert faults(as_jsonl(unlabelled(1), row(2)), labelled=False) == [
+        (2, "label", "no other row has one: take it out, or give every row the number of its correct answer")
+    ]
+
+
+@pytest.mark.parametrize("raw, columns", [
+    (as_csv(row()), set(COLUMNS)),
+    (as_jsonl(row()), set(COLUMNS)),
+    (b"\xef\xbb\xbf" + as_csv(unlabelled(), columns=WITHOUT_LABEL), set(WITHOUT_LABEL)),
+    (as_jsonl({**unlabelled(), "context": 'He read the "label".'}), set(WITHOUT_LABEL)),
+    (b'{"id": "s1", "text": "A story, and a question."}', {"id"}),
+    (b"We packed bread, plums and a question.\n\nThen we left.", set()),
+    (b"\xff\xfe", set()),
+])  # fmt: skip
+def test_the_first_row_tells_the_columns_and_the_stream_stays_where_it_is(raw, columns):
+    stream = io.BytesIO(raw)
+    assert columns_of(stream) == columns
+    assert stream.tell() == 0
