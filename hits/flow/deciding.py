@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.protocols.base import COUNTED
+from hits.protocols.optional import ItemwiseProtocol
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
@@ -170,12 +172,35 @@ def _measure(stage: Stage) -> None:
     """What the protocol measures over the answers of a stage whose rule only measures, such as EM and F1."""
     if stage.rule["name"] != "measured":
         return
+    protocol = protocol_of(stage)
     labels = Label.objects.filter(stage=stage, void=False, item__state=Item.State.KEPT)
-    rows = labels.order_by("item", "assignment__submitted_at").values_list(
+    if isinstance(protocol, ItemwiseProtocol):
+        scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]))
+    else:
+        scores = protocol.scores(_first_answers(labels))
+    StageSummary.objects.filter(stage=stage).update(scores=scores)
+
+
+def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
+    rows = labels.order_by("item", "assignment__submitted_at", "id").values_list(
         "item", "item__document__data", "item__data", "value"
     )
     first: dict[int, tuple] = {}
     for item, document, data, value in rows.iterator(chunk_size=1000):
         first.setdefault(item, (document, data, value))
-    scores = protocol_of(stage).scores(list(first.values()))
-    StageSummary.objects.filter(stage=stage).update(scores=scores)
+    return list(first.values())
+
+
+def _all_answers(labels: QuerySet[Label], wanted: int) -> list[tuple]:
+    """(document, item, what each of the first answers that are wanted says), one an item."""
+    given: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    rows = labels.order_by("item", "assignment__submitted_at", "id")
+    columns = ("item", "worker__pk", "unit", "value", "correct")
+    for item, worker, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
+        if worker in given[item] or len(given[item]) < wanted:
+            given[item][worker] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
+    found = []
+    for pks in chunks(list(given)):
+        items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
+        found += [(document, data, list(given[pk].values())) for pk, document, data in items]
+    return found

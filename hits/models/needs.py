@@ -23,7 +23,9 @@ def answers_needed(item_pks: Sequence[int]) -> dict[int, int]:
     wanted = Stage.objects.filter(items=item_pks[0]).values_list("answers", flat=True)[0]
     counted: Counter[int] = Counter()
     for chunk in chunks(item_pks):
-        counted.update(Label.objects.filter(item__in=chunk, void=False).values_list("item", flat=True))
+        # An answer can have many labels.
+        given = Label.objects.filter(item__in=chunk, void=False).values_list("item", "worker").distinct()
+        counted.update(item for item, _ in given)
     return {pk: max(1, wanted - counted[pk]) for pk in item_pks}
 
 

@@ -17,7 +17,25 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": story.ITEM,
         "other_references": {"query": story.QUERY, "answers": story.answers("Rotterdam")},
         "fields": {"answer": story.places("Annika de Wit")[0], "text": "Annika de Wit", "comment": "Clear."},
-    }
+    },
+    "multiple_choice": {
+        "document": {"text": story.TEXT},
+        "item": {"question": "Who rang the harbour master?", "choices": story.PEOPLE, "gold": ["annika"]},
+        "other_references": {"question": "Who rang the harbour master?", "choices": story.PEOPLE, "gold": ["pieter"]},
+        "fields": {"choice": "annika", "comment": "Clear."},
+    },
+    "select_all": {
+        "document": {"text": story.TEXT},
+        "item": {"question": "What kept the water out?", "candidates": story.CANDIDATES},
+        "other_references": {"question": "What kept the water out?", "candidates": story.CANDIDATES, "intended": "c1"},
+        "fields": {"selected-c0": "yes", "selected-c1": "yes", "comment": "Clear."},
+    },
+    "labelling": {
+        "document": {"text": story.TEXT},
+        "item": {"query": story.QUERY, "answers": story.answers("Annika de Wit"), "gold": ["clear"]},
+        "other_references": {"query": story.QUERY, "answers": story.answers("Annika de Wit"), "gold": ["unclear"]},
+        "fields": {"label": "clear", "comment": "Clear."},
+    },
 }
 
 

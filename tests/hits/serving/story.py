@@ -52,3 +52,11 @@ def answers(name: str) -> list[dict[str, Any]]:
 
 
 ITEM: dict[str, Any] = {"query": QUERY, "answers": answers("Annika de Wit")}
+
+PEOPLE = [{"id": "annika", "text": "Annika de Wit"}, {"id": "pieter", "text": "Pieter Maas"}]
+CANDIDATES = [
+    {"id": "c0", "text": "Four trawlers in the mouth of the harbour."},
+    {"id": "c1", "text": "Fishing boats that lay against the gate."},
+    {"id": "c2", "text": "A new bolt."},
+    {"id": "c3", "text": "Boats boats the gate."},
+]

@@ -1,0 +1,87 @@
+"""What the protocols share whose answers are choices: material, order, and the fields of a form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from hits.protocols.base import Json
+from hits.protocols.given_settings import printed
+from hits.text.passages import passage_parts
+
+MAX_REMARK = 2000
+MAX_TEXT = 2000
+YES = "yes"
+
+
+def blocks(text: str) -> list[Json]:
+    """A text as [{"bullets": bool, "lines": [text, ...]}, ...]."""
+    return [
+        {"bullets": kind == "bullet", "lines": [text[part.start : part.end].strip() for part in parts]}
+        for kind, parts in groupby(passage_parts(text), key=lambda part: part.kind)
+    ]
+
+
+def choices_of(item: Json, settings: Json) -> list[Json]:
+    """The choices of the item itself, be it a question set, or those for all: [{"id", "text", "help"?}, ...]."""
+    return list(item.get("choices") or item.get("candidates") or settings.get("choices") or [])
+
+
+def gold_of(item: Json, choices: Sequence[Json]) -> frozenset[str]:
+    """The ids of the right choices, which may be given by their texts; empty where nothing is known to be right."""
+    given = item.get("gold") or ([item["intended"]] if item.get("intended") else [])
+    wanted = {str(one) for one in given}
+    return frozenset(choice["id"] for choice in choices if wanted & {choice["id"], choice["text"]})
+
+
+def shuffled(choices: Sequence[Json], worker: str, *seeds: str) -> list[Json]:
+    """The same order for the same worker and seeds, whatever order the choices come in."""
+
+    def place(choice: Json) -> bytes:
+        return hashlib.sha256("\0".join([worker, *seeds, choice["id"]]).encode()).digest()
+
+    return sorted(choices, key=place)
+
+
+def order_of(choices: Sequence[Json]) -> str:
+    """The order as a form posts it: ids with spaces between them."""
+    return " ".join(choice["id"] for choice in choices)
+
+
+def order_faults(fields: Mapping[str, str], shown: Sequence[Json]) -> list[str]:
+    """The posted order, where there is one, must be the one that this worker was shown."""
+    posted = fields.get("order", "")
+    if not posted or posted == order_of(shown):
+        return []
+    return ["The answers were not sent in the order in which they were shown. Reload the page and choose again."]
+
+
+def ticked(fields: Mapping[str, str], prefix: str, choices: Sequence[Json], faults: list[str]) -> list[str]:
+    """Ids of the choices whose box, named `<prefix>-<id>`, is ticked. Adds to `faults` what no box can say."""
+    said = {choice["id"]: fields.get(f"{prefix}-{choice['id']}", "") for choice in choices}
+    if any(value not in ("", YES) for value in said.values()):
+        faults.append("A box says neither yes nor no. Reload the page and tick again.")
+    return [ident for ident, value in said.items() if value == YES]
+
+
+def boxes(choices: Sequence[Json], prefix: str) -> list[Json]:
+    """The choices as a page shows them, each with the name of its box."""
+    return [{**_shown(choice), "field": f"{prefix}-{choice['id']}"} for choice in choices]
+
+
+def _shown(choice: Json) -> Json:
+    """Whatever else an item's choice holds stays here: it could tell where it comes from."""
+    return {"id": choice["id"], "text": choice["text"], "help": choice.get("help", "")}
+
+
+def remark(fields: Mapping[str, str]) -> str:
+    return printed(str(fields.get("comment", "")))[:MAX_REMARK]
+
+
+def percent(part: int, whole: int) -> float:
+    return 100 * part / whole
+
+
+def yes_no(value: bool) -> str:
+    return YES if value else "no"

@@ -1,0 +1,233 @@
+"""Choosing one or several of a list of answers to a question about a text.
+
+Document: {"text"}. Item: {"question"?, "choices"?: [{"id", "text"}, ...], "gold"?: [id or text, ...]}; question and
+choices that an item lacks come from the settings. A question set is an item too: {"question", "candidates",
+"intended"} (Huang et al. 2019, Cosmos QA: the human score is such a task).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hits.protocols import choosing
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
+from hits.protocols.choosing import gold_of, yes_no
+from hits.protocols.given_settings import (
+    CLOSING,
+    COMMON,
+    INSTRUCTIONS,
+    LONGEST_QUESTION,
+    Given,
+    choice_lines,
+    paragraphs,
+    printed,
+)
+from hits.protocols.optional import Setting
+
+NO, OPTIONAL, REQUIRED = "no", "optional", "required"
+DEFAULTS: Json = {
+    **COMMON,
+    "question": "Is the statement true?",
+    "choices": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}],
+    "several": False,
+    "shuffle": False,
+    "free_text": NO,
+    "free_text_label": "Why did you choose this?",
+    "free_text_needed_for": [],
+}
+
+
+class MultipleChoice:
+    name = "multiple_choice"
+    title = "Choose one answer, or several"
+    fields = (
+        INSTRUCTIONS,
+        Setting("question", "Question", "text", "For the items that bring none of their own.", rows=2),
+        Setting(
+            "choices",
+            "Answers to choose from, one a line",
+            "lines",
+            "For the items that bring none of their own. Help may follow a bar: text | help.",
+            rows=5,
+            lines=choice_lines,
+        ),
+        Setting("several", "Several answers can be chosen", "bool"),
+        Setting("shuffle", "Another order for each worker", "bool"),
+        Setting(
+            "free_text",
+            "A text in the worker's own words",
+            "choice",
+            options=((NO, "is not asked for"), (OPTIONAL, "may be written"), (REQUIRED, "must be written")),
+        ),
+        Setting("free_text_label", "What that text is to say", "text"),
+        Setting(
+            "free_text_needed_for",
+            "Answers that need a text, one a line",
+            "lines",
+            "Who chooses one of them must write, where others may.",
+            rows=2,
+        ),
+        *CLOSING,
+    )
+    example = (
+        {
+            "text": "The night train reached the coast an hour late. Ilse had slept through the stop at the lake,"
+            " so she never saw the friend who had waited on the platform with her coat."
+        },
+        {"question": "Ilse and her friend met at the lake."},
+    )
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        """`choices` may be texts; `free_text_needed_for` names some of them and counts where the text is optional."""
+        found = Given(given, DEFAULTS)
+        found.text("question", LONGEST_QUESTION)
+        choices = found.choices("choices", 2)
+        found.truth("several", "shuffle")
+        found.one_of("free_text", (NO, OPTIONAL, REQUIRED))
+        found.text("free_text_label", LONGEST_QUESTION)
+        if choices:
+            found.named("free_text_needed_for", choices, "the answers to choose from")
+        if found.values["free_text_needed_for"] and found.values["free_text"] == NO:
+            found.faults.append("free_text_needed_for names answers, but no text is asked for: let it be written.")
+        return found.done()
+
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """{"blocks", "instructions", "question", "choices": [{"id", "text", "help", "field"}], "order", "text"}."""
+        shown = _shown(document, item, settings, worker)
+        return {
+            "blocks": choosing.blocks(document.get("text", "")),
+            "instructions": paragraphs(settings["instructions"]),
+            "question": _question(item, settings),
+            "choices": choosing.boxes(shown, "chosen"),
+            "order": choosing.order_of(shown) if settings["shuffle"] else "",
+            "needed_for": [choice["text"] for choice in shown if choice["id"] in settings["free_text_needed_for"]],
+            "max_text": choosing.MAX_TEXT,
+        }
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
+        """Labels: `choice` (an id), or `<id>/chosen` (yes or no) for each where several can be chosen, and `text`."""
+        shown = _shown(document, item, settings, worker)
+        faults = choosing.order_faults(fields, shown) if settings["shuffle"] else []
+        chosen = _chosen(shown, settings, fields, faults)
+        words = _words(shown, settings, fields, chosen, faults)
+        if faults:
+            raise AnswerRefusedError(faults)
+        labels = _labels(choosing.choices_of(item, settings), item, settings, chosen)
+        return CheckedAnswer((*labels, *words), choosing.remark(fields))
+
+    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+        """{"accuracy" in percent, "n"} over one answer an item, each the id of a choice, where the item has gold."""
+        judged = [(gold_of(item, choosing.choices_of(item, DEFAULTS)), value) for _, item, value in answers]
+        right = [value in gold for gold, value in judged if gold]
+        return {"accuracy": choosing.percent(sum(right), len(right)), "n": len(right)} if right else {}
+
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+        """{"accuracy" of single answers, "majority" of the items' majorities, "answers", "ties", "n" items}, both
+        shares in percent, over the items that have gold; an answer of several choices is right if every box is.
+
+        The majority is what was said most often of a question, or of each box. A tie is not right.
+        """
+        answers = [[_compared(said) for said in given] for _, _, given in items]
+        judged = [given for given in answers if given and all(given)]
+        if not judged:
+            return {}
+        single = [_all_right(answer) for given in judged for answer in given]
+        majorities = [_majority(given) for given in judged]
+        return {
+            "accuracy": choosing.percent(sum(single), len(single)),
+            "majority": choosing.percent(majorities.count(True), len(judged)),
+            "ties": majorities.count(None),
+            "answers": len(single),
+            "n": len(judged),
+        }
+
+
+def _shown(document: Json, item: Json, settings: Json, worker: str) -> list[Json]:
+    choices = choosing.choices_of(item, settings)
+    if not settings["shuffle"]:
+        return choices
+    return choosing.shuffled(choices, worker, document.get("text", ""), _question(item, settings))
+
+
+def _question(item: Json, settings: Json) -> str:
+    return str(item.get("question") or settings["question"])
+
+
+def _chosen(shown: Sequence[Json], settings: Json, fields: Mapping[str, str], faults: list[str]) -> list[str]:
+    """The ids that were chosen; adds to `faults`."""
+    if settings["several"]:
+        chosen = choosing.ticked(fields, "chosen", shown, faults)
+        if not chosen and not faults:
+            faults.append("Nothing is chosen yet. Tick every answer that fits.")
+        return chosen
+    choice = str(fields.get("choice", ""))
+    if not choice:
+        faults.append("No answer is chosen yet. Choose one of them.")
+    elif choice not in [one["id"] for one in shown]:
+        faults.append("This is not one of the answers. Choose one of them.")
+    return [choice]
+
+
+def _words(
+    shown: Sequence[Json], settings: Json, fields: Mapping[str, str], chosen: Sequence[str], faults: list[str]
+) -> list[LabelValue]:
+    """The label of the free text, if there is one; adds to `faults`."""
+    if settings["free_text"] == NO:
+        return []
+    words = printed(str(fields.get("text", "")))
+    needed_for = [one["text"] for one in shown if one["id"] in chosen and one["id"] in settings["free_text_needed_for"]]
+    if not words and settings["free_text"] == REQUIRED:
+        faults.append(f"The text is missing: {settings['free_text_label'][:200]} Write it in your own words.")
+    elif not words and needed_for:
+        faults.append(f"Who chooses “{needed_for[0][:100]}” writes why. Fill in the text.")
+    if len(words) > choosing.MAX_TEXT:
+        faults.append(f"The text has {len(words):,} characters. Shorten it to {choosing.MAX_TEXT:,}.")
+    # In an object, so that no rule takes a short text for a value to count.
+    return [LabelValue("text", {"text": words}, None)] if words else []
+
+
+def _labels(choices: Sequence[Json], item: Json, settings: Json, chosen: Sequence[str]) -> list[LabelValue]:
+    gold = gold_of(item, choices)
+    if not settings["several"]:
+        return [LabelValue("choice", chosen[0], chosen[0] in gold if gold else None)]
+    return [
+        LabelValue(
+            f"{choice['id']}/chosen",
+            yes_no(choice["id"] in chosen),
+            (choice["id"] in chosen) == (choice["id"] in gold) if gold else None,
+        )
+        for choice in choices
+    ]
+
+
+_Compared = dict[str, tuple[Any, bool]]
+
+
+def _compared(said: Mapping[str, Any]) -> _Compared:
+    """(value, whether it is right) by unit, of the units that were compared with gold."""
+    return {unit: (value, said[f"{unit}.correct"]) for unit, value in said.items() if f"{unit}.correct" in said}
+
+
+def _all_right(answer: _Compared) -> bool:
+    return all(right for _, right in answer.values())
+
+
+def _majority(answers: Sequence[_Compared]) -> bool | None:
+    """Whether the majority of every unit is right; None where one has no majority."""
+    majorities = [_most([answer[unit] for answer in answers if unit in answer]) for unit in answers[0]]
+    return None if None in majorities else all(majorities)
+
+
+def _most(said: Sequence[tuple[Any, bool]]) -> bool | None:
+    """Whether the value that was said most often is right; None for a tie."""
+    (first, count), *others = Counter(value for value, _ in said).most_common()
+    if others and others[0][1] == count:
+        return None
+    return dict(said)[first]
+
+
+protocol = MultipleChoice()

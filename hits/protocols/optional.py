@@ -1,0 +1,48 @@
+"""What a protocol may do beyond `TaskProtocol`: be set up on a page, and measure all answers to an item together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from hits.protocols.base import Json, TaskProtocol
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of a protocol as a form shows it; `TaskProtocol.settings` judges what is written into it.
+
+    A `text` of more than one row may have paragraphs; `lines` give a list with one text a line; a `choice` is one of
+    `options`, which are (value, label). `lines` turns the value of a `lines` setting into the lines to show.
+    """
+
+    name: str
+    label: str
+    kind: Literal["text", "lines", "bool", "number", "choice"]
+    help: str = ""
+    rows: int = 1
+    options: tuple[tuple[str, str], ...] = ()
+    lines: Callable[[Any], list[str]] = list
+
+
+@runtime_checkable
+class WrittenProtocol(TaskProtocol, Protocol):
+    """Its settings can be written on a page by somebody who does not program.
+
+    `example` is a document and an item of our own writing, shown while nothing is imported.
+    """
+
+    fields: tuple[Setting, ...]
+    example: tuple[Json, Json]
+
+
+@runtime_checkable
+class ItemwiseProtocol(TaskProtocol, Protocol):
+    """Measures all answers to an item together, such as how often the majority is right."""
+
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+        """Measures over (document, item, what each answer says); empty without any.
+
+        An answer says a value of each unit, and of `<unit>.correct` where the unit was compared with a reference.
+        """

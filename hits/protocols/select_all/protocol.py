@@ -1,0 +1,106 @@
+"""Choosing all answers that are plausible, or none of them.
+
+Document: {"text"}. Item: {"question", "candidates": [{"id", "text"}, ...]}; the candidates may have been written by
+machines. Source: Huang et al. (2019), Cosmos QA, the evaluation of generated answers: four answers and "None of the
+above", in another order for each worker; an answer counts as correct if all three workers selected it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hits.protocols import choosing
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
+from hits.protocols.choosing import yes_no
+from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, LONGEST_QUESTION, Given, paragraphs
+from hits.protocols.optional import Setting
+
+# The id of "none of the above", which no candidate may have.
+NONE = "none"
+DEFAULTS: Json = {**COMMON, "task": "Tick every answer that is plausible.", "none_text": "None of the above"}
+
+
+class SelectAll:
+    name = "select_all"
+    title = "Select all plausible answers, or none"
+    fields = (
+        INSTRUCTIONS,
+        Setting("task", "What to select", "text", "Stands between the question and its answers."),
+        Setting("none_text", "The last line, for no answer at all", "text"),
+        *CLOSING,
+    )
+    example = (
+        {
+            "text": "We had packed everything for the lake when the first thunder rolled over the hills. Tom put the"
+            " boat back on its rack and began to slice bread for sandwiches in the kitchen."
+        },
+        {
+            "question": "Why did Tom put the boat back?",
+            "candidates": [
+                {"id": "c0", "text": "It was about to rain."},
+                {"id": "c1", "text": "A storm was coming, so they stayed at home."},
+                {"id": "c2", "text": "The boat had a hole."},
+                {"id": "c3", "text": "Tom was boat the."},
+            ],
+        },
+    )
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        found = Given(given, DEFAULTS)
+        found.text("task", LONGEST_QUESTION)
+        found.text("none_text", LONGEST_QUESTION)
+        return found.done()
+
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """{"blocks", "instructions", "question", "choices": [{"id", "text", "help", "field"}], "order"}."""
+        shown = _shown(document, item, worker)
+        return {
+            "blocks": choosing.blocks(document.get("text", "")),
+            "instructions": paragraphs(settings["instructions"]),
+            "question": item["question"],
+            "choices": choosing.boxes(shown, "selected"),
+            "order": choosing.order_of(shown),
+        }
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
+        """Labels: `<id>/selected` for each candidate and `none/selected`, each yes or no."""
+        shown = _shown(document, item, worker)
+        faults = choosing.order_faults(fields, shown)
+        lines = [*shown, {"id": NONE, "text": settings["none_text"]}]
+        selected = choosing.ticked(fields, "selected", lines, faults)
+        if not selected and not faults:
+            faults.append(f"Nothing is selected yet. Tick every answer that fits, or “{settings['none_text'][:100]}”.")
+        if NONE in selected and len(selected) > 1:
+            faults.append(f"“{settings['none_text'][:100]}” cannot stand beside another answer. Untick one of them.")
+        if faults:
+            raise AnswerRefusedError(faults)
+        lines = [*item["candidates"], lines[-1]]
+        labels = [LabelValue(f"{line['id']}/selected", yes_no(line["id"] in selected), None) for line in lines]
+        return CheckedAnswer(tuple(labels), choosing.remark(fields))
+
+    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+        """Single answers measure nothing: see `item_scores`."""
+        return {}
+
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+        """{"selected_by_all": percent of the candidates that every worker selected, "candidates", "n" items}."""
+        answered = [(item["candidates"], given) for _, item, given in items if given]
+        by_all = [
+            all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given)
+            for candidates, given in answered
+            for candidate in candidates
+        ]
+        if not by_all:
+            return {}
+        percent = choosing.percent(sum(by_all), len(by_all))
+        return {"selected_by_all": percent, "candidates": len(by_all), "n": len(answered)}
+
+
+def _shown(document: Json, item: Json, worker: str) -> list[Json]:
+    return choosing.shuffled(item["candidates"], worker, document.get("text", ""), item["question"])
+
+
+protocol = SelectAll()

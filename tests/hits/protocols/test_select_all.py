@@ -1,0 +1,59 @@
+"""Selecting all plausible answers, or none of them."""
+
+import pytest
+
+from hits.protocols.base import AnswerRefusedError
+from hits.protocols.select_all.protocol import protocol
+
+DOCUMENT = {"text": "Tom heard the thunder and put the boat back."}
+ITEM = {"question": "Why?", "candidates": [{"id": f"c{number}", "text": f"Answer {number}"} for number in range(4)]}
+SETTINGS = protocol.settings({})
+
+
+def check(*selected, worker="", **more):
+    fields = {f"selected-{ident}": "yes" for ident in selected} | more
+    return protocol.check(DOCUMENT, ITEM, SETTINGS, fields, worker)
+
+
+def test_every_candidate_and_none_get_a_label():
+    labels = {label.unit: label.value for label in check("c1", "c3").labels}
+    assert labels == {"c0/selected": "no", "c1/selected": "yes", "c2/selected": "no", "c3/selected": "yes",
+                      "none/selected": "no"}  # fmt: skip
+    assert [label.value for label in check("none").labels] == ["no"] * 4 + ["yes"]
+
+
+def test_none_of_the_above_stands_alone():
+    with pytest.raises(AnswerRefusedError, match="cannot stand beside another answer. Untick one"):
+        check("none", "c2")
+
+
+def test_nothing_ticked_is_not_none_of_the_above():
+    with pytest.raises(AnswerRefusedError, match="or “None of the above”"):
+        check()
+
+
+def test_workers_see_the_candidates_in_an_order_of_their_own_and_none_comes_last():
+    orders = {protocol.page(DOCUMENT, ITEM, SETTINGS, f"A{number}")["order"] for number in range(40)}
+    assert len(orders) > 8
+    assert all("none" not in order for order in orders)
+
+
+def test_the_order_that_was_shown_is_taken_and_another_is_refused():
+    order = protocol.page(DOCUMENT, ITEM, SETTINGS, "AW")["order"]
+    assert check("c1", worker="AW", order=order).labels
+    with pytest.raises(AnswerRefusedError, match="not sent in the order"):
+        check("c1", worker="AW", order=" ".join(reversed(order.split())))
+
+
+def test_what_else_a_candidate_holds_does_not_reach_the_page():
+    item = {**ITEM, "candidates": [{**ITEM["candidates"][0], "system": "model-a"}]}
+    assert "model-a" not in str(protocol.page(DOCUMENT, item, SETTINGS))
+
+
+def test_a_candidate_counts_when_every_worker_selected_it():
+    def says(*selected):
+        return {label.unit: label.value for label in check(*selected).labels}
+
+    scores = protocol.item_scores([(DOCUMENT, ITEM, [says("c0", "c1"), says("c1"), says("c1", "c2")])])
+    assert scores == {"selected_by_all": 25.0, "candidates": 4, "n": 1}
+    assert protocol.item_scores([(DOCUMENT, ITEM, [])]) == {}
