@@ -7,6 +7,7 @@ They agree on every character that Unicode 14 knows; later ones may be letters t
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 import regex
 
@@ -48,7 +49,12 @@ def words(text: str) -> list[str]:
     return found
 
 
-def content_words(text: str) -> list[str]:
-    """The words that carry the text, in order, without a possessive ending and without `FUNCTION_WORDS`."""
-    bare = (word.removesuffix("'s") for word in words(text))
+def content(found: Iterable[str]) -> list[str]:
+    """Those of the given words that carry a text, in order, without a possessive ending; no `FUNCTION_WORDS`."""
+    bare = (word.removesuffix("'s") for word in found)
     return [word for word in bare if word not in FUNCTION_WORDS]
+
+
+def content_words(text: str) -> list[str]:
+    """The content words of a text, in order."""
+    return content(words(text))
