@@ -12,7 +12,9 @@ from hypothesis import strategies as some
 from playwright.sync_api import Page, sync_playwright
 
 from hits.text.overlap import Limits, advice, reused_share
+from hits.text.set_statistics import Prefix, prefix_chart
 from hits.text.words import FUNCTION_WORDS, content_words, words
+from tests.axe import violations
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js"
@@ -105,3 +107,18 @@ def test_the_browser_knows_the_same_function_words_and_defaults(page):
     paragraph, right, wrong = "kettle garden train", ["kettle garden rain sun", "wind"], ["kettle one rain sun sea sky"]
     found = page.evaluate("texts => advice.advice(...texts)", [paragraph, right, wrong])
     assert found == advice(paragraph, right, wrong)
+
+
+def test_the_chart_of_beginnings_can_be_read_on_a_small_dark_screen_and_heard(page):
+    tree = (Prefix("why", 60, (Prefix("did", 40, (Prefix("she", 40),)),)), Prefix("hypothetically", 40))
+    style = "".join((ROOT / "static" / sheet).read_text() for sheet in ("shell/tokens.css", "dashboard/dashboard.css"))
+    body = f"<style>{style}</style><main><h1>Questions</h1>{prefix_chart(tree)}</main>"
+    page.set_content(f'<!doctype html><html lang="en"><title>Questions</title>{body}</html>')
+    assert page.get_by_role("img", name="How questions begin").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate(
+        """[...document.querySelectorAll("text")].every(text => {
+            const label = text.getBoundingClientRect(), block = text.parentElement.getBoundingClientRect();
+            return label.height > 8 && label.right <= block.right && label.bottom <= block.bottom + 1; })"""
+    )
+    assert violations(page) == []

@@ -1,0 +1,232 @@
+"""The size of a multiple-choice data set and how its questions begin: Cosmos QA's Table 1 and Figure 2.
+
+What is counted, so that the figures can be compared:
+- a question is a question set: one that was written with two correct answers counts twice, as in the paper;
+- tokens are those of `hits.text.statistics`; paragraphs are unique by their text, and so are their means;
+- "None of the above" is an answer like any other, as its tokens are in the paper's means; where it is the correct
+  candidate, the question is unanswerable;
+- a prefix is the first three words of a question (fewer where it is shorter) without regard to case.
+
+All is computed in one pass; what stays in memory are a digest of each paragraph and the different prefixes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from xml.etree import ElementTree
+
+from hits.text.least_challenging import QuestionSet
+from hits.text.statistics import OVERALL, tokens
+from hits.text.words import words
+
+PREFIX_LENGTH = 3
+_NONE = ["none", "of", "the", "above"]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Over all texts of one kind; None where there is no text."""
+
+    mean: float | None
+    most: int | None
+
+
+@dataclass(frozen=True)
+class SetStatistics:
+    """`unanswerable` is a share, 0..1; None where there is no question."""
+
+    questions: int
+    paragraphs: int
+    paragraph: Tokens
+    question: Tokens
+    correct_answer: Tokens
+    incorrect_answer: Tokens
+    unanswerable: float | None
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """`count` questions begin with the words up to and with `word`; `following` is sorted by count, then by word."""
+
+    word: str
+    count: int
+    following: tuple[Prefix, ...] = ()
+
+
+@dataclass
+class _Lengths:
+    n: int = 0
+    total: int = 0
+    most: int = 0
+
+    def add(self, text: str) -> None:
+        length = len(tokens(text))
+        self.n, self.total, self.most = self.n + 1, self.total + length, max(self.most, length)
+
+    def told(self) -> Tokens:
+        return Tokens(self.total / self.n, self.most) if self.n else Tokens(None, None)
+
+
+def is_none_of_the_above(answer: str) -> bool:
+    return words(answer)[:4] == _NONE
+
+
+@dataclass
+class Tally:
+    """Counts while sets are added one by one."""
+
+    questions: int = 0
+    unanswerable: int = 0
+    seen: set[bytes] = field(default_factory=set)
+    paragraph: _Lengths = field(default_factory=_Lengths)
+    question: _Lengths = field(default_factory=_Lengths)
+    correct: _Lengths = field(default_factory=_Lengths)
+    incorrect: _Lengths = field(default_factory=_Lengths)
+    prefixes: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    def add(self, one: QuestionSet) -> None:
+        self.questions += 1
+        self.question.add(one.question)
+        self.prefixes[tuple(words(one.question)[:PREFIX_LENGTH])] += 1
+        self._add_paragraph(one.context)
+        for at, answer in enumerate(one.answers):
+            (self.correct if at == one.label else self.incorrect).add(answer)
+        self.unanswerable += is_none_of_the_above(one.answers[one.label])
+
+    def _add_paragraph(self, text: str) -> None:
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest not in self.seen:
+            self.seen.add(digest)
+            self.paragraph.add(text)
+
+    def statistics(self) -> SetStatistics:
+        return SetStatistics(
+            questions=self.questions,
+            paragraphs=len(self.seen),
+            paragraph=self.paragraph.told(),
+            question=self.question.told(),
+            correct_answer=self.correct.told(),
+            incorrect_answer=self.incorrect.told(),
+            unanswerable=self.unanswerable / self.questions if self.questions else None,
+        )
+
+    def prefix_tree(self) -> tuple[Prefix, ...]:
+        """The first words, each with those that follow it. A question without a word is in no prefix."""
+        return _tree(self.prefixes)
+
+
+def _tree(counts: Counter[tuple[str, ...]]) -> tuple[Prefix, ...]:
+    rest: dict[str, Counter[tuple[str, ...]]] = {}
+    for found, count in counts.items():
+        if found:
+            rest.setdefault(found[0], Counter())[found[1:]] += count
+    heads = (Prefix(word, sum(after.values()), _tree(after)) for word, after in rest.items())
+    return tuple(sorted(heads, key=lambda prefix: (-prefix.count, prefix.word)))
+
+
+def split_tallies(sets: Iterable[tuple[str, QuestionSet]]) -> dict[str, Tally]:
+    """One tally a split, in order of appearance, and `overall` last, from one pass over (split, set).
+
+    Raises ValueError for a split of that name.
+    """
+    tallies: dict[str, Tally] = {}
+    overall = Tally()
+    for split, one in sets:
+        if split == OVERALL:
+            raise ValueError(f"no split can be called {OVERALL!r}: that is the name of the sum")
+        tallies.setdefault(split, Tally()).add(one)
+        overall.add(one)
+    return {**tallies, OVERALL: overall}
+
+
+def _leaves(tree: Iterable[Prefix], before: tuple[str, ...] = ()) -> Iterator[tuple[str, int]]:
+    for prefix in tree:
+        here = (*before, prefix.word)
+        ended = prefix.count - sum(after.count for after in prefix.following)
+        if ended:
+            yield " ".join(here), ended
+        yield from _leaves(prefix.following, here)
+
+
+def top_prefixes(tree: Iterable[Prefix], limit: int = 20) -> list[tuple[str, int, float]]:
+    """The rows of a table: (the prefix's words, questions, share of all questions 0..1), most frequent first."""
+    found = sorted(_leaves(tree), key=lambda row: (-row[1], row[0]))
+    total = sum(count for _, count in found)
+    return [(prefix, count, count / total) for prefix, count in found[:limit]]
+
+
+# The chart: widths in percent and heights in pixels, so that letters keep their size from a phone to a wide screen.
+_HEIGHT = 480
+_LINE = 17  # the least height in which a label can be read
+_SHADES = (".18", ".12", ".06")
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A rectangle of the chart: its column from 0, top and height in pixels, and what stands in it."""
+
+    column: int
+    top: float
+    height: float
+    label: str
+    count: int
+
+
+def _blocks(tree: tuple[Prefix, ...], column: int, top: float, scale: float) -> Iterator[_Block]:
+    """A block for each prefix that has room for a label, and one for all others together where that has room."""
+    shown = [prefix for prefix in tree if prefix.count * scale >= _LINE]
+    for prefix in shown:
+        yield _Block(column, top, prefix.count * scale, prefix.word, prefix.count)
+        yield from _blocks(prefix.following, column + 1, top, scale)
+        top += prefix.count * scale
+    others = tree[len(shown) :]
+    count = sum(prefix.count for prefix in others)
+    if count * scale >= _LINE:
+        yield _Block(column, top, count * scale, f"{len(others):,} others", count)
+
+
+def _draw(block: _Block) -> ElementTree.Element:
+    """A part of the drawing of its own, which cuts off what is too long for it."""
+    part = ElementTree.Element(
+        "svg",
+        {
+            "x": f"{100 * block.column / PREFIX_LENGTH:.2f}%",
+            "y": f"{block.top:.1f}",
+            "width": f"{100 / PREFIX_LENGTH:.2f}%",
+            "height": f"{block.height:.1f}",
+        },
+    )
+    ElementTree.SubElement(part, "title").text = f"{block.label}: {block.count:,}"
+    shape = {"width": "100%", "height": "100%", "fill": "currentColor", "fill-opacity": _SHADES[block.column]}
+    ElementTree.SubElement(part, "rect", {**shape, "stroke": "currentColor", "stroke-opacity": ".5"})
+    text = {"x": "6", "y": f"{min(block.height / 2, 40) + 4:.1f}", "fill": "currentColor", "font-size": "11"}
+    ElementTree.SubElement(part, "text", text).text = f"{block.label} {block.count:,}"
+    return part
+
+
+def _told(tree: tuple[Prefix, ...], total: int) -> str:
+    first = ", ".join(f"{prefix.word} {100 * prefix.count / total:.0f} %" for prefix in tree[:5])
+    return (
+        f"Three columns: the first, second and third word of {total:,} questions; "
+        f"the height of a block is its number of questions. First words: {first}."
+    )
+
+
+def prefix_chart(tree: tuple[Prefix, ...]) -> str:
+    """An icicle chart as SVG text for a page; an empty string where there is no question.
+
+    It takes its colours from the text around it, so it is dark where the page is. It is built as a tree of elements:
+    words from questions are text in it and never markup, so that a page may show it as it is.
+    """
+    total = sum(prefix.count for prefix in tree)
+    if not total:
+        return ""
+    shape = {"class": "plot prefixes", "width": "100%", "height": str(_HEIGHT), "role": "img"}
+    svg = ElementTree.Element("svg", shape)
+    ElementTree.SubElement(svg, "title").text = "How questions begin"
+    ElementTree.SubElement(svg, "desc").text = _told(tree, total)
+    svg.extend(_draw(block) for block in _blocks(tree, 0, 0.0, _HEIGHT / total))
+    return ElementTree.tostring(svg, encoding="unicode")

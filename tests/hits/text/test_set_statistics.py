@@ -1,0 +1,137 @@
+import csv
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from hits.text.set_statistics import Prefix, Tally, Tokens, prefix_chart, split_tallies, top_prefixes
+
+REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "cosmosqa" / "examples.csv"
+
+
+@dataclass(frozen=True)
+class Set:
+    question: str
+    answers: tuple[str, ...] = ("They left .", "It rained all day", "None of the above choices .", "Bo sang")
+    label: int = 0
+    context: str = "We waited. Nobody came."
+    key: str = ""
+
+
+SETS = [
+    Set("Why did they wait?"),
+    Set("Why did they wait?", label=2),
+    Set("why DID he go", context="Bo went."),
+    Set("What's next?"),
+    Set("?!"),
+]
+questions = some.lists(some.sampled_from(["why", "what", "will", "did", "it"]), max_size=5).map(" ".join)
+
+
+def tally(sets):
+    counted = Tally()
+    for one in sets:
+        counted.add(one)
+    return counted
+
+
+def test_the_figures_are_those_of_the_table():
+    found = tally(SETS).statistics()
+    assert (found.questions, found.paragraphs, found.unanswerable) == (5, 2, 1 / 5)
+    assert found.paragraph == Tokens(mean=(6 + 3) / 2, most=6)
+    assert found.question == Tokens(mean=(5 + 5 + 4 + 3 + 2) / 5, most=5)
+    assert found.correct_answer == Tokens(mean=(4 * 3 + 6) / 5, most=6)
+    assert found.incorrect_answer == Tokens(mean=(4 * (4 + 6 + 2) + (3 + 4 + 2)) / 15, most=6)
+
+
+def test_nothing_has_no_means():
+    found = tally([]).statistics()
+    assert (found.questions, found.unanswerable, found.question) == (0, None, Tokens(None, None))
+    assert prefix_chart(()) == ""
+    assert top_prefixes(()) == []
+
+
+def test_questions_begin_with_words_that_branch():
+    assert tally(SETS).prefix_tree() == (
+        Prefix("why", 3, (Prefix("did", 3, (Prefix("they", 2), Prefix("he", 1))),)),
+        Prefix("what's", 1, (Prefix("next", 1),)),
+    )
+    assert top_prefixes(tally(SETS).prefix_tree(), 2) == [("why did they", 2, 0.5), ("what's next", 1, 0.25)]
+
+
+@given(some.lists(questions, max_size=12))
+def test_the_table_agrees_with_an_independent_count_of_prefixes(asked):
+    beginnings = [" ".join(question.split()[:3]) for question in asked if question]
+    rows = top_prefixes(tally(map(Set, asked)).prefix_tree(), 100)
+    assert {prefix: count for prefix, count, _ in rows} == {each: beginnings.count(each) for each in beginnings}
+    assert [count for _, count, _ in rows] == sorted((count for _, count, _ in rows), reverse=True)
+    assert not rows or sum(share for _, _, share in rows) == pytest.approx(1)
+
+
+def test_splits_are_told_in_one_pass_and_a_paragraph_in_two_of_them_counts_once_overall():
+    found = split_tallies(iter([("train", SETS[0]), ("dev", SETS[1]), ("train", SETS[2])]))
+    assert [(split, one.statistics().questions) for split, one in found.items()] == [
+        ("train", 2),
+        ("dev", 1),
+        ("overall", 3),
+    ]
+    assert [one.statistics().paragraphs for one in found.values()] == [2, 1, 2]
+    with pytest.raises(ValueError, match="overall"):
+        split_tallies([("overall", SETS[0])])
+
+
+def drawn(tree):
+    svg = ElementTree.fromstring(prefix_chart(tree))
+    return svg, [(part, part.find("title").text) for part in svg.findall("svg")]
+
+
+def test_the_chart_draws_each_block_as_high_as_its_count_within_the_one_before_it():
+    tree = (Prefix("why", 60, (Prefix("did", 30, (Prefix("she", 30),)),)), Prefix("what", 40))
+    svg, blocks = drawn(tree)
+    heights = {title: (float(part.get("y")), float(part.get("height"))) for part, title in blocks}
+    full = float(svg.get("height"))
+    assert heights == {
+        "why: 60": (0, pytest.approx(0.6 * full)),
+        "did: 30": (0, pytest.approx(0.3 * full)),
+        "she: 30": (0, pytest.approx(0.3 * full)),
+        "what: 40": (pytest.approx(0.6 * full), pytest.approx(0.4 * full)),
+    }
+    assert "100 questions" in svg.find("desc").text and "why 60 %, what 40 %" in svg.find("desc").text
+
+
+def test_prefixes_too_rare_for_a_label_are_drawn_together_and_every_label_has_room():
+    rare = tuple(Prefix(f"w{at}", 1) for at in range(60))
+    _, blocks = drawn((Prefix("why", 140), *rare))
+    assert [title for _, title in blocks] == ["why: 140", "60 others: 60"]
+    assert all(float(part.get("height")) >= 17 for part, _ in blocks)
+
+
+@given(some.text(min_size=1, max_size=8).map(lambda text: "<b>&\"'" + text))
+def test_no_word_becomes_markup(word):
+    printable = "".join(letter for letter in word if letter.isprintable())
+    svg, blocks = drawn((Prefix(printable, 2, (Prefix("</svg>", 2),)),))
+    assert [title for _, title in blocks] == [f"{printable}: 2", "</svg>: 2"]
+    assert {element.tag for element in svg.iter()} == {"svg", "title", "desc", "rect", "text"}
+
+
+def test_on_real_questions_the_figures_come_near_the_published_ones():
+    """Of the data set's development part: 8.7 % unanswerable, 72.6, 11.2, 9.7 and 9.1 tokens on average."""
+    if not REAL.exists():
+        assert os.environ.get("CI") != "true", f"The real examples are needed: {REAL}"
+        pytest.skip("the real question sets are not here")
+    with REAL.open(encoding="utf-8", newline="") as file:
+        rows = [
+            Set(row["question"], tuple(row[f"answer{at}"] for at in range(4)), int(row["label"]), row["context"])
+            for row in csv.DictReader(file)
+        ]
+    found = tally(rows).statistics()
+    assert found.questions == 600
+    assert found.unanswerable == pytest.approx(0.087, abs=0.01)
+    assert found.paragraph.mean == pytest.approx(72.6, rel=0.05)
+    assert found.question.mean == pytest.approx(11.2, rel=0.05)
+    assert found.correct_answer.mean == pytest.approx(9.7, rel=0.05)
+    assert found.incorrect_answer.mean == pytest.approx(9.1, rel=0.05)
