@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.hits.protocols import writing
 from tests.hits.serving import story
 
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -35,6 +36,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": {"query": story.QUERY, "answers": story.answers("Annika de Wit"), "gold": ["clear"]},
         "other_references": {"query": story.QUERY, "answers": story.answers("Annika de Wit"), "gold": ["unclear"]},
         "fields": {"label": "clear", "comment": "Clear."},
+    },
+    "question_writing": {
+        "document": writing.DOCUMENT,
+        "item": {},
+        "other_references": {"intended": "c1"},
+        "fields": writing.FIELDS,
     },
 }
 
