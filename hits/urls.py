@@ -15,6 +15,7 @@ from hits.views import (
     signing_in,
     stages,
     task,
+    task_settings,
     workers,
 )
 
@@ -63,6 +64,9 @@ stage_urls = [
     path("pay/", stages.pay, name="pay"),
     path("harvest/", stages.harvest, name="harvest"),
     path("check/", stages.check, name="check"),
+    path("task/", task_settings.task, name="task-settings"),
+    path("task/try/", task_settings.try_task, name="try-task"),
+    path("task/preview/", task_settings.preview, name="preview-task"),
     path("items/", items.items, name="items"),
     path("items/<int:pk>/", items.item, name="item"),
     path("hits/", items.hits, name="hits"),

@@ -19,7 +19,7 @@ from rest_framework.views import exception_handler as rest_handler
 
 from hits import protocols, recipes
 from hits.api.jobs import QueueUnreachableError
-from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing
+from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing, setting_up
 from hits.formats.faults import FormatErrors
 from hits.models import BudgetExceededError
 from hits.models.commitments import BalanceTooLowError
@@ -36,6 +36,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (BalanceTooLowError, CONFLICT, "balance_too_low"),
     (publishing.NothingToClearAwayError, CONFLICT, "nothing_to_clear_away"),
     (publishing.QuoteChangedError, CONFLICT, "quote_changed"),
+    (setting_up.TaskFrozenError, CONFLICT, "task_frozen"),
     (publishing.PayFrozenError, CONFLICT, "pay_frozen"),
     (ordering.OrderChangedError, CONFLICT, "order_changed"),
     (compensating.PriceChangedError, CONFLICT, "price_changed"),

@@ -16,6 +16,7 @@ from hits.formats.payments import LONGEST_REASON
 from hits.models import Assignment, Bonus, Compensation, Item, LedgerCheck, LedgerEntry, Project, Release, Stage
 from hits.models.differences import KINDS
 from hits.mturk.calls import Window
+from hits.protocols.optional import Setting
 from hits.quality.intervals import wilson
 
 Shape = serializers.Serializer[Any]
@@ -180,6 +181,34 @@ class StageChange(Shape):
     reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
+
+
+class SettingShape(Shape):
+    name = serializers.CharField()
+    label = serializers.CharField()
+    kind = serializers.CharField(help_text="text, lines, bool, number or choice.")
+    help = serializers.CharField()
+    options = serializers.SerializerMethodField(help_text="What a choice can be.")
+
+    def get_options(self, setting: Setting) -> list[str]:
+        return [value for value, _ in setting.options]
+
+
+class TaskShape(Shape):
+    protocol = serializers.CharField()
+    hit_title = serializers.CharField()
+    hit_description = serializers.CharField()
+    settings = serializers.DictField()
+    frozen = serializers.BooleanField(help_text="Something is published: the task cannot change any more.")
+    form = SettingShape(many=True, help_text="The settings that the page shows; empty where it shows none.")
+
+
+class TaskChange(Shape):
+    """What is not sent stays as it is."""
+
+    hit_title = serializers.CharField(required=False, max_length=128)
+    hit_description = serializers.CharField(required=False, max_length=2000)
+    settings = serializers.DictField(required=False)
 
 
 class ProjectDetailShape(ProjectShape):

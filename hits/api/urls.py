@@ -14,6 +14,7 @@ from hits.api.views import (
     quality,
     releases,
     stages,
+    task_settings,
     uploads,
 )
 
@@ -61,6 +62,7 @@ urlpatterns = [
     ),
     path(PROJECT + "stages/", stages.Stages.as_view(), name="stages"),
     path(STAGE, stages.StageDetail.as_view(), name="stage"),
+    path(STAGE + "task/", task_settings.Task.as_view(), name="task"),
     path(STAGE + "quote/", publishing.Quote.as_view(), name="quote"),
     path(STAGE + "publish/", publishing.Publish.as_view(), name="publish"),
     path(STAGE + "batches/", publishing.Batches.as_view(), name="batches"),

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
+from hits.protocols.optional import Setting
 from hits.text.passages import Part, mention_groups, passage_parts
 from hits.text.squad import macro, normalise
 
@@ -31,6 +32,22 @@ Span = tuple[int, int]
 class ClickableEntity:
     name = "clickable_entity"
     title = "Fill the blank by clicking a name"
+    fields = (
+        Setting("min_seconds", "Least time, s", "number", f"Asked for before an answer is sent; 0 to {MAX_SECONDS}."),
+        Setting(
+            "early_submit",
+            "When an answer comes earlier",
+            "choice",
+            options=(("notice", "say so, and let the worker decide"), ("hold", "let the worker wait")),
+        ),
+    )
+    example = (
+        {
+            "text": "Greta Lund has sold the mill in Arvika. Its new owner is her neighbour, Jonas Berg.",
+            "entities": [[0, 9], [32, 37], [72, 81]],
+        },
+        {"query": "It is @placeholder who will grind the flour from now on."},
+    )
 
     def settings(self, given: Mapping[str, Any]) -> Json:
         """`min_seconds` 0 to 600; `early_submit` is "notice" (say so, let the worker decide) or "hold" (wait)."""

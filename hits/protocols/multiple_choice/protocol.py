@@ -29,7 +29,7 @@ from hits.protocols.optional import Setting
 NO, OPTIONAL, REQUIRED = "no", "optional", "required"
 DEFAULTS: Json = {
     **COMMON,
-    "question": "Is the statement true?",
+    "question": "Is this text easy to understand?",
     "choices": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}],
     "several": False,
     "shuffle": False,
@@ -76,7 +76,7 @@ class MultipleChoice:
             "text": "The night train reached the coast an hour late. Ilse had slept through the stop at the lake,"
             " so she never saw the friend who had waited on the platform with her coat."
         },
-        {"question": "Ilse and her friend met at the lake."},
+        {},
     )
 
     def settings(self, given: Mapping[str, Any]) -> Json:

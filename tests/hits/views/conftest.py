@@ -110,7 +110,7 @@ PROJECT_PAGES = {
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
-    "answers-csv", "clear-away", "take-back",
+    "answers-csv", "clear-away", "take-back", "task-settings", "preview-task",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
@@ -121,7 +121,7 @@ PROJECT_VERBS = {
     "import",
     "make-release",
 }
-STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject"}
+STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject", "try-task"}
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
 

@@ -1,0 +1,50 @@
+"""What a stage asks of its workers: written until it is published, read at any time."""
+
+from __future__ import annotations
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits.api import serializers
+from hits.api.base import StageView, operation
+from hits.flow import setting_up
+
+TAG = "Stages"
+
+
+class Task(StageView):
+    @operation(
+        "task_retrieve",
+        "The task of a stage, and what of it can be written",
+        tag=TAG,
+        answer=serializers.TaskShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return self._shown()
+
+    @operation(
+        "task_change",
+        "Write the task, until workers have seen it; what is not sent, of the settings too, stays as it is",
+        tag=TAG,
+        takes=serializers.TaskChange,
+        answer=serializers.TaskShape,
+        refuses=[404, 409],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = serializers.TaskChange(data=request.data)
+        given.is_valid(raise_exception=True)
+        setting_up.change_task(self.stage, given.validated_data)
+        return self._shown()
+
+    def _shown(self) -> Response:
+        stage = self.stage
+        task = {
+            "protocol": stage.protocol,
+            "hit_title": stage.hit_title,
+            "hit_description": stage.hit_description,
+            "settings": stage.settings,
+            "frozen": setting_up.is_frozen(stage),
+            "form": setting_up.fields_of(stage),
+        }
+        return Response(serializers.TaskShape(task).data)

@@ -1,0 +1,163 @@
+"""The page "Task": what a stage asks of its workers, written without code and seen as they will see it.
+
+Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame.
+Its address is the only one of the dashboard that may be framed, and only by the dashboard itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django import forms
+from django.contrib import messages
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils.functional import cached_property
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+
+from hits.flow import serving, setting_up
+from hits.models import Stage
+from hits.protocols.base import SettingsRefusedError
+from hits.protocols.optional import Setting
+from hits.views.guard import FORM, PAGE, VERB, for_stage
+from hits.views.stages import frame
+
+# How long what was typed and not saved can be looked at.
+DRAFT_SECONDS = 3600
+_STAGE_FIELDS = ("hit_title", "hit_description")
+
+
+def _form_field(setting: Setting) -> forms.Field:
+    shared: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "required": False}
+    if setting.kind == "bool":
+        return forms.BooleanField(**shared)
+    if setting.kind == "number":
+        return forms.IntegerField(**{**shared, "required": True})
+    if setting.kind == "choice":
+        return forms.ChoiceField(choices=setting.options, **{**shared, "required": True})
+    rows = {"rows": setting.rows}
+    widget = forms.Textarea(attrs=rows) if setting.kind == "lines" or setting.rows > 1 else forms.TextInput()
+    return forms.CharField(widget=widget, **shared)
+
+
+class TaskForm(forms.Form):
+    """The task of a stage. Whatever the room finds wrong is told at the field that it is about."""
+
+    hit_title = forms.CharField(
+        required=False, label="Title", help_text="Workers choose by it in the marketplace's list."
+    )
+    hit_description = forms.CharField(
+        required=False,
+        label="Description",
+        help_text="Two sentences for the list: what is done, and how long it takes.",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+    def __init__(self, stage: Stage, data: Any = None) -> None:
+        self.stage, self.settings = stage, setting_up.fields_of(stage)
+        shown = {setting.name: _shown(setting, stage.settings.get(setting.name)) for setting in self.settings}
+        super().__init__(data, initial={name: getattr(stage, name) for name in _STAGE_FIELDS} | shown)
+        self.fields.update({setting.name: _form_field(setting) for setting in self.settings})
+
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """What the room takes; what could not be read is left out."""
+        read = self.cleaned_data
+        settings = {
+            setting.name: _lines(read[setting.name]) if setting.kind == "lines" else read[setting.name]
+            for setting in self.settings
+            if setting.name in read
+        }
+        return {name: read[name] for name in _STAGE_FIELDS if name in read} | {"settings": settings}
+
+    def clean(self) -> None:
+        try:
+            self.tried = setting_up.tried(self.stage, self.given)
+        except SettingsRefusedError as refusal:
+            for reason in refusal.reasons:
+                self.add_error(*self._placed(reason))
+
+    def _placed(self, reason: str) -> tuple[str | None, str]:
+        """The field that a sentence begins with, and the sentence with the field's label in its place."""
+        name = reason.split()[0]
+        if name not in self.fields:
+            return None, reason
+        return name, f"“{self.fields[name].label}”{reason.removeprefix(name)}"
+
+
+def _shown(setting: Setting, value: Any) -> Any:
+    return "\n".join(setting.lines(value or [])) if setting.kind == "lines" else value
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+@for_stage(FORM)
+def task(request: HttpRequest, stage: Stage) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, stage, TaskForm(stage))
+    form = TaskForm(stage, request.POST)
+    if not form.is_valid():
+        return _page(request, stage, form, 400)
+    try:
+        setting_up.change_task(stage, form.given)
+    except setting_up.TaskFrozenError as error:
+        messages.error(request, str(error))
+        return _page(request, stage, TaskForm(stage), 409)
+    messages.success(request, "The task is saved. Nothing is published by that.")
+    return redirect("task-settings", stage.project.slug, stage.key)
+
+
+def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200) -> HttpResponse:
+    context = {**frame(stage), "form": form, "frozen": setting_up.is_frozen(stage)}
+    return render(request, "stage/task.html", context, status=status)
+
+
+@for_stage(VERB)
+def try_task(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """The part with the preview of what was typed, or with what is wrong with it. Changes nothing in the project."""
+    form = TaskForm(stage, request.POST)
+    draft = _keep(form.tried) if form.is_valid() else ""
+    return render(request, "stage/_task_preview.html", {**frame(stage), "form": form, "draft": draft})
+
+
+def _keep(stage: Stage) -> str:
+    """The key of a draft: too long for an address, and nothing that anybody would look for later."""
+    draft = {name: getattr(stage, name) for name in (*_STAGE_FIELDS, "settings")}
+    key = hashlib.sha256(json.dumps(draft, sort_keys=True).encode()).hexdigest()
+    cache.set(_cache_key(stage, key), draft, DRAFT_SECONDS)
+    return key
+
+
+def _cache_key(stage: Stage, key: str) -> str:
+    return f"task-draft:{stage.pk}:{key}"
+
+
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})
+@for_stage(PAGE)
+def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """The worker's page, as saved or, with `draft`, as it was typed."""
+    for name, value in _draft(request, stage).items():
+        setattr(stage, name, value)
+    try:
+        page = serving.open_page(setting_up.example(stage), {})
+    except setting_up.NoExampleError as error:
+        return render(request, "stage/task_nothing.html", {"error": error})
+    return HttpResponse(render_to_string(page.template, {"page": page, "project": stage.project}))
+
+
+def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+    key = request.GET.get("draft", "")
+    if not key:
+        return {}
+    if not (draft := cache.get(_cache_key(stage, key[:64]))):
+        raise Http404("This preview is too old. Change something on the page around it to see it again.")
+    return dict(draft)
