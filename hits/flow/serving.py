@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core import signing
 from django.db.models import Count, Q
+from django.urls import reverse
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
 from hits.models import Assignment, Block, Draft, Hit, Item
 from hits.models.due import mark_due
 from hits.models.links import hit_pk
-from hits.protocols.base import AnswerRefusedError, Json, Step, StepwiseProtocol
+from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
@@ -70,7 +72,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class Page:
-    """What the task template needs. `token` and `submit_url` are empty in a preview."""
+    """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
+
+    `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
+    """
 
     hit: Hit
     template: str
@@ -78,15 +83,30 @@ class Page:
     settings: Json
     assignment_id: str = ""
     worker_id: str = ""
-    submit_url: str = ""
+    origin: str = ""
     token: str = ""
     draft: dict[str, str] = field(default_factory=dict)
     first_visit: bool = True
     step: Step | None = None
+    moved: bool = False
+    reasons: tuple[str, ...] = ()
 
     @property
     def preview(self) -> bool:
         return not self.token
+
+    @property
+    def submit_url(self) -> str:
+        return f"{self.origin}/mturk/externalSubmit"
+
+    @property
+    def step_url(self) -> str:
+        """Where a screen of a task with steps is posted; the page that comes back has to know the marketplace."""
+        return f"{reverse('task-step')}?{urlencode({'turkSubmitTo': self.origin})}"
+
+    @property
+    def back_url(self) -> str:
+        return f"{self.step_url}&go=back"
 
 
 def resolve(token: str) -> Hit:
@@ -108,18 +128,17 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     origin = _submit_origin(query)
     refuse_ineligible(visit)
     draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
-    return _page(visit, origin, draft.fields if draft else {}, first_visit=draft is None and not _was_here(visit))
+    page = _page(visit, origin, draft.fields if draft else {})
+    return replace(page, first_visit=draft is None and not _was_here(visit))
 
 
-def _page(
-    visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None, *, first_visit: bool = True
-) -> Page:
+def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
     """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
     hit = visit.hit
     protocol = protocol_of(hit.stage)
     options = protocol.settings(hit.stage.settings)
     if isinstance(protocol, StepwiseProtocol) and step is None:
-        step = _resumed(hit, draft, visit.worker_id)
+        step = _step(visit, draft, "stay")
     return Page(
         hit,
         f"{protocol.name}/task.html",
@@ -127,20 +146,11 @@ def _page(
         options,
         assignment_id=visit.assignment_id,
         worker_id=visit.worker_id,
-        submit_url=f"{origin}/mturk/externalSubmit" if origin else "",
+        origin=origin,
         token=page_token(visit) if visit.assignment_id else "",
         draft=draft,
-        first_visit=first_visit,
         step=step,
     )
-
-
-def _resumed(hit: Hit, draft: Mapping[str, str], worker_id: str) -> Step:
-    """Where the worker was; from the start when the draft is not one of these steps."""
-    try:
-        return _step(hit, {**draft, "step": ""}, worker_id, back=False)
-    except AnswerRefusedError:
-        return _step(hit, {}, worker_id, back=False)
 
 
 def page_token(visit: Visit) -> str:
@@ -170,33 +180,31 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     _announce(visit)
 
 
-def take_step(token: str, fields: Mapping[str, str], *, back: bool) -> Page:
-    """The next screen of a task that asks one thing at a time; what was said so far is kept as a draft.
+def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str]) -> Page:
+    """The next screen of a task that asks one thing at a time, or the one before it where the query says `go=back`.
 
-    Raises TokenRefusedError, NotEligibleError, NoStepsError, DraftRefusedError, and AnswerRefusedError from the
-    protocol, which keeps nothing.
+    What was said so far is kept as a draft. A step that is not answered comes back with the reasons and keeps nothing.
+    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError, DraftRefusedError.
     """
-    visit = read_page_token(token)
+    visit, origin = read_page_token(token), _submit_origin(query)
     refuse_ineligible(visit)
-    step = _step(visit.hit, fields, visit.worker_id, back=back)
-    save_draft(token, {**step.kept, "step": str(step.number)})
-    return _page(visit, _submit_origin(fields), step.kept, step)
+    try:
+        step = _step(visit, fields, "back" if query.get("go") == "back" else "on")
+    except AnswerRefusedError as refusal:
+        page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
+        return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
+    draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
+    _keep(visit, draft)
+    return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
 
 
-def stay(token: str, fields: Mapping[str, str]) -> Page:
-    """The screen that was not answered, with what was said on it. Raises TokenRefusedError, NotEligibleError."""
-    visit = read_page_token(token)
-    refuse_ineligible(visit)
-    said = answer_fields(fields)
-    return _page(visit, _submit_origin(fields), dict(said), _resumed(visit.hit, said, visit.worker_id))
-
-
-def _step(hit: Hit, fields: Mapping[str, str], worker_id: str, *, back: bool) -> Step:
-    protocol = protocol_of(hit.stage)
+def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
+    stage, item = visit.hit.stage, visit.hit.item
+    protocol = protocol_of(stage)
     if not isinstance(protocol, StepwiseProtocol):
         raise NoStepsError("This task has no steps.")
-    options = protocol.settings(hit.stage.settings)
-    return protocol.step(hit.item.document.data, hit.item.data, options, answer_fields(fields), worker_id, back=back)
+    options = protocol.settings(stage.settings)
+    return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
 
 
 def _announce(visit: Visit) -> None:
@@ -216,7 +224,10 @@ def _announce(visit: Visit) -> None:
 
 def save_draft(token: str, fields: Mapping[str, str]) -> Draft:
     """Keep an unfinished answer; the last one saved stands. Raises TokenRefusedError, DraftRefusedError."""
-    visit = read_page_token(token)
+    return _keep(read_page_token(token), fields)
+
+
+def _keep(visit: Visit, fields: Mapping[str, str]) -> Draft:
     # PostgreSQL's JSON cannot hold the character NUL.
     kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
     if sum(len(name) + len(value) for name, value in kept.items()) > MAX_DRAFT_CHARACTERS:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = dict[str, Any]
 COUNTED = 60
@@ -80,15 +80,20 @@ class TaskProtocol(Protocol):
 class Step:
     """One of several screens of a task.
 
-    `number` counts from 1 to at most `of`; `context` is for the template; `kept` are the fields of the steps before,
-    which the form carries along; `last` says that its form goes to the marketplace.
+    `number` counts from 1 to at most `of`; `context` is for the template; `said` are the fields that this screen asks
+    for, where they were given before, and `kept` all others, which the form carries along; `last` says that its form
+    goes to the marketplace.
     """
 
     number: int
     of: int
     context: Json
+    said: dict[str, str]
     kept: dict[str, str]
     last: bool
+
+
+Move = Literal["on", "stay", "back"]
 
 
 @runtime_checkable
@@ -96,11 +101,12 @@ class StepwiseProtocol(TaskProtocol, Protocol):
     """Asks one thing at a time, each depending on what was said before. Its `check` sees all fields together."""
 
     def step(
-        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str, *, back: bool
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str, move: Move
     ) -> Step:
-        """The step that follows what was answered on screen, or with `back` the one before that.
+        """The step that follows the one on screen (`on`), that one again (`stay`), or the one before it (`back`).
 
-        Field `step` is the number of the step that was on screen; where it is empty, the first step that is not
-        answered comes. Fields of steps whose condition does not hold are dropped. Raises AnswerRefusedError when the
-        step on screen, or one before it, is not answered; with `back`, the one on screen may be left open.
+        Field `step` is the number of the step on screen; where it names none, that is the first one not answered.
+        No step comes before those that it depends on are answered, and fields of steps whose condition does not hold
+        are dropped. Raises AnswerRefusedError, with `on` alone, when the step on screen or one before it is not
+        answered.
         """

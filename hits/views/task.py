@@ -1,4 +1,4 @@
-"""The worker's page and the two addresses that its script calls. No cookie is read or set by any of them.
+"""The worker's page and the addresses that its script calls. No cookie is read or set by any of them.
 
 Security: only the marketplaces of MTURK_SUBMIT_ORIGINS may frame these pages and receive their forms. They are
 rendered without a request, so that no context processor touches a session. Opening a page writes nothing.
@@ -52,22 +52,21 @@ def task(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 @in_frame
 def step(request: HttpRequest) -> HttpResponse:
-    """The next screen of a stepwise task, or with `go=back` the one before: a part for htmx, else the whole page.
+    """The next screen of a task that asks one thing at a time, as a part for htmx, else as the whole page.
 
-    A step that is not answered comes back with the reasons and 422. Works without JavaScript.
+    Security: the page's token says whose task it is. A step that is not answered comes back with the reasons and 422.
+    Works without JavaScript. A refusal is a page of its own: htmx is told to reload, which shows it.
     """
-    token, fields = _posted(request)
-    back = fields.pop("go", "") == "back"
-    reasons: Sequence[str] = ()
     try:
-        page = serving.take_step(token, fields, back=back)
-    except AnswerRefusedError as refusal:
-        page, reasons = serving.stay(token, fields), refusal.reasons
+        page = serving.take_step(*_posted(request), request.GET)
     except serving.TaskRefusedError as refusal:
-        return _refusal_page(refusal)
-    template = page.template.replace("task.html", "_step.html") if request.headers.get("HX-Request") else page.template
-    context = {"page": page, "project": page.hit.stage.project, "reasons": reasons}
-    return HttpResponse(render_to_string(template, context), status=422 if reasons else 200)
+        refused = _refusal_page(refusal)
+        refused["HX-Refresh"] = "true"
+        return refused
+    part = request.headers.get("HX-Request") == "true"
+    template = page.template.replace("task.html", "_step.html") if part else page.template
+    html = render_to_string(template, {"page": page, "project": page.hit.stage.project})
+    return HttpResponse(html, status=422 if page.reasons else 200)
 
 
 @csrf_exempt

@@ -8,17 +8,25 @@
 
   const SAVE_AFTER = 600, TYPING_PAUSE = 1500, RETRY_AFTER = 3000, REPLY_WITHIN = 10000;
   const OFFLINE = "You are offline, so the answer cannot be sent. It is kept here: press Submit again when you are back online.";
-  const button = form.querySelector("button[type=submit]"), label = button.textContent;
-  const notice = form.querySelector("[data-notice]"), state = form.querySelector("[data-draft-state]");
   const announcer = document.querySelector("[data-announce]");
   const minSeconds = Number(form.dataset.minSeconds), hold = form.dataset.earlySubmit === "hold";
   const memoryKey = "task-draft:" + form.elements.workerId.value + ":" + form.elements.assignmentId.value;
   let changes = 0, savedChanges = 0, saving = false, timer = 0, lost = false, sending = false, early = false;
+  let button, label, notice, state;
 
+  find();
   form.noValidate = true; // the check on the server says what is wrong, in sentences
   restore(recall());
   const openedBefore = Number(form.elements.seconds_open.value) || 0;
   const seconds = () => Math.round(openedBefore + performance.now() / 1000);
+
+  // A task that asks one thing at a time has its button on the last screen alone.
+  function find() {
+    button = form.querySelector("button.submit");
+    label = button?.textContent;
+    notice = form.querySelector("[data-notice]");
+    state = form.querySelector("[data-draft-state]");
+  }
 
   function fields() {
     form.elements.seconds_open.value = seconds();
@@ -44,9 +52,9 @@
   }
 
   function restore(kept) {
-    if (!kept) return;
+    if (!kept || kept.step !== form.elements.step?.value) return;
     for (const control of form.elements) {
-      if (!control.name || control.name === "assignmentId" || control.name === "workerId") continue;
+      if (!control.name || control.type === "submit" || ["assignmentId", "workerId"].includes(control.name)) continue;
       if (control.type === "radio" || control.type === "checkbox") control.checked = kept[control.name] === control.value;
       else control.value = kept[control.name] ?? "";
     }
@@ -163,6 +171,7 @@
   }
 
   form.addEventListener("submit", async (event) => {
+    if (event.submitter?.hasAttribute("formaction")) return; // the next step, where htmx did not come
     event.preventDefault();
     const missing = form.querySelector("[data-missing]");
     if (sending) return;
@@ -182,12 +191,27 @@
     fields();
     HTMLFormElement.prototype.submit.call(form);
   });
+  // The next screen is fetched and exchanged by htmx, and is kept as a draft by the server.
+  const NO_REPLY = "No reply, so this stays as it is. What you chose is kept here: check your connection and press the button again.";
+  form.addEventListener("htmx:configRequest", (event) => {
+    clearTimeout(timer);
+    event.detail.parameters.seconds_open = seconds();
+  });
+  form.addEventListener("htmx:load", () => {
+    find();
+    foldReports();
+    forget();
+    savedChanges = changes;
+    lost = false;
+    announcer.textContent = form.querySelector("[data-progress]").textContent;
+  });
+  for (const fault of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) form.addEventListener(fault, () => show([NO_REPLY]));
   addEventListener("pageshow", (event) => { if (event.persisted) setSending(false); });
 
   if (hold) {
     const countDown = () => {
       const left = minSeconds - seconds();
-      if (sending) return;
+      if (sending || !button) return;
       button.textContent = left > 0 ? `${label} (in ${left} s)` : label;
       button.setAttribute("aria-disabled", String(left > 0));
       if (left <= 0) clearInterval(clock);

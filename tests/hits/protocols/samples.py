@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hits.protocols import writing
-from tests.hits.serving import story
+from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
     "clickable_entity": {
@@ -42,6 +42,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": {},
         "other_references": {"intended": "c1"},
         "fields": writing.FIELDS,
+    },
+    "staged_choice": {
+        "document": question_set.DOCUMENT,
+        "item": question_set.SET,
+        "other_references": {**question_set.SET, "intended": "c3", "author": "ANOTHER"},
+        "fields": question_set.fields("", comment="Clear."),
     },
 }
 
