@@ -96,7 +96,7 @@ def test_the_steps_of_record_lead_along_the_stages():
 def test_a_recipe_in_another_folder_is_found(tmp_path):
     second = STAGE.replace("first", "second") + 'asks_other_workers_than = ["first"]\n'
     put(tmp_path, HEAD + STAGE + 'feeds = "second"\n' + second)
-    assert available([tmp_path]) == ["ours", "record"]
+    assert {"ours", "record"} <= set(available([tmp_path]))
     recipe = load("ours", [tmp_path])
     assert (recipe.name, recipe.title, recipe.version) == ("ours", "Ours", "3")
     assert later_stages(recipe, "first") == ["second"]
@@ -115,8 +115,8 @@ def test_equal_names_in_two_places_have_steps_of_their_own(tmp_path):
 
 
 def test_an_unknown_recipe_names_those_that_are_there():
-    with pytest.raises(RecipeError, match="there is no recipe of this name; there are: record"):
-        load("cosmos")
+    with pytest.raises(RecipeError, match="there is no recipe of this name; there are: .*record"):
+        load("recordings")
 
 
 def test_all_faults_of_a_file_come_at_once(tmp_path):

@@ -1,0 +1,1 @@
+"""Cosmos QA: questions written about paragraphs, validated by majority, with "None of the above" put in."""
