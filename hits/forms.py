@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from hits.formats.payments import LONGEST_REASON
+from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import Project
 
 
@@ -25,6 +26,10 @@ class MoneyField(forms.DecimalField):
         if isinstance(value, str):
             value = value.strip().removeprefix("$").replace(",", "")
         return super().to_python(value)
+
+
+def _whole_number() -> forms.TextInput:
+    return forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
 
 
 class NewProjectForm(forms.Form):
@@ -171,3 +176,48 @@ class PaymentConfirmation(forms.Form):
 
     total = forms.DecimalField(max_digits=12, decimal_places=2)
     confirmation = forms.UUIDField()
+
+
+class QualificationTestForm(forms.Form):
+    """What a lead types about a test; the room judges it. The key is typed once, and left out where it is given."""
+
+    title = forms.CharField(label="Title", help_text="Workers see it in the list of qualifications.")
+    key = forms.CharField(
+        label="Short name",
+        help_text="Lower-case words joined by hyphens, such as reading-test. Stages and recipes name the test by it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    description = forms.CharField(
+        label="Description",
+        help_text="Workers read it before they begin: what the test is about and which work it opens.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    pass_mark = forms.IntegerField(label="Pass mark, %", initial=80, widget=_whole_number())
+    minutes = forms.IntegerField(label="Time for the test, minutes", initial=15, widget=_whole_number())
+    retry_days = forms.IntegerField(
+        label="Another try after, days",
+        required=False,
+        help_text="Empty: each worker has one attempt only.",
+        widget=_whole_number(),
+    )
+
+    def __init__(self, *arguments: Any, key: str = "", **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._key = key
+        if key:
+            del self.fields["key"]
+
+    def details(self) -> Details:
+        return Details(**{"key": self._key, **self.cleaned_data})
+
+
+class KnownQuestionsForm(forms.Form):
+    count = forms.IntegerField(
+        label="Questions", min_value=1, max_value=MOST_QUESTIONS, initial=10, widget=_whole_number()
+    )
+    stage = forms.ChoiceField(label="From the items of", required=False)
+
+    def __init__(self, project: Project, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        stages = [(stage.key, stage.title) for stage in project.stages.order_by("position")]
+        self.fields["stage"].choices = [("", "all stages"), *stages]  # type: ignore[attr-defined]

@@ -26,6 +26,7 @@ from hits.flow import (
     reviewing,
     scoring,
     sending,
+    testing,
     topping_up,
 )
 from hits.models import Block, Project, Stage
@@ -173,6 +174,17 @@ def send_compensations(project_pk: int) -> int:
 
 
 @shared_task
+def finish_tests(project_pk: int) -> int:
+    """Qualification tests that are to be offered or withdrawn at the marketplace."""
+    return testing.finish(Project.objects.get(pk=project_pk))
+
+
+@shared_task(**RETRY)
+def fetch_scores(test_pk: int) -> int:
+    return testing.fetch_scores(test_pk)
+
+
+@shared_task
 def check_ledger(check_pk: int) -> int:
     """Returns how many differences stay."""
     return len(auditing.run(check_pk).faults)
@@ -231,6 +243,7 @@ def resume_all() -> int:
         *(publish_arrivals.s(pk) for pk in publishing.unpublished()),
         *(send_bonuses.s(pk) for pk in bonuses.unfinished()),
         *(send_compensations.s(pk) for pk in compensating.unfinished()),
+        *(finish_tests.s(pk) for pk in testing.unfinished()),
         *(check_ledger.s(pk) for pk in auditing.unfinished()),
         *(compute.s(pk) for pk in computing.unfinished()),
     ]

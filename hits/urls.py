@@ -11,6 +11,7 @@ from hits.views import (
     payments,
     projects,
     publish,
+    qualification_tests,
     releases,
     signing_in,
     stages,
@@ -48,6 +49,17 @@ project_urls = [
     path("releases/make/", releases.make, name="make-release"),
     path("releases/<int:number>/", releases.release, name="release"),
     path("releases/<int:number>/files/<str:name>", releases.download, name="release-file"),
+    path("tests/", qualification_tests.index, name="qualification-tests"),
+    path("tests/new/", qualification_tests.new, name="new-qualification-test"),
+    path("tests/<slug:test>/", qualification_tests.test, name="qualification-test"),
+    path("tests/<slug:test>/row/", qualification_tests.question_row, name="qualification-test-row"),
+    path("tests/<slug:test>/questions/", qualification_tests.fill, name="fill-qualification-test"),
+    path("tests/<slug:test>/preview/", qualification_tests.preview, name="preview-qualification-test"),
+    path("tests/<slug:test>/offer/", qualification_tests.offer, name="offer-qualification-test"),
+    path("tests/<slug:test>/withdraw/", qualification_tests.withdraw, name="withdraw-qualification-test"),
+    path("tests/<slug:test>/remove/", qualification_tests.remove, name="remove-qualification-test"),
+    path("tests/<slug:test>/results/", qualification_tests.results, name="qualification-test-results"),
+    path("tests/<slug:test>/results/fetch/", qualification_tests.fetch, name="fetch-qualification-test-results"),
     path("workers/<str:worker_id>/", workers.worker, name="worker"),
     path("blocks/<int:pk>/undo/", workers.undo, name="undo-block"),
 ]
@@ -76,6 +88,7 @@ stage_urls = [
     path("answers/reject/", answers.reject, name="reject"),
     path("answers/<int:pk>/take-back/", answers.take_back, name="take-back"),
     path("blocks/", workers.block, name="block"),
+    path("required-test/", qualification_tests.requirement, name="required-test"),
 ]
 
 urlpatterns = [

@@ -19,9 +19,20 @@ from rest_framework.views import exception_handler as rest_handler
 
 from hits import protocols, recipes
 from hits.api.jobs import QueueUnreachableError
-from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing, setting_up
+from hits.flow import (
+    blocking,
+    compensating,
+    importing,
+    ordering,
+    projects,
+    publishing,
+    releasing,
+    reviewing,
+    setting_up,
+    testing,
+)
 from hits.formats.faults import FormatErrors
-from hits.models import BudgetExceededError
+from hits.models import BudgetExceededError, NotOfferedError
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError, RefusedError
 from hits.protocols.base import SettingsRefusedError
@@ -43,6 +54,13 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (compensating.AlreadyOfferedError, CONFLICT, "already_offered"),
     (compensating.NotWithdrawableError, CONFLICT, "not_withdrawable"),
     (compensating.PaymentRefusedError, BAD, "payment_refused"),
+    (testing.RefusedTestError, BAD, "test_refused"),
+    (testing.ChangedTestError, CONFLICT, "test_changed"),
+    (testing.WrongTestStateError, CONFLICT, "wrong_test_state"),
+    (testing.NothingKnownError, CONFLICT, "nothing_known"),
+    (testing.RequiredTestError, CONFLICT, "test_required"),
+    (testing.FrozenStageError, CONFLICT, "stage_frozen"),
+    (NotOfferedError, CONFLICT, "test_not_offered"),
     (FormatErrors, BAD, "file_refused"),
     (blocking.NotBlockableError, CONFLICT, "not_blockable"),
     (blocking.NoPolicyError, CONFLICT, "no_policy"),
@@ -108,6 +126,8 @@ def _details(error: Exception) -> dict[str, Any]:
         return {name: [said] for name, said in error.faults.items()}
     if isinstance(error, FormatErrors):
         return {"faults": [vars(fault) for fault in error.errors], "fault_count": error.count}
+    if isinstance(error, NotOfferedError):
+        return {"qualification_tests": [one.key for one in error.missing]}
     if isinstance(error, SettingsRefusedError):
         return {"reasons": list(error.reasons)}
     return {}

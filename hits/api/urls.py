@@ -11,6 +11,7 @@ from hits.api.views import (
     payments,
     projects,
     publishing,
+    qualification_tests,
     quality,
     releases,
     stages,
@@ -22,6 +23,7 @@ app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 STAGE = PROJECT + "stages/<slug:key>/"
+TEST = PROJECT + "qualification-tests/<slug:test>/"
 
 urlpatterns = [
     path("token/", account.TokenView.as_view(), name="token"),
@@ -54,6 +56,13 @@ urlpatterns = [
         payments.WithdrawCompensation.as_view(),
         name="withdraw-compensation",
     ),
+    path(PROJECT + "qualification-tests/", qualification_tests.Tests.as_view(), name="qualification-tests"),
+    path(TEST, qualification_tests.Test.as_view(), name="qualification-test"),
+    path(TEST + "draw/", qualification_tests.Draw.as_view(), name="draw-qualification-test"),
+    path(TEST + "offer/", qualification_tests.Offer.as_view(), name="offer-qualification-test"),
+    path(TEST + "withdraw/", qualification_tests.Withdraw.as_view(), name="withdraw-qualification-test"),
+    path(TEST + "results/", qualification_tests.Results.as_view(), name="qualification-test-results"),
+    path(TEST + "results/fetch/", qualification_tests.FetchResults.as_view(), name="fetch-qualification-test-results"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
@@ -77,6 +86,7 @@ urlpatterns = [
     path(STAGE + "check-quality/", quality.CheckQuality.as_view(), name="check-quality"),
     path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
     path(STAGE + "block/", quality.BlockWorkers.as_view(), name="block"),
+    path(STAGE + "required-tests/<slug:test>/", qualification_tests.RequiredTest.as_view(), name="required-test"),
     path(STAGE + "items/", answers.Items.as_view(), name="items"),
     path(STAGE + "items/<int:pk>/", answers.ItemDetail.as_view(), name="item"),
     path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),

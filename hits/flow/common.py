@@ -126,7 +126,10 @@ def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
 
 
 def own_qualification(stage: Stage, key: str, market: Gateway) -> str:
-    """The id of the project's qualification of that name, made at the marketplace when it is wanted first."""
+    """The id of the project's qualification of that name: a test's, or one made when it is wanted first."""
+    test = stage.project.qualification_tests.filter(key=key).first()
+    if test:
+        return test.qualification_type_id
     existing = Qualification.objects.filter(project=stage.project, key=key).first()
     if existing:
         return existing.qualification_type_id

@@ -16,6 +16,7 @@ from hits.flow.common import balance, refuse_beyond_balance
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
+from hits.models.qualification_tests import refuse_unoffered, unoffered
 from hits.mturk import fees
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
@@ -85,7 +86,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         planned=planned_cost(),
         closes_at=timezone.now() + timedelta(seconds=stage.lifetime_seconds),
     )
-    found.problems.extend(_problems(found))
+    found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
     return found
 
 
@@ -108,11 +109,12 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
+    Raises NotOfferedError, NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
         return earlier
+    refuse_unoffered(stage)
     # Before the transaction, for it is a call. Who slips past it at the same moment waits for money in `sending`.
     refuse_beyond_balance(total)
     try:
@@ -158,13 +160,13 @@ def _claim(pks: Sequence[int]) -> None:
 
 
 def publish_arrivals(stage: Stage) -> Batch | None:
-    """Publish what came from the stage before; None when nothing waits, or budget or balance do not allow it.
+    """Publish what came from the stage before; None when nothing waits, or money or a missing test forbid it.
 
     Only for a stage that nobody has to confirm: its project was confirmed with its first publication. Items that
     had a HIT before wait for a lead, who perhaps closed it; so does everything while the stage is paused.
     """
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
-    if not pks or plans.is_paused(stage):
+    if not pks or plans.is_paused(stage) or unoffered(stage):
         return None
     price = plans.price(stage, answers_needed(pks))
     confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
@@ -187,8 +189,11 @@ def held_up(stage: Stage) -> list[str]:
     if not stage.auto_publish:
         return []
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True)[:LOOKED_AT])
+    if not pks:
+        return []
     price = plans.price(stage, answers_needed(pks))
-    return [text for text in [short_of_money(stage, len(pks), price, LOOKED_AT)] if text]
+    found = [short_of_money(stage, len(pks), price, LOOKED_AT), *(one.sentence for one in unoffered(stage))]
+    return [text for text in found if text]
 
 
 # Steer

@@ -8,6 +8,7 @@ from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, Ledger
 from hits.models.payments import Bonus, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
+from hits.models.qualification_tests import NotOfferedError, QualificationScore, QualificationTest
 from hits.models.rules import RuleEdition
 from hits.models.workers import Block, Qualification, Worker, WorkerStat
 
@@ -32,8 +33,11 @@ __all__ = [
     "Lease",
     "LedgerCheck",
     "LedgerEntry",
+    "NotOfferedError",
     "Project",
     "Qualification",
+    "QualificationScore",
+    "QualificationTest",
     "Release",
     "ReleaseFile",
     "RuleEdition",

@@ -90,6 +90,31 @@ class RemoteBonus:
 
 
 @dataclass(frozen=True)
+class RemoteQualification:
+    worker_id: str
+    value: int
+    granted_at: datetime
+
+
+@dataclass(frozen=True)
+class GradedTest:
+    """A test that the marketplace grades: its XML documents (`hits/mturk/qualification_test.py`) and its times.
+
+    `retry_seconds` None lets each worker try once.
+    """
+
+    questions: str
+    answer_key: str
+    seconds: int
+    retry_seconds: int | None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        found = {"Test": self.questions, "AnswerKey": self.answer_key, "TestDurationInSeconds": self.seconds}
+        return found if self.retry_seconds is None else {**found, "RetryDelayInSeconds": self.retry_seconds}
+
+
+@dataclass(frozen=True)
 class Balance:
     available: Decimal
     on_hold: Decimal | None
@@ -273,14 +298,19 @@ class Gateway:
             Active=True,
         )
 
-    def ensure_qualification_type(self, name: str, description: str) -> str:
+    def ensure_qualification_type(self, name: str, description: str, test: GradedTest | None = None) -> str:
         """The id of the account's qualification type of that name, made when it is missing.
 
+        With a `test` workers find it among the qualifications on offer and earn it by themselves.
         Raises NotYetError when lists do not show yet the one that is there.
         """
         try:
             reply = self._call(
-                "create_qualification_type", Name=name, Description=description, QualificationTypeStatus="Active"
+                "create_qualification_type",
+                Name=name,
+                Description=description,
+                QualificationTypeStatus="Active",
+                **(test.arguments if test else {}),
             )
             return str(reply["QualificationType"]["QualificationTypeId"])
         except RefusedError as error:
@@ -295,6 +325,23 @@ class Gateway:
                 if found["Name"] == name:
                     return str(found["QualificationTypeId"])
         raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
+
+    def offer_qualification(self, qualification_type_id: str, *, offered: bool) -> None:
+        """Whether workers can ask for it and new HITs require it. Who holds it keeps it."""
+        self._call(
+            "update_qualification_type",
+            QualificationTypeId=qualification_type_id,
+            QualificationTypeStatus="Active" if offered else "Inactive",
+        )
+
+    def holder_pages(self, qualification_type_id: str) -> Iterator[list[RemoteQualification]]:
+        """Who holds it now, a page of at most 100 at a time."""
+        filters = {"QualificationTypeId": qualification_type_id, "Status": "Granted"}
+        for reply in self._pages("list_workers_with_qualification_type", **filters):
+            yield [
+                RemoteQualification(found["WorkerId"], found["IntegerValue"], found["GrantTime"])
+                for found in reply["Qualifications"]
+            ]
 
     def grant(self, qualification_type_id: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         """Granting twice is granting once; another value takes the place of the one before."""

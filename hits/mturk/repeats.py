@@ -28,6 +28,7 @@ REPEATS: dict[str, Repeat] = {
     "list_hits": Repeat.READ,
     "list_qualification_types": Repeat.READ,
     "list_reviewable_hits": Repeat.READ,
+    "list_workers_with_qualification_type": Repeat.READ,
     # Without UniqueRequestToken these three would be NEVER. Tokens live for 24 hours, a call for a minute.
     "create_additional_assignments_for_hit": Repeat.TOKEN,
     "create_hit_with_hit_type": Repeat.TOKEN,
@@ -37,6 +38,7 @@ REPEATS: dict[str, Repeat] = {
     # A refused second one ("idempotency token") is a success.
     "update_expiration_for_hit": Repeat.SAME,
     "update_notification_settings": Repeat.SAME,
+    "update_qualification_type": Repeat.SAME,
     # Another grant overwrites the value with itself. At worst the worker reads two notes.
     "associate_qualification_with_worker": Repeat.SAME,
     # From Submitted, or with the override from Rejected, to Approved: never twice, and paid once.

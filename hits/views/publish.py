@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 
 from hits import forms, tasks
 from hits.flow import publishing
-from hits.models import BudgetExceededError, Stage
+from hits.models import BudgetExceededError, NotOfferedError, Stage
 from hits.models.commitments import BalanceTooLowError
+from hits.models.qualification_tests import unoffered
 from hits.views import jobs, overview, words
 from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.views.stages import frame
@@ -33,7 +34,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     except publishing.QuoteChangedError as error:
         messages.warning(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except (publishing.NothingToPublishError, BudgetExceededError, BalanceTooLowError) as error:
+    except (publishing.NothingToPublishError, NotOfferedError, BudgetExceededError, BalanceTooLowError) as error:
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
     said = f"Publishing {batch.total:,} items. You may close this page: it goes on."
@@ -52,6 +53,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         "form": form,
         "quote": quote,
         "requirements": words.requirements(stage.requirements),
+        "unoffered": unoffered(stage),
         "hourly": overview.hourly(stage.reward, quote.median_seconds),
         "assumed_seconds": None if quote.median_seconds else overview.ASSUMED_SECONDS,
         "wage_floor": overview.wage_floor(stage),

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from hits import forms, tasks
 from hits.flow import blocking, publishing
 from hits.models import Block, Stage, WorkerStat
-from hits.views import jobs, overview, words
+from hits.views import jobs, overview, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 
 WORKERS_SHOWN = 25
@@ -33,6 +33,7 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         "proposed": {found.worker for found in proposals},
         "requirements": words.requirements(stage.requirements),
         "held_up": overview.held_up(stage),
+        **qualification_tests.of_stage(stage),
     }
     return render(request, "stage/detail.html", context)
 

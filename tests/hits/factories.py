@@ -31,6 +31,7 @@ from hits.models import (
     LedgerCheck,
     LedgerEntry,
     Project,
+    QualificationTest,
     Release,
     ReleaseFile,
     Stage,
@@ -329,3 +330,27 @@ def figures(stage_row: Stage, **columns: Any) -> models.Model:
     """Set columns of the stage's summary."""
     StageSummary.objects.filter(stage=stage_row).update(**columns)
     return StageSummary.objects.get(stage=stage_row)
+
+
+def known_questions(count: int = 2) -> list[dict[str, Any]]:
+    """Questions whose right choice is the first in turn, then the second, then the first again."""
+    return [
+        {
+            "text": "The ferry left at noon.\nMara stayed on the quay." if number == 0 else "",
+            "question": f"Who stayed behind, question {number + 1}?",
+            "choices": ["Mara", "The ferry", "Nobody"],
+            "right": number % 2,
+        }
+        for number in range(count)
+    ]
+
+
+def qualification_test(project_row: Project | None = None, **columns: Any) -> QualificationTest:
+    """A draft of two questions that nobody was told of."""
+    defaults = {
+        "key": f"reading-test-{next(_numbers)}",
+        "title": "Reading <b>closely</b>",
+        "description": "Two questions about a short text. It opens the stage “Validate”.",
+        "questions": known_questions(),
+    }
+    return QualificationTest.objects.create(project=project_row or project(), **{**defaults, **columns})

@@ -17,8 +17,8 @@ from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 
 from hits import protocols, recipes
-from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing
-from hits.models import Batch, BudgetExceededError, Project, Stage
+from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing, testing
+from hits.models import Batch, BudgetExceededError, NotOfferedError, Project, Stage
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError
 from hits.protocols.base import SettingsRefusedError
@@ -27,6 +27,7 @@ REFUSALS = (
     BalanceTooLowError,
     BudgetExceededError,
     MarketplaceError,
+    NotOfferedError,
     SettingsRefusedError,
     blocking.NoPolicyError,
     blocking.NotBlockableError,
@@ -47,6 +48,12 @@ REFUSALS = (
     releasing.NothingToReleaseError,
     reviewing.FeedbackMissingError,
     reviewing.TakeBackRefusedError,
+    testing.ChangedTestError,
+    testing.FrozenStageError,
+    testing.NothingKnownError,
+    testing.RefusedTestError,
+    testing.RequiredTestError,
+    testing.WrongTestStateError,
 )
 
 

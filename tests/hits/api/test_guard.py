@@ -51,7 +51,14 @@ def world(stage: Stage) -> dict[str, Any]:
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
     }
-    return {"slug": stage.project.slug, "key": stage.key, "number": release.number, "name": "train.json", "rows": rows}
+    return {
+        "slug": stage.project.slug,
+        "key": stage.key,
+        "number": release.number,
+        "name": "train.json",
+        "rows": rows,
+        "test": factories.qualification_test(stage.project).key,
+    }
 
 
 def address(route: URLPattern, world: dict[str, Any]) -> str:

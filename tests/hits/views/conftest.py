@@ -21,6 +21,7 @@ from hits.models import (
     Item,
     LedgerCheck,
     Project,
+    QualificationTest,
     Release,
     Stage,
     Upload,
@@ -73,6 +74,7 @@ class World:
     compensation: Compensation
     bonus_file: str
     check: LedgerCheck
+    test: QualificationTest
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -93,6 +95,7 @@ class World:
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
+            **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
             return []
@@ -100,13 +103,18 @@ class World:
         return [*start, *own.get(name, [])]
 
 
+TEST_PAGES = {
+    "qualification-test", "qualification-test-row", "preview-qualification-test", "offer-qualification-test",
+    "withdraw-qualification-test", "qualification-test-results",
+}  # fmt: skip
+TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
 PROJECT_PAGES = {
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
     "project", "upload", "upload-progress", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
-    "release-file", "worker", "undo-block",
+    "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
@@ -120,8 +128,9 @@ PROJECT_VERBS = {
     "change-budget",
     "import",
     "make-release",
+    *TEST_VERBS,
 }
-STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject", "try-task"}
+STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject", "try-task", "required-test"}
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
 
@@ -166,7 +175,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     compensation = make.compensation(project)
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
-        kept, make.ledger_check(project),
+        kept, make.ledger_check(project), make.qualification_test(project),
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
-    "stage-progress", "upload-progress",
+    "stage-progress", "upload-progress", "qualification-test-row",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 
