@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 
-from hits.flow import scoring, serving
+from hits.flow import scoring, serving, setting_up
 from hits.models import Assignment, Draft, Hit, Label
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address
@@ -72,6 +73,17 @@ def test_a_preview_shows_the_first_step_and_takes_nothing(hit, client):
     assert '<details class="instructions" open>' in html(page)
     assert 'type="submit"' not in html(page)
     assert 'type="hidden"' not in html(page)
+
+
+def test_a_lead_sees_the_first_step_of_our_example_with_instructions_of_their_own(hit):
+    Hit.objects.all().delete()
+    hit.stage.items.all().delete()
+    hit.stage.settings = {"instructions": "Read <slowly>.\n\nThen judge."}
+    page = serving.open_page(setting_up.example(hit.stage), {})
+    shown = render_to_string(page.template, {"page": page, "project": hit.stage.project})
+    assert "The night train" in shown
+    assert "Read &lt;slowly&gt;.</p>" in shown
+    assert "The five steps" not in shown
 
 
 def test_without_scripts_the_whole_page_comes_back_with_the_next_step(take):
