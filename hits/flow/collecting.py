@@ -61,6 +61,9 @@ class Rows:
         self.seed = project.seed
         self.options = project.options
 
+    def settings(self, stage: str) -> dict[str, Any]:
+        return dict(self._project.stages.get(key=stage).settings)
+
     def chain(self) -> Iterator[ChainItem]:
         stages = list(self._project.stages.order_by("position"))
         kept = [set(_keys(stage)) for stage in stages]

@@ -7,8 +7,6 @@ the number of the correct answer, in any order. Line ends within a cell of a CSV
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -22,6 +20,7 @@ from hits.formats.reading import (
     Keys,
     Progress,
     Row,
+    csv_records,
     json_lines,
     kind,
     limited_text,
@@ -103,7 +102,7 @@ def _json_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]
 
 def _csv_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     """The cells of each row by the names of the head. Where the head names nothing known, no row is read."""
-    records = _records(text, faults)
+    records = csv_records(text, faults)
     head_line, head = next(records, (1, []))
     names = [name.strip() for name in head]
     if names:
@@ -128,23 +127,6 @@ def _check_head(row: Row, names: Sequence[str]) -> None:
         row.say("", f"the first line has columns that mean nothing here: {', '.join(unknown[:5])}. {_WHOLE}")
     if twice:
         row.say("", f"the first line has {', '.join(map(quoted, twice[:5]))} more than once")
-
-
-def _records(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
-    """(first line, cells) of each row that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            what = f"the quotes of this row do not match or a cell is far too long ({error})"
-            faults.add(line, "", f"{what}, so nothing after it can be read")
-            return
-        if cells:
-            yield line, [cell.replace("\r\n", "\n") for cell in cells]
 
 
 # From rows to question sets

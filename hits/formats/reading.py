@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import reprlib
@@ -129,6 +131,23 @@ def _objects(line: str, number: int, faults: Faults) -> list[dict[str, Any]]:
         return [value]
     faults.add(number, "", f"must be an object, not {kind(value)}: one object a line")
     return []
+
+
+def csv_records(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
+    """(first line, cells) of each row that is not blank."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            what = f"the quotes of this row do not match or a cell is far too long ({error})"
+            faults.add(line, "", f"{what}, so nothing after it can be read")
+            return
+        if cells:
+            yield line, [cell.replace("\r\n", "\n") for cell in cells]
 
 
 @dataclass(slots=True)

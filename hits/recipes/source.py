@@ -98,6 +98,9 @@ class Collected(Protocol):
     seed: int
     options: Json
 
+    def settings(self, stage: str) -> Json:
+        """What a stage's protocol was told, such as the choices for all items."""
+
     def chain(self) -> Iterator[ChainItem]:
         """The first stage's kept items, ordered by document and key."""
 

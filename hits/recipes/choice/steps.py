@@ -1,0 +1,123 @@
+"""Steps of the recipe for a task of one's own: a row of the file is an item, and its votes are what is released."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+from hits.formats import choices
+from hits.formats.tables import write_csv, write_jsonl
+from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
+
+STAGE = "choose"
+COLUMNS = ("id", "text", "question", "answers", "votes", "majority", "share", "conclusion", "gold", "words")
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+DROPPED, OPEN = "dropped by the rule", "answers are missing"
+
+
+def read_documents(
+    stream: BinaryIO,
+    *,
+    name: str = "",
+    max_bytes: int,
+    default_origin: str,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> list[SourceDocument]:
+    """One document with one item a row. Raises FormatErrors with every fault."""
+    rows = choices.read(stream, max_bytes=max_bytes, progress=progress)
+    return [
+        SourceDocument(row.key, default_origin, {"text": row.text}, (SourceItem(row.key, _item(row)),), row.line)
+        for row in rows
+    ]
+
+
+def _item(row: choices.ChoiceTask) -> Json:
+    """Choices are called c1, c2 ... in the order of the file, which is how a rule names them."""
+    found: Json = {"question": row.question} if row.question else {}
+    if row.choices:
+        found["choices"] = [{"id": f"c{number}", "text": text} for number, text in enumerate(row.choices, 1)]
+    ids = {choice["text"]: choice["id"] for choice in found.get("choices", [])}
+    return found | ({"gold": [ids.get(text, text) for text in row.gold]} if row.gold else {})
+
+
+def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any]) -> dict[str, str]:
+    """There are no splits: everything may be released."""
+    return dict.fromkeys((key for key, _ in documents_meta), "train")
+
+
+def next_items(item: JudgedItem) -> list[NextItem]:
+    """There is no later stage."""
+    return []
+
+
+def build_release(collected: Collected) -> ReleaseContent:
+    """items.csv and items.jsonl: one row an item that was kept, with its votes and what most workers chose."""
+    # Whoever stores the release reads them; they are gone with the last reference.
+    csv_file, jsonl_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+    kept = write_jsonl(_rows(collected), COLUMNS, jsonl_file)
+    write_csv(map(_flat, _rows(collected)), COLUMNS, csv_file)
+    outcomes = Counter(item.outcome for item in collected.judged(STAGE))
+    left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
+    return ReleaseContent(
+        files={"items.csv": csv_file, "items.jsonl": jsonl_file},
+        counts={"items": kept},
+        left_out={why: count for why, count in left_out.items() if count},
+        notes=("`share` is the part of the answers that the majority gave; it is empty where there is none.",),
+    )
+
+
+def _rows(collected: Collected) -> Iterator[Json]:
+    settings = collected.settings(STAGE)
+    return (row_of(item, settings) for item in collected.judged(STAGE, labels=True) if item.outcome == "kept")
+
+
+def row_of(item: JudgedItem, settings: Json) -> Json:
+    """The row of one item. Votes count answers by the text of a choice; a majority is a choice made most often.
+
+    Where several could be chosen, the majority is each choice that more than half made, and `share` is empty.
+    """
+    texts = {one["id"]: one["text"] for one in item.data.get("choices") or settings["choices"]}
+    answers = len({label.assignment for label in item.labels})
+    votes = _votes(item, settings["several"])
+    majority = _over_half(votes, answers) if settings["several"] else _most(votes)
+    alone = majority[0] if len(majority) == 1 and not settings["several"] else None
+    return {
+        "id": item.key,
+        "text": item.document["text"],
+        "question": item.data.get("question") or settings["question"],
+        "answers": answers,
+        "votes": {text: votes[ident] for ident, text in texts.items()},
+        "majority": [texts.get(ident, ident) for ident in majority],
+        "share": round(votes[alone] / answers, 4) if alone else None,
+        "conclusion": item.conclusion,
+        "gold": [texts.get(one, one) for one in item.data.get("gold", [])],
+        "words": [label.value["text"] for label in item.labels if label.unit == "text"],
+    }
+
+
+def _votes(item: JudgedItem, several: bool) -> Counter[str]:
+    if not several:
+        return Counter(label.value for label in item.labels if label.unit == "choice")
+    ticked = (label.unit for label in item.labels if label.unit.endswith("/chosen") and label.value == "yes")
+    return Counter(unit.removesuffix("/chosen") for unit in ticked)
+
+
+def _most(votes: Counter[str]) -> list[str]:
+    """The choice made more often than every other, alone; none in a tie."""
+    ranked = votes.most_common(2)
+    return [ranked[0][0]] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else []
+
+
+def _over_half(votes: Counter[str], answers: int) -> list[str]:
+    return sorted(ident for ident, count in votes.items() if 2 * count > answers)
+
+
+def _flat(row: Json) -> Json:
+    """A row whose lists are texts: parted by bars, votes as `text: number`."""
+    votes = " | ".join(f"{text}: {count}" for text, count in row["votes"].items())
+    return {**row, "votes": votes, **{name: " | ".join(row[name]) for name in ("majority", "gold", "words")}}

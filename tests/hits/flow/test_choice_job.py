@@ -1,0 +1,68 @@
+"""A task of one's own from end to end: written on a page, imported, answered by three, released with its votes."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+
+import pytest
+
+from hits.flow import deciding, harvesting, importing, projects, publishing, releasing, scoring, sending, setting_up
+from hits.models import Item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FILE = b"id,text,question,choice1,choice2,gold\nn1,Rain fell all day.,,,,Yes\nn2,The sun shone.,Who won?,Ada,Ben,Ben\n"
+TASK = {"hit_title": "Was it wet?", "settings": {"question": "Was it wet?", "choices": ["Yes", "No"], "shuffle": True}}
+
+
+@pytest.fixture
+def stage(lead, market):
+    project = projects.create_project("Weather", "choice", Decimal("5.00"), "lab@example.org", lead, seed=3)
+    upload = importing.create_upload(project, "w.csv", FILE, "public", None)
+    assert importing.import_upload(upload.pk) == 2
+    found = project.stages.get()
+    setting_up.change_task(found, TASK)
+    found.requirements = []
+    found.save(update_fields=["requirements"])
+    return found
+
+
+def answered(stage, market, said):
+    """Three workers say these choices, by the item's key."""
+    quote = publishing.quote(stage)
+    sending.send(publishing.publish(stage, quote.items, quote.total, "page", None).pk)
+    workers = [market.sign_up_worker() for _ in range(3)]
+    for hit in stage.hits.select_related("item"):
+        for worker, choice in zip(workers, said[hit.item.key], strict=True):
+            market.answer(worker, hit.hit_id, choice=choice)
+    stage.refresh_from_db()
+    harvesting.harvest(stage)
+    scoring.score(stage)
+    deciding.decide(stage)
+    stage.summary.refresh_from_db()
+
+
+def test_votes_are_released_and_measured_against_gold(stage, market, lead):
+    answered(stage, market, {"n1": ["yes", "yes", "no"], "n2": ["c1", "c1", "c2"]})
+    assert set(stage.items.values_list("state", flat=True)) == {Item.State.KEPT}
+    assert stage.summary.scores == {"accuracy": 50.0, "majority": 50.0, "ties": 0, "answers": 6, "n": 2}
+    made, _ = releasing.release(stage.project, lead)
+    files = {file.name: file.blob.read() for file in made.files.all()}
+    first, second = map(json.loads, files["items.jsonl"].splitlines())
+    assert first == {
+        "id": "n1", "text": "Rain fell all day.", "question": "Was it wet?", "answers": 3,
+        "votes": {"Yes": 2, "No": 1}, "majority": ["Yes"], "share": 0.6667, "conclusion": "", "gold": ["Yes"],
+        "words": [],
+    }  # fmt: skip
+    assert (second["question"], second["votes"], second["gold"]) == ("Who won?", {"Ada": 2, "Ben": 1}, ["Ben"])
+    rows = list(csv.DictReader(io.StringIO(files["items.csv"].decode(), newline="")))
+    assert [row["votes"] for row in rows] == ["Yes: 2 | No: 1", "Ada: 2 | Ben: 1"]
+    assert releasing.release(stage.project, lead) == (made, False)
+
+
+def test_an_answer_that_chose_nothing_counts_for_nothing_and_is_told_in_a_release(stage, market):
+    answered(stage, market, {"n1": ["yes", "yes", "maybe"], "n2": ["c1", "c2", "c2"]})
+    assert stage.summary.invalid == 1
+    content = releasing.preview(stage.project)
+    assert (content["counts"], content["left_out"]) == ({"items": 1}, {"answers are missing": 1})
+    assert stage.summary.scores["n"] == 1
