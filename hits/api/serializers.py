@@ -185,7 +185,7 @@ class StageChange(Shape):
 
 class SettingShape(Shape):
     name = serializers.CharField()
-    label = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
     kind = serializers.CharField(help_text="text, lines, bool, number or choice.")
     help = serializers.CharField()
     options = serializers.SerializerMethodField(help_text="What a choice can be.")

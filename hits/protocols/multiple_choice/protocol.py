@@ -71,7 +71,7 @@ class MultipleChoice:
         ),
         *CLOSING,
     )
-    example = (
+    example: tuple[Json, Json] = (
         {
             "text": "The night train reached the coast an hour late. Ilse had slept through the stop at the lake,"
             " so she never saw the friend who had waited on the platform with her coat."
