@@ -232,7 +232,9 @@ def _ending(ended: Asked) -> Json:
 def _labels(said: Mapping[str, str], shown: Sequence[Json], intended: str | None) -> tuple[LabelValue, ...]:
     judged = {PICKED: said.get(PICKED) == intended if intended else None}
     labels = [LabelValue(name, value, judged.get(name)) for name, value in said.items()]
-    return (*labels, *([LabelValue(ORDER, order_of(shown), None)] if PICKED in said else []))
+    # A list, which no rule counts: as a text it would make every item's votes look unlike all others.
+    seen = [LabelValue(ORDER, [candidate["id"] for candidate in shown], None)] if PICKED in said else []
+    return (*labels, *seen)
 
 
 protocol = StagedChoice()
