@@ -33,12 +33,11 @@ NOBODY_CAME = (
 def decide(stage: Stage) -> int:
     """Conclude every item that something happened to; returns how many were looked at.
 
-    The same labels give the same verdict, so running again changes nothing.
+    The same labels and the same rule give the same verdict, so running again changes nothing.
     """
-    rule = Rule.from_dict(stage.rule)
     total = 0
     while items := list(stage.items.filter(stale=True).order_by("id")[:CHUNK]):
-        _decide_chunk(rule, stage.rule_edition, items)
+        _decide_chunk(stage, items)
         total += len(items)
     if total:
         refresh_summary(stage)
@@ -51,15 +50,17 @@ def unfinished() -> list[int]:
     return sorted(set(Item.objects.filter(stale=True).values_list("stage", flat=True)))
 
 
-def _decide_chunk(rule: Rule, edition: int, items: Sequence[Item]) -> None:
+def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
     pks = [item.pk for item in items]
     with transaction.atomic():
-        # Cleared before the labels are read: what happens from now on makes the item stale again.
+        # Cleared before rule and labels are read: what happens from now on makes the item stale again.
         Item.objects.filter(id__in=pks).update(stale=False)
+        stage.refresh_from_db(fields=["rule", "rule_edition"])
+        rule = Rule.from_dict(stage.rule)
         votes = _votes(pks, rule.params["answers"])
         newest = _newest_hits(pks)
         outcomes = {pk: apply_rule(rule, votes[pk]) for pk in pks}
-        _write_verdicts(outcomes, edition)
+        _write_verdicts(outcomes, stage.rule_edition)
         for item in items:
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
             item.conclusion = outcomes[item.pk].conclusion

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hits.flow.collecting import Rows
 from hits.flow.common import make_items, recipe_of
 from hits.models import Item, Stage
@@ -14,13 +16,27 @@ class DrawRefusedError(Exception):
     """The stage takes no sample, or there is nothing to draw from."""
 
 
-def quote(stage: Stage, count: int) -> int:
-    """How many items a draw of `count` would bring now. Raises DrawRefusedError."""
-    return len(_drawn(stage, count))
+# More than any collection holds: a draw of so many brings all that there are.
+ALL = 10_000_000
+
+
+@dataclass(frozen=True)
+class Quote:
+    """`there` items can be drawn from now; the stage has `here` items already."""
+
+    there: int
+    here: int
+
+
+def quote(stage: Stage) -> Quote:
+    """Reads all that the recipe draws from. Raises DrawRefusedError."""
+    return Quote(len(_drawn(stage, ALL)), stage.items.count())
 
 
 def draw(stage: Stage, count: int) -> int:
     """Make the sample's items; returns how many are new. The same rows, seed and count draw the same items.
+
+    What the stage has already stays as it is and is not drawn twice.
 
     Raises DrawRefusedError.
     """

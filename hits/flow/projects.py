@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from hits import recipes
+from hits.flow.collecting import Rows
 from hits.flow.common import load_recipe, protocol_named
 from hits.models import Account, BudgetExceededError, Project, Stage, StageSummary
 from hits.quality.votes import Rule
@@ -83,6 +85,8 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         quality=vars(spec.quality) if spec.quality else {},
         not_workers_of=list(spec.asks_other_workers_than),
         draws=spec.draws,
+        # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
+        auto_publish=not spec.draws,
     )
 
 
@@ -94,6 +98,50 @@ def want_answers(stage: Stage, answers: int, need: int) -> None:
     rule = Rule(stage.rule["name"], stage.rule["version"], params)
     stage.answers, stage.rule = answers, rule.to_dict()
     stage.save(update_fields=["answers", "rule"])
+
+
+def change_options(project: Project, given: Mapping[str, Any]) -> None:
+    """Replace some of the recipe's options; the next release goes by them.
+
+    Raises recipes.OptionError that names every wrong one; then nothing is changed.
+    """
+    if faults := option_faults(project, given):
+        raise recipes.OptionError("; ".join(faults.values()))
+    with transaction.atomic():
+        locked = Project.objects.select_for_update().get(pk=project.pk)
+        locked.options = {**locked.options, **given}
+        locked.save(update_fields=["options"])
+    project.options = locked.options
+
+
+def option_faults(project: Project, given: Mapping[str, Any]) -> dict[str, str]:
+    """Option to what is wrong with its value."""
+    found = load_recipe(project.recipe)
+    faults = {}
+    for name, value in given.items():
+        try:
+            found.options_with({name: value})
+        except recipes.OptionError as error:
+            faults[name] = str(error)
+    return faults
+
+
+def options_of(project: Project) -> dict[str, Any]:
+    """The recipe's options as the project has them; one that is younger than the project with the recipe's value."""
+    own = load_recipe(project.recipe).options
+    return {name: project.options.get(name, value) for name, value in own.items()}
+
+
+def tells_split(project: Project) -> bool:
+    """Whether the recipe can tell what the split would be."""
+    return hasattr(load_recipe(project.recipe).steps, "split_preview")
+
+
+def split_preview(project: Project, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the split would be with these options (`hits.recipes` has the shape); reads all that was judged."""
+    steps = load_recipe(project.recipe).steps
+    found: dict[str, Any] = steps.split_preview(Rows(project), {**options_of(project), **options})
+    return found
 
 
 def change_budget(project: Project, budget: Decimal) -> None:

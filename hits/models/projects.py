@@ -139,6 +139,7 @@ class StageSummary(models.Model):
     timeline = models.JSONField(default=list, help_text="[[ISO hour, answers], ...], oldest first.")
     histogram = models.JSONField(default=list, help_text="20 counts of workers by accuracy, 5 % steps.")
     scores = models.JSONField(default=dict, help_text="em, f1, n where the protocol measures them.")
+    conclusions = models.JSONField(default=list, help_text="[[outcome, the rule's own word, items], ...], most first.")
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
@@ -174,6 +175,9 @@ class Item(models.Model):
             models.Index(fields=["stage", "id"], name="item_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="item_by_state"),
             models.Index(fields=["stage", "id"], condition=models.Q(stale=True), name="item_to_decide"),
+            models.Index(
+                fields=["stage", "conclusion", "id"], condition=~models.Q(conclusion=""), name="item_by_conclusion"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from decimal import Decimal
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncHour
@@ -28,9 +30,14 @@ def refresh_summary(stage: Stage) -> StageSummary:
     return summary
 
 
-def _item_figures(stage: Stage) -> dict[str, int]:
-    counts = dict(stage.items.values_list("state").annotate(n=Count("id")).order_by())
-    total = sum(counts.values())
+def _item_figures(stage: Stage) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    conclusions = []
+    for state, word, n in stage.items.values_list("state", "conclusion").annotate(n=Count("id")).order_by():
+        counts[state] += n
+        if word:
+            conclusions.append([state, word, n])
+    total = counts.total()
     waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
     return {
         "items": total,
@@ -41,6 +48,7 @@ def _item_figures(stage: Stage) -> dict[str, int]:
         "answered": stage.labels.filter(void=False).aggregate(n=Count("item", distinct=True))["n"],
         "kept": counts.get(Item.State.KEPT, 0),
         "dropped": counts.get(Item.State.DROPPED, 0),
+        "conclusions": sorted(conclusions, key=lambda found: (-found[2], found[1])),
     }
 
 

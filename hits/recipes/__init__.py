@@ -11,7 +11,9 @@ folders that the caller passes. `steps.py` holds
 - `build_release(Collected) -> ReleaseContent`,
 
 and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`) and
-`draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file).
+`draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
+most `count`, all where there are fewer. `split_preview(Collected, options)` tells what the split would be with other
+options: {"writers": [{"worker", "written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """
 
 from __future__ import annotations

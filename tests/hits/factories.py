@@ -24,6 +24,7 @@ from hits.models import (
     Bonus,
     BonusOrder,
     Compensation,
+    ComputationRun,
     Document,
     Hit,
     Item,
@@ -314,6 +315,13 @@ def compensation(project_row: Project | None = None, **columns: Any) -> Compensa
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
     defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
     return Upload.objects.create(project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns})
+
+
+def computation_run(project_row: Project | None = None, **columns: Any) -> ComputationRun:
+    """A run that is done, with a log of two steps; its results are whoever's who makes them."""
+    log = [{"step": 1, "loss": 0.62, "kept": "a <b>"}, {"step": 2, "loss": 0.41, "kept": "c"}]
+    defaults = {"key": "words", "seed": 7, "state": ComputationRun.State.DONE, "done": 2, "total": 2, "log": log}
+    return ComputationRun.objects.create(project=project_row or project(), **{**defaults, **columns})
 
 
 def release(project_row: Project | None = None, *, files: dict[str, bytes] | None = None, **columns: Any) -> Release:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections import Counter
 from typing import Any
 
-from hits.flow import deciding
+from django.utils import timezone
+
+from hits.flow import deciding, ruling
 from hits.management.commands._base import ProjectCommand
-from hits.models import Stage, Verdict
+from hits.models import Stage
 
 SHOWN = 50
 
@@ -26,20 +27,13 @@ class Command(ProjectCommand):
             self._rejudge(stage)
 
     def _rejudge(self, stage: Stage) -> None:
-        before = _standing(stage)
+        began = timezone.now()
         stage.items.update(stale=True)
         judged = deciding.decide(stage)
-        after = _standing(stage)
-        changed = [key for key in sorted(before.keys() | after.keys()) if before.get(key) != after.get(key)]
+        changed = ruling.differences(stage, began)
         rule = f"{stage.rule['name']} {stage.rule['version']}"
         self.say(f"{stage.key}: {judged:,} items judged with {rule}, {len(changed):,} differ")
-        for key in changed[:SHOWN]:
-            self.say(f"  {key}: {before.get(key, 'open')} -> {after.get(key, 'open')}")
-        moves = Counter(f"{before.get(key, 'open')} -> {after.get(key, 'open')}" for key in changed)
-        for move, count in sorted(moves.items()):
-            self.say(f"  {count:,} {move}")
-
-
-def _standing(stage: Stage) -> dict[str, str]:
-    rows = Verdict.objects.filter(item__stage=stage, superseded_at=None)
-    return dict(rows.values_list("item__key", "outcome").iterator(chunk_size=5000))
+        for one in changed[:SHOWN]:
+            self.say(f"  {one.key}: {one.before} -> {one.after}")
+        for move in ruling.moves_of(changed):
+            self.say(f"  {move.items:,} {move.before} -> {move.after}")
