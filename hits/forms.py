@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -221,3 +222,38 @@ class KnownQuestionsForm(forms.Form):
         super().__init__(*arguments)
         stages = [(stage.key, stage.title) for stage in project.stages.order_by("position")]
         self.fields["stage"].choices = [("", "all stages"), *stages]  # type: ignore[attr-defined]
+
+
+class RuleForm(forms.Form):
+    """What the confirmation page showed: the room refuses when another rule was saved since."""
+
+    text = forms.CharField(required=False, strip=False)
+    again = forms.CharField(max_length=5, required=False)
+    note = forms.CharField(max_length=200, required=False)
+    seen = forms.IntegerField(min_value=1)
+
+
+class DrawForm(forms.Form):
+    items = forms.IntegerField(label="How many items", min_value=1, max_value=1_000_000, widget=_whole_number())
+
+
+class ValuesForm(forms.Form):
+    """A field for each value of a recipe, of the kind that the value is: whole number, number, yes or no, text."""
+
+    def __init__(self, values: Mapping[str, Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name, value in values.items():
+            if isinstance(value, bool | int | float | str):
+                self.fields[name] = _value_field(name, value)
+
+
+def _value_field(name: str, value: Any) -> forms.Field:
+    common: dict[str, Any] = {"label": name.replace("_", " ").capitalize(), "initial": value}
+    if isinstance(value, bool):
+        return forms.BooleanField(**common, required=False)
+    if isinstance(value, int):
+        return forms.IntegerField(**common, widget=_whole_number())
+    if isinstance(value, float):
+        number = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+        return forms.FloatField(**common, widget=number)
+    return forms.CharField(**common, max_length=1000, widget=forms.TextInput(attrs={"autocomplete": "off"}))

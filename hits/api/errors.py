@@ -22,12 +22,15 @@ from hits.api.jobs import QueueUnreachableError
 from hits.flow import (
     blocking,
     compensating,
+    computing,
+    drawing,
     importing,
     ordering,
     projects,
     publishing,
     releasing,
     reviewing,
+    ruling,
     setting_up,
     testing,
 )
@@ -64,6 +67,11 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (FormatErrors, BAD, "file_refused"),
     (blocking.NotBlockableError, CONFLICT, "not_blockable"),
     (blocking.NoPolicyError, CONFLICT, "no_policy"),
+    (ruling.RuleRefusedError, BAD, "rule_refused"),
+    (ruling.RuleChangedError, CONFLICT, "rule_changed"),
+    (ruling.RuleUnchangedError, CONFLICT, "rule_unchanged"),
+    (computing.ComputationRefusedError, CONFLICT, "computation_refused"),
+    (drawing.DrawRefusedError, CONFLICT, "draw_refused"),
     (releasing.NothingToReleaseError, CONFLICT, "nothing_to_release"),
     (projects.LastOwnerError, CONFLICT, "last_owner"),
     (importing.UploadRefusedError, BAD, "upload_refused"),
@@ -128,6 +136,8 @@ def _details(error: Exception) -> dict[str, Any]:
         return {"faults": [vars(fault) for fault in error.errors], "fault_count": error.count}
     if isinstance(error, NotOfferedError):
         return {"qualification_tests": [one.key for one in error.missing]}
+    if isinstance(error, ruling.RuleRefusedError):
+        return {"faults": [vars(fault) for fault in error.faults]}
     if isinstance(error, SettingsRefusedError):
         return {"reasons": list(error.reasons)}
     return {}

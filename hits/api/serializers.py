@@ -13,7 +13,18 @@ from rest_framework.reverse import reverse
 
 from hits.api.paging import PageQuery
 from hits.formats.payments import LONGEST_REASON
-from hits.models import Assignment, Bonus, Compensation, Item, LedgerCheck, LedgerEntry, Project, Release, Stage
+from hits.models import (
+    Assignment,
+    Bonus,
+    Compensation,
+    ComputationRun,
+    Item,
+    LedgerCheck,
+    LedgerEntry,
+    Project,
+    Release,
+    Stage,
+)
 from hits.models.differences import KINDS
 from hits.mturk.calls import Window
 from hits.protocols.optional import Setting
@@ -141,6 +152,7 @@ class FiguresShape(Shape):
         child=serializers.IntegerField(), help_text="20 counts of workers by accuracy, in steps of 5 %."
     )
     scores = serializers.DictField(help_text="Such as em and f1, where the protocol measures them.")
+    conclusions = serializers.ListField(help_text="[[outcome, the rule's own word, items], ...], most first.")
     updated_at = serializers.DateTimeField()
 
 
@@ -164,6 +176,8 @@ class StageShape(Shape):
     settings = serializers.DictField()
     requirements = serializers.ListField(child=serializers.DictField())
     rule = serializers.DictField()
+    rule_edition = serializers.IntegerField(help_text="Counts the rules that the stage has had.")
+    draws = serializers.IntegerField(help_text="Items that a draw brings by default; 0: none is drawn.")
     quality = serializers.DictField(help_text="The blocking policy; empty for none.")
     not_workers_of = serializers.ListField(child=serializers.CharField())
     auto_publish = serializers.BooleanField()
@@ -381,12 +395,16 @@ class WorkerShape(Shape):
 
 class ItemQuery(PageQuery):
     state = serializers.ChoiceField(Item.State.choices, required=False)
+    conclusion = serializers.CharField(required=False, max_length=40, help_text="The rule's own word, such as valid.")
 
 
 class VerdictShape(Shape):
     outcome = serializers.CharField()
+    conclusion = serializers.CharField(help_text="The rule's own word, such as valid.")
+    parts = serializers.DictField(help_text="A conclusion for each group, where the rule judges groups.")
     rule = serializers.CharField()
     rule_version = serializers.IntegerField()
+    rule_edition = serializers.IntegerField(help_text="Counts the rules that the stage has had.")
     detail = serializers.DictField()
     decided_at = serializers.DateTimeField()
     superseded_at = serializers.DateTimeField(allow_null=True)
@@ -399,6 +417,7 @@ class ItemShape(Shape):
     origin = serializers.CharField(source="document.origin")
     purpose = serializers.CharField(source="document.purpose")
     state = StateField(Item.State)
+    conclusion = serializers.CharField(help_text="The rule's own word, such as valid.")
     data = serializers.DictField(help_text="What the protocol asks.")  # type: ignore[assignment]
     verdict = serializers.SerializerMethodField(help_text="The one that stands.")
 
@@ -777,3 +796,150 @@ class MarketplaceCallsShape(Shape):
 class BalanceShape(Shape):
     available = MoneyField()
     on_hold = MoneyField(allow_null=True, help_text="What the marketplace keeps back for HITs, where it says so.")
+
+
+# Rules
+
+
+class RuleText(Shape):
+    text = serializers.CharField(max_length=5000, trim_whitespace=False, help_text="The rule in lines.")
+
+
+class NewRule(RuleText):
+    note = serializers.CharField(max_length=200, required=False, default="", allow_blank=True, help_text="Why.")
+    seen = serializers.IntegerField(min_value=1, help_text="The edition that you looked at; another one is refused.")
+
+
+class SavedRule(Shape):
+    edition = serializers.IntegerField()
+    see = serializers.CharField(help_text="The address that shows how many items are left to judge.")
+
+
+class RuleEditionShape(Shape):
+    number = serializers.IntegerField()
+    rule = serializers.DictField()
+    note = serializers.CharField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField(allow_null=True, help_text="Null for the recipe's rule.")
+
+
+class RuleShape(Shape):
+    edition = serializers.IntegerField()
+    rule = serializers.DictField(help_text="name, version, params.")
+    text = serializers.CharField(help_text="Empty where the rule is not written in lines.")
+    left_to_judge = serializers.IntegerField(help_text="Items that wait for a verdict by this rule.")
+    units = serializers.DictField(help_text="What answers speak of: each unit with its values, null where many.")
+    editions = RuleEditionShape(many=True, help_text="Newest first.")
+
+
+class RuleFaultShape(Shape):
+    line = serializers.IntegerField()
+    column = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class EndingShape(Shape):
+    outcome = serializers.CharField(help_text="`kept`, `dropped` or `open`.")
+    word = serializers.CharField(help_text="The rule's own; may be empty.")
+
+
+class RuleCountShape(Shape):
+    conclusion = EndingShape(source="*")
+    now = serializers.IntegerField()
+    then = serializers.IntegerField()
+
+    def to_representation(self, count: Any) -> dict[str, Any]:
+        ending, now, then = count
+        return {"conclusion": ending._asdict(), "now": now, "then": then}
+
+
+class RulePartShape(Shape):
+    word = serializers.CharField()
+    now = serializers.IntegerField()
+    then = serializers.IntegerField()
+
+    def to_representation(self, count: Any) -> dict[str, Any]:
+        return dict(zip(("word", "now", "then"), count, strict=True))
+
+
+class RuleMoveShape(Shape):
+    before = EndingShape()
+    after = EndingShape()
+    items = serializers.IntegerField()
+    examples = serializers.SerializerMethodField(help_text="Ids of a few of them.")
+
+    @extend_schema_field(serializers.ListField(child=serializers.IntegerField()))
+    def get_examples(self, move: Any) -> list[int]:
+        return [pk for pk, _ in move.examples]
+
+
+class RulePreviewShape(Shape):
+    items = serializers.IntegerField()
+    moved = serializers.IntegerField(help_text="Items that another conclusion would hold for.")
+    counts = RuleCountShape(many=True)
+    moves = RuleMoveShape(many=True)
+    parts = RulePartShape(many=True, help_text="Of groups, where the rule judges groups.")
+    unread = serializers.IntegerField(help_text="Judged too long ago to be previewed: they stand as they are.")
+    unheard = RuleFaultShape(many=True, help_text="Units and values that no answer so far holds.")
+
+
+# Computations, draws and options
+
+
+class ComputationShape(Shape):
+    key = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    stage = serializers.CharField(help_text="The key of the stage whose items it is about.")
+    params = serializers.DictField(help_text="Each with the value that it has unless a run says otherwise.")
+
+
+class NewRun(Shape):
+    computation = serializers.CharField(max_length=60)
+    params = serializers.DictField(required=False, default=dict)
+
+
+class RunShape(Shape):
+    id = serializers.IntegerField()
+    computation = serializers.CharField(source="key")
+    params = serializers.DictField()
+    seed = serializers.IntegerField()
+    state = StateField(ComputationRun.State)
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    items = serializers.IntegerField(help_text="Items that it concluded something about.")
+    error = serializers.CharField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class RunDetailShape(RunShape):
+    log = serializers.ListField(child=serializers.DictField())
+
+
+class ResultShape(Shape):
+    id = serializers.IntegerField()
+    item = serializers.IntegerField(source="item_id")
+    key = serializers.CharField(source="item.key")
+    data = serializers.DictField()  # type: ignore[assignment]
+
+
+class NewDraw(Shape):
+    items = serializers.IntegerField(min_value=1, max_value=1_000_000)
+
+
+class DrawQuote(Shape):
+    there = serializers.IntegerField(help_text="Items to draw from.")
+    here = serializers.IntegerField(help_text="Items that the stage has already.")
+    problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
+
+
+class Drawn(Shape):
+    items = serializers.IntegerField(help_text="New ones; what the stage has already is not drawn twice.")
+    see = serializers.CharField()
+
+
+class Options(Shape):
+    options = serializers.DictField()

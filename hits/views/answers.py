@@ -17,6 +17,7 @@ from hits.flow import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
+from hits.views.items import words
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
@@ -58,6 +59,8 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
     rows = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels")
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
+    word = request.GET.get("conclusion", "")[:40]
+    rows = rows.filter(_concluded(word))
     summary = stage.summary
     adopted = len(stage.assignments.filter(CHOICES["adopted"]).values_list("pk")[:MOST_COUNTED])
     context = {
@@ -74,14 +77,22 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
         "form": form,
+        "word": word,
+        "words": [(name, None) for name, _ in words(stage)],
     }
     return render(request, "stage/answers.html", context, status=status)
+
+
+def _concluded(word: str) -> Q:
+    """Answers to the items that the rule concluded so; without a word, all of them."""
+    return Q(hit__item__conclusion=word) if word else Q()
 
 
 @for_stage(PAGE)
 def answers_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
     """All answers that the page's filter chooses, oldest first; the form fields of each as JSON."""
-    rows = stage.assignments.filter(CHOICES.get(request.GET.get("show", ""), Q())).order_by("id")
+    word = request.GET.get("conclusion", "")[:40]
+    rows = stage.assignments.filter(CHOICES.get(request.GET.get("show", ""), Q()), _concluded(word)).order_by("id")
     return csv_response(f"{stage.project.slug}-{stage.key}-answers.csv", list(COLUMNS), _lines(rows))
 
 

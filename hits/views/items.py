@@ -19,6 +19,9 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
     rows = stage.items.select_related("document").defer("document__data")
     if state in Item.State.values:
         rows = rows.filter(state=state)
+    word = request.GET.get("conclusion", "")[:40]
+    if word:
+        rows = rows.filter(conclusion=word)
     summary = stage.summary
     filters = [
         ("", "All", summary.items),
@@ -29,7 +32,12 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
         (Item.State.DROPPED, "Dropped", summary.dropped),
     ]
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
-    return render(request, "stage/items.html", context)
+    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage)})
+
+
+def words(stage: Stage) -> list[tuple[str, int]]:
+    """The rule's own words, each with how many items it concludes."""
+    return [(word, number) for _, word, number in stage.summary.conclusions]
 
 
 @for_stage(PAGE)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from math import log10
+from math import floor, log10
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -71,8 +71,16 @@ def filled_hours(timeline: Sequence[Sequence]) -> list[tuple[datetime, int]]:
     return [(hour, known.get(hour, 0)) for hour in hours]
 
 
-def _grid(ceiling: int) -> SafeString:
-    lines = [(BASE - (BASE - TOP) * part / 2, f"{ceiling * part // 2:,}") for part in (0, 1, 2)]
+def _fine_ceiling(value: float) -> float:
+    """The same for shares and losses, which stay below 2."""
+    if value > 2:
+        return nice_ceiling(value)
+    power = 10.0 ** floor(log10(value)) if value > 0 else 1.0
+    return next(step * power for step in (1, 2, 4, 10) if step * power >= value)
+
+
+def _grid(ceiling: float) -> SafeString:
+    lines = [(BASE - (BASE - TOP) * part / 2, _amount(ceiling * part / 2)) for part in (0, 1, 2)]
     return format_html_join(
         "",
         '<line class="axis-line" x1="0" y1="{0}" x2="100%" y2="{0}"/><text x="0" y="{1}">{2}</text>',
@@ -101,11 +109,31 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Saf
         return SafeString("")
     values = [value for _, value in points]
     ceiling = nice_ceiling(max(values))
+    label = (
+        f"{what} from {points[0][0]:%-d %b %H:%M} to {points[-1][0]:%-d %b %H:%M} UTC: "
+        f"most {_written(max(values))}, {last} {_written(values[-1])}."
+    )
+    drawn = format_html("{}{}", _grid(ceiling), _line(values, ceiling))
+    return format_html("{}{}", _plot(label, drawn), _time_axis(points))
+
+
+def steps(values: Sequence[float], what: str) -> SafeString:
+    """A line over numbered steps of some work, none of them negative; an empty string where there is none."""
+    if not values:
+        return SafeString("")
+    ceiling = _fine_ceiling(max(values))
+    label = f"{what} over {len(values):,} steps: first {_amount(values[0])}, last {_amount(values[-1])}."
+    axis = format_html('<div class="axis"><span>step 1</span><span>step {}</span></div>', f"{len(values):,}")
+    drawn = format_html("{}{}", _grid(ceiling), _line(values, ceiling))
+    return format_html("{}{}", _plot(label, drawn), axis)
+
+
+def _line(values: Sequence[float], ceiling: float) -> SafeString:
     step = 1000 / max(len(values) - 1, 1)
     places = [(index * step, 100 - 100 * value / ceiling) for index, value in enumerate(values)]
     if len(places) == 1:
         places.append((1000.0, places[0][1]))
-    line = format_html(
+    return format_html(
         '<svg x="0" y="{}" width="100%" height="{}" viewBox="0 0 1000 100" preserveAspectRatio="none"'
         ' overflow="visible">'
         '<polyline class="line" points="{}"/></svg>',
@@ -113,11 +141,10 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Saf
         BASE - TOP,
         " ".join(f"{x:.1f},{y:.1f}" for x, y in places),
     )
-    label = (
-        f"{what} from {points[0][0]:%-d %b %H:%M} to {points[-1][0]:%-d %b %H:%M} UTC: "
-        f"most {_written(max(values))}, {last} {_written(values[-1])}."
-    )
-    return format_html("{}{}", _plot(label, format_html("{}{}", _grid(ceiling), line)), _time_axis(points))
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
 
 
 def _written(value: float) -> str:

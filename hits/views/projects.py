@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, recipes, tasks
-from hits.flow import importing
+from hits.flow import computing, importing
 from hits.flow import projects as room
 from hits.flow.common import load_recipe
 from hits.models import BudgetExceededError, Project, Stage, Upload
@@ -59,12 +59,15 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
     stages = list(project.stages.select_related("summary").order_by("position"))
     for stage in stages:
         stage.project = project
+    feeders = overview.feeders(project)
     context = {
         "project": project,
-        "stages": [overview.pipeline_step(stage) for stage in stages],
+        "stages": [overview.pipeline_step(stage, feeders.get(stage.key, "")) for stage in stages],
         "money_bar": overview.money_bar(project.account),
         "uploads": project.uploads.all()[:SHOWN],
         "releases": project.releases.all()[:SHOWN],
+        "computes": bool(computing.computations(project)),
+        "has_options": bool(room.options_of(project)),
         "owners": project.owners.order_by("username"),
         "import_form": forms.ImportForm(),
         "owner_form": forms.OwnerForm(),

@@ -39,8 +39,7 @@ class Items(StageView):
         wanted = asked(request, serializers.ItemQuery)
         standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
         rows = self.stage.items.select_related("document").defer("document__data").prefetch_related(standing)
-        if "state" in wanted:
-            rows = rows.filter(state=wanted["state"])
+        rows = rows.filter(**{name: wanted[name] for name in ("state", "conclusion") if name in wanted})
         return page(request, rows, serializers.ItemShape)
 
 

@@ -17,7 +17,20 @@ from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 
 from hits import protocols, recipes
-from hits.flow import blocking, compensating, importing, ordering, projects, publishing, releasing, reviewing, testing
+from hits.flow import (
+    blocking,
+    compensating,
+    computing,
+    drawing,
+    importing,
+    ordering,
+    projects,
+    publishing,
+    releasing,
+    reviewing,
+    ruling,
+    testing,
+)
 from hits.models import Batch, BudgetExceededError, NotOfferedError, Project, Stage
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError
@@ -35,6 +48,8 @@ REFUSALS = (
     compensating.NotWithdrawableError,
     compensating.PaymentRefusedError,
     compensating.PriceChangedError,
+    computing.ComputationRefusedError,
+    drawing.DrawRefusedError,
     importing.UploadRefusedError,
     ordering.OrderChangedError,
     projects.LastOwnerError,
@@ -48,6 +63,9 @@ REFUSALS = (
     releasing.NothingToReleaseError,
     reviewing.FeedbackMissingError,
     reviewing.TakeBackRefusedError,
+    ruling.RuleChangedError,
+    ruling.RuleRefusedError,
+    ruling.RuleUnchangedError,
     testing.ChangedTestError,
     testing.FrozenStageError,
     testing.NothingKnownError,

@@ -47,6 +47,10 @@ def world(stage: Stage) -> dict[str, Any]:
         "upload": factories.upload(stage.project),
         "undo-block": factories.block(stage),
         "item": item,
+        **dict.fromkeys(
+            ["computation-run", "stop-computation-run", "computation-run-results"],
+            factories.computation_run(stage.project),
+        ),
         "ledger-check": factories.ledger_check(stage.project),
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),

@@ -17,6 +17,7 @@ from hits.models import (
     Blob,
     Block,
     Compensation,
+    ComputationRun,
     Hit,
     Item,
     LedgerCheck,
@@ -75,6 +76,7 @@ class World:
     bonus_file: str
     check: LedgerCheck
     test: QualificationTest
+    run: ComputationRun
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -95,6 +97,8 @@ class World:
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
+            "start-computation": ["words"],
+            **dict.fromkeys(RUN_PAGES | {"stop-computation"}, [self.run.pk]),
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
@@ -109,16 +113,18 @@ TEST_PAGES = {
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
+RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 PROJECT_PAGES = {
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
     "project", "upload", "upload-progress", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
+    "computations", "options", "options-split", *RUN_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
-    "answers-csv", "clear-away", "take-back", "task-settings", "preview-task",
+    "answers-csv", "clear-away", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
@@ -128,9 +134,14 @@ PROJECT_VERBS = {
     "change-budget",
     "import",
     "make-release",
+    "start-computation",
+    "stop-computation",
     *TEST_VERBS,
 }
-STAGE_VERBS = {"pause", "resume", "harvest", "check", "approve", "reject", "try-task", "required-test"}
+STAGE_VERBS = {
+    "pause", "resume", "harvest", "check", "approve", "reject", "try-task", "required-test",
+    "rule-preview", "confirm-rule", "save-rule", "judge-again",
+}  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
 
@@ -175,7 +186,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     compensation = make.compensation(project)
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
-        kept, make.ledger_check(project), make.qualification_test(project),
+        kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
     )  # fmt: skip
 
 

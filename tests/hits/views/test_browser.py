@@ -11,10 +11,12 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hits.models import Batch, StageSummary
+from hits.flow import deciding
+from hits.models import Batch, Stage, StageSummary
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
+from tests.hits.small_recipe import answered
 from tests.hits.views.conftest import PAGES, World, build_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -23,7 +25,8 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
-    "stage-progress", "upload-progress", "qualification-test-row",
+    "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
+    "qualification-test-row",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 
@@ -163,3 +166,36 @@ def test_publishing_works_by_keyboard_and_without_a_script(
     page.keyboard.press("Enter")
     expect(page.locator(".messages")).to_contain_text("Publishing 2 items")
     assert world.stage.hits.filter(batch__total=2).count() == 2
+
+
+@pytest.fixture
+def judged(world: World) -> Stage:
+    """A stage with a rule in lines: one item is kept, one that another rule would keep is dropped."""
+    text = "valid: at least 2 label = good\notherwise: drop\n"
+    rule = {"name": "conditions", "version": 1, "params": {"answers": 3, "text": text}}
+    stage = make.stage(world.project, key="judge", title="Judge", answers=3, rule=rule)
+    for labels in (["good"] * 3, ["good", "bad", "bad"]):
+        answered(stage, *[{"label": label} for label in labels])
+    deciding.decide(stage)
+    return stage
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_a_rule_is_counted_while_it_is_typed_and_saved_after_saying_what_it_changes(
+    judged: Stage, opened: Opener, eager: None, width: int, scheme: str
+) -> None:
+    page = opened(reverse("rule", args=[judged.project.slug, judged.key]), width, scheme)
+    counted = page.locator("#rule-preview")
+    expect(counted).to_contain_text("No item would move", timeout=20_000)
+    page.get_by_label("Rule", exact=True).fill("valid: at least 1 label = good")
+    expect(counted).to_contain_text("the last line is missing", timeout=20_000)
+    assert violations(page) == []
+    page.get_by_label("Rule", exact=True).fill("valid: at least 1 label = good\notherwise: drop")
+    expect(counted).to_contain_text("1 of 2 items would move", timeout=20_000)
+    assert violations(page) == []
+    page.get_by_role("button", name="See what it changes, then save").press("Enter")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Save rule 2: 1 item moves from dropped to valid").press("Enter")
+    expect(page.locator("#judging")).to_contain_text("1 item stands otherwise than before")
+    assert violations(page) == []

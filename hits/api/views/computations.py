@@ -1,0 +1,160 @@
+"""What the recipe computes without a crowd, the draw of a sample, and the options that both go by."""
+
+from __future__ import annotations
+
+from django.shortcuts import get_object_or_404
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits import tasks
+from hits.api import serializers
+from hits.api.base import ProjectView, StageView, operation
+from hits.api.jobs import start_kept
+from hits.api.paging import PageQuery, page, page_of
+from hits.flow import computing, drawing
+from hits.flow import projects as room
+
+TAG = "Computations"
+
+
+class Computations(ProjectView):
+    @operation(
+        "computations_list",
+        "What the recipe computes, each with its parameters",
+        tag=TAG,
+        answer=serializers.ComputationShape(many=True),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(serializers.ComputationShape(computing.computations(self.project), many=True).data)
+
+
+class Runs(ProjectView):
+    @operation(
+        "computation_runs_list",
+        "The runs of a project, newest first",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.RunShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        rows = self.project.computation_runs.select_related("created_by").defer("log", "checkpoint")
+        return page(request, rows, serializers.RunShape)
+
+    @operation(
+        "computation_runs_create",
+        "Start a computation; its results replace those of the run before it when it is done",
+        tag=TAG,
+        takes=serializers.NewRun,
+        answer=serializers.RunShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.NewRun(data=request.data)
+        given.is_valid(raise_exception=True)
+        new = given.validated_data
+        run = computing.start(self.project, new["computation"], new["params"], self.user)
+        start_kept(tasks.compute, run.pk)
+        run.refresh_from_db()
+        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+
+
+class Run(ProjectView):
+    @operation(
+        "computation_runs_retrieve",
+        "How far a run is, with its log",
+        tag=TAG,
+        answer=serializers.RunDetailShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        return Response(serializers.RunDetailShape(get_object_or_404(self.project.computation_runs, pk=pk)).data)
+
+
+class StopRun(ProjectView):
+    @operation(
+        "computation_runs_stop",
+        "Stop a run at its next sign of progress; results of the run before it stand",
+        tag=TAG,
+        answer=serializers.RunShape,
+        refuses=[404],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        run = get_object_or_404(self.project.computation_runs, pk=pk)
+        computing.stop(run)
+        run.refresh_from_db()
+        return Response(serializers.RunShape(run).data)
+
+
+class Results(ProjectView):
+    @operation(
+        "computation_runs_results",
+        "What a run concluded, item by item",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.ResultShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        run = get_object_or_404(self.project.computation_runs, pk=pk)
+        return page(request, run.results.select_related("item"), serializers.ResultShape)
+
+
+class Draw(StageView):
+    heavy = frozenset({"GET", "POST"})
+
+    @operation(
+        "draw_quote",
+        "How many items there are to draw from; changes nothing",
+        tag=TAG,
+        answer=serializers.DrawQuote,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        try:
+            return Response({**vars(drawing.quote(self.stage)), "problems": []})
+        except drawing.DrawRefusedError as error:
+            here = self.stage.items.count()
+            return Response({"there": 0, "here": here, "problems": [str(error)]})
+
+    @operation(
+        "draw",
+        "Draw a sample of what the project has collected into this stage; nothing is published by it",
+        tag=TAG,
+        takes=serializers.NewDraw,
+        answer=serializers.Drawn,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = serializers.NewDraw(data=request.data)
+        given.is_valid(raise_exception=True)
+        made = drawing.draw(self.stage, given.validated_data["items"])
+        return Response({"items": made, "see": self.stage_address("items")})
+
+
+class Options(ProjectView):
+    @operation(
+        "options_retrieve", "The options that the project goes by", tag=TAG, answer=serializers.Options, refuses=[404]
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return self._options()
+
+    @operation(
+        "options_change",
+        "Change some options; the next release goes by them",
+        tag=TAG,
+        takes=serializers.Options,
+        answer=serializers.Options,
+        refuses=[404],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = serializers.Options(data=request.data)
+        given.is_valid(raise_exception=True)
+        room.change_options(self.project, given.validated_data["options"])
+        return self._options()
+
+    def _options(self) -> Response:
+        return Response({"options": room.options_of(self.project)})

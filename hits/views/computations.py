@@ -1,0 +1,128 @@
+"""What a project's recipe computes without a crowd: starting, stopping and watching runs, and their results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+
+from hits import forms, tasks
+from hits.flow import computing
+from hits.models import ComputationRun, Project
+from hits.recipes.source import Computation
+from hits.views import jobs, paging, plots
+from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+RUNS_SHOWN = 10
+LOG_SHOWN = 200
+GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
+
+
+@for_project(PAGE)
+def index(request: HttpRequest, project: Project) -> HttpResponse:
+    return _page(request, project)
+
+
+def _page(request: HttpRequest, project: Project, status: int = 200, **bound: forms.ValuesForm) -> HttpResponse:
+    """`bound` puts a refused form in the place of the empty one, by the computation's key."""
+    found = []
+    for each in computing.computations(project):
+        runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
+        form = bound.get(each.key) or forms.ValuesForm(each.params, prefix=each.key)
+        going_on = next((run for run in runs if run.state in GOING_ON), None)
+        found.append({"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": _stage(project, each)})
+    return render(request, "computations/index.html", {**_frame(project), "computations": found}, status=status)
+
+
+def _frame(project: Project) -> dict[str, Any]:
+    stages = list(project.stages.select_related("summary").order_by("position"))
+    return {"project": project, "stages": stages, "on_computations": True}
+
+
+def _stage(project: Project, of: Computation) -> Any:
+    return project.stages.filter(key=of.stage).first()
+
+
+@for_project(VERB)
+def start(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
+    of = next((each for each in computing.computations(project) if each.key == computation), None)
+    if of is None:
+        raise Http404
+    form = forms.ValuesForm(of.params, request.POST, prefix=of.key)
+    if not form.is_valid():
+        return _page(request, project, 400, **{of.key: form})
+    try:
+        run = computing.start(project, of.key, form.cleaned_data, request.user)
+    except computing.ComputationRefusedError as error:
+        messages.error(request, str(error))
+        return redirect("computations", project.slug)
+    jobs.start(request, tasks.compute, run.pk, said="Started. You may close this page: it goes on.")
+    return redirect("computation", project.slug, run.pk)
+
+
+def _run(project: Project, pk: int) -> ComputationRun:
+    return get_object_or_404(project.computation_runs.select_related("created_by"), pk=pk)
+
+
+@for_project(PAGE)
+def computation(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    context = {**_frame(project), **_progress(project, _run(project, pk))}
+    return render(request, "computations/run.html", context)
+
+
+@for_project(PAGE)
+def progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    context = {"project": project, "polled": True, **_progress(project, _run(project, pk))}
+    return render(request, "computations/_run.html", context)
+
+
+def _progress(project: Project, run: ComputationRun) -> dict[str, Any]:
+    of = next((each for each in computing.computations(project) if each.key == run.key), None)
+    seconds = ((run.finished_at or timezone.now()) - (run.started_at or run.created_at)).total_seconds()
+    rate = run.done / seconds if run.done and seconds > 0 else 0.0
+    return {
+        "run": run,
+        "of": of,
+        "going_on": run.state in GOING_ON,
+        "seconds": seconds,
+        "seconds_left": (run.total - run.done) / rate if rate and run.total > run.done else None,
+        **_log(run.log),
+    }
+
+
+def _log(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """The newest entries as rows of a table, and a line for each column of numbers."""
+    columns = list(dict.fromkeys(name for entry in entries for name in entry))
+    rows = [(number, [_shown(entry.get(name)) for name in columns]) for number, entry in enumerate(entries, start=1)]
+    lines = [(name, plots.steps(values, name)) for name in columns if (values := _numbers(entries, name))]
+    return {"log_columns": columns, "log_rows": rows[-LOG_SHOWN:], "log_total": len(rows), "lines": lines}
+
+
+def _shown(value: Any) -> Any:
+    """Four digits of a fraction are enough for a table."""
+    return f"{value:.4g}" if isinstance(value, float) else value
+
+
+def _numbers(entries: list[dict[str, Any]], name: str) -> list[float]:
+    """The column's values where all of them are numbers that a line from zero can show, and there are two or more."""
+    values = [entry.get(name) for entry in entries]
+    found = [float(value) for value in values if type(value) in (int, float) and value >= 0]  # type: ignore[operator]
+    return found if len(found) == len(values) > 1 else []
+
+
+@for_project(VERB)
+def stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = _run(project, pk)
+    computing.stop(run)
+    messages.success(request, "Stopped. Results of the run before it stand.")
+    return redirect("computation", project.slug, run.pk)
+
+
+@for_project(PAGE)
+def results(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = _run(project, pk)
+    page = paging.by_id(run.results.select_related("item__stage"), request.GET)
+    return render(request, "computations/results.html", {**_frame(project), **_progress(project, run), "page": page})

@@ -1,0 +1,41 @@
+"""A stage that takes a sample of what the project has collected: how many there are, and drawing some."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits import forms
+from hits.flow import drawing
+from hits.models import Stage
+from hits.views.guard import FORM, for_stage
+from hits.views.stages import frame
+
+
+@for_stage(FORM)
+def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """GET says how many there are to draw from; POST makes the items. Nothing is published by it."""
+    form = forms.DrawForm(request.POST if request.method == "POST" else None, initial={"items": stage.draws or 1})
+    if form.is_valid():
+        return _draw(request, stage, form.cleaned_data["items"])
+    quote, refusal = None, ""
+    try:
+        quote = drawing.quote(stage)
+    except drawing.DrawRefusedError as error:
+        refusal = str(error)
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal}
+    return render(request, "stage/draw.html", context, status=400 if form.is_bound else 200)
+
+
+def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
+    try:
+        made = drawing.draw(stage, count)
+    except drawing.DrawRefusedError as error:
+        messages.error(request, str(error))
+        return redirect("draw", stage.project.slug, stage.key)
+    if made:
+        messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} drawn, ready to be priced.")
+    else:
+        messages.info(request, "These items are here already. Draw more, or draw when more has come through.")
+    return redirect("stage", stage.project.slug, stage.key)

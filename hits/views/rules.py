@@ -1,0 +1,184 @@
+"""A stage's vote rule: its text, what another text would conclude, saving an edition, judging again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+
+from hits import forms, tasks
+from hits.flow import ruling
+from hits.models import RuleEdition, Stage
+from hits.quality.votes import Rule
+from hits.views import jobs
+from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
+from hits.views.stages import frame
+
+EXAMPLES_SHOWN = 20
+
+
+@for_stage(PAGE)
+def rule(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """`template` in the query puts the text of a published collection's rule into the field; that saves nothing."""
+    return _page(request, stage, _asked_text(request, stage))
+
+
+def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **more: Any) -> HttpResponse:
+    context = {
+        **frame(stage),
+        "text": text,
+        "note": "",
+        "units": ruling.units(stage).items(),
+        "templates": ruling.templates(stage),
+        "editions": _editions(stage),
+        **_progress(request, stage),
+        **more,
+    }
+    return render(request, "rules/rule.html", context, status=status)
+
+
+def _asked_text(request: HttpRequest, stage: Stage) -> str:
+    titles = {known.title: known.text for known in ruling.templates(stage)}
+    return titles.get(request.GET.get("template", "")) or ruling.text_of(stage)
+
+
+def _editions(stage: Stage) -> list[tuple[RuleEdition, int]]:
+    verdicts = ruling.verdicts_by_edition(stage)
+    return [(row, verdicts.get(row.number, 0)) for row in ruling.editions(stage)]
+
+
+@for_stage(VERB)
+def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """What the posted text would conclude, or its faults; a part of the page that changes nothing."""
+    text = request.POST.get("text", "")
+    context: dict[str, Any] = {"project": stage.project, "stage": stage}
+    try:
+        wanted = ruling.written(stage, text)
+    except ruling.RuleRefusedError as error:
+        context["faults"] = error.faults
+    else:
+        context["preview"] = ruling.preview(stage, wanted)
+    context["unheard"] = ruling.unheard(text, ruling.units(stage))
+    return render(request, "rules/_preview.html", context)
+
+
+@for_stage(VERB)
+def confirm(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Says what saving would do; `again` names an edition to go back to. Nothing is changed yet."""
+    text, again = request.POST.get("text", ""), request.POST.get("again", "")
+    try:
+        wanted = _wanted(stage, text, again)
+    except ruling.RuleRefusedError as error:
+        note = request.POST.get("note", "")
+        return _page(request, stage, text or ruling.text_of(stage), 400, faults=error.faults, note=note)
+    if wanted.to_dict() == stage.rule:
+        messages.info(request, "The stage goes by this very rule already.")
+        return redirect("rule", stage.project.slug, stage.key)
+    found = ruling.preview(stage, wanted)
+    context = {
+        **frame(stage),
+        "wanted": wanted,
+        "text": wanted.params.get("text", ""),
+        "again": again,
+        "note": request.POST.get("note", "") or (f"Rule {again} again" if again else ""),
+        "next_edition": stage.rule_edition + 1,
+        "preview": found,
+        "sentence": _sentence(found),
+        "later_items": ruling.later_items(stage),
+    }
+    return render(request, "rules/confirm.html", context)
+
+
+def _wanted(stage: Stage, text: str, again: str) -> Rule:
+    if not again:
+        return ruling.written(stage, text)
+    number = int(again) if again.isascii() and again.isdigit() and len(again) < 6 else 0
+    return ruling.rule_of(stage, get_object_or_404(RuleEdition, stage=stage, number=number))
+
+
+def _sentence(found: ruling.Preview) -> str:
+    if not found.moves:
+        return "no item moves"
+    first = found.moves[0]
+    if len(found.moves) == 1:
+        return f"{_items(first.items)} from {first.before} to {first.after}"
+    return f"{_items(found.moved)} to another conclusion"
+
+
+def _items(count: int) -> str:
+    return "1 item moves" if count == 1 else f"{count:,} items move"
+
+
+@for_stage(VERB)
+def save(request: LeadRequest, stage: Stage) -> HttpResponse:
+    form = forms.RuleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "This page was incomplete. Nothing was saved.")
+        return redirect("rule", stage.project.slug, stage.key)
+    given, began = form.cleaned_data, timezone.now()
+    try:
+        wanted = _wanted(stage, given["text"], given["again"])
+        made = ruling.save(stage, wanted, given["seen"], given["note"], request.user)
+    except ruling.RuleRefusedError as error:
+        return _page(request, stage, given["text"], 400, faults=error.faults, note=given["note"])
+    except ruling.RuleUnchangedError as error:
+        messages.info(request, str(error))
+        return redirect("rule", stage.project.slug, stage.key)
+    except ruling.RuleChangedError as error:
+        messages.error(request, str(error))
+        return _page(request, stage, given["text"] or ruling.text_of(stage), 409, note=given["note"])
+    said = f"Rule {made.number} is saved. Every item with answers is judged by it now."
+    jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
+    return _since(stage, began)
+
+
+@for_stage(VERB)
+def judge_again(request: HttpRequest, stage: Stage) -> HttpResponse:
+    began = timezone.now()
+    count = ruling.mark(stage)
+    said = f"{count:,} item{'' if count == 1 else 's'} with answers {'is' if count == 1 else 'are'} judged again."
+    jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
+    return _since(stage, began)
+
+
+def _since(stage: Stage, moment: datetime) -> HttpResponse:
+    address = reverse("rule", args=[stage.project.slug, stage.key])
+    return redirect(f"{address}?since={moment.timestamp():.6f}#judging")
+
+
+@for_stage(PAGE)
+def progress(request: HttpRequest, stage: Stage) -> HttpResponse:
+    context = {"project": stage.project, "stage": stage, "polled": True, **_progress(request, stage)}
+    return render(request, "rules/_progress.html", context)
+
+
+def _progress(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+    """How far judging is and, where the query names a moment, what stands otherwise since then."""
+    left, since = ruling.left_to_judge(stage), _moment(request.GET.get("since", ""))
+    found = ruling.differences(stage, since) if since and not left else []
+    total = max(stage.summary.answered, left)
+    return {
+        "left": left,
+        "total": total,
+        "judged": total - left,
+        "since": request.GET.get("since", "") if since else "",
+        "since_moment": since,
+        "moves": ruling.moves_of(found),
+        "changed": found[:EXAMPLES_SHOWN],
+        "changed_count": len(found),
+    }
+
+
+def _moment(text: str) -> datetime | None:
+    """Seconds since 1970 as a moment; None for anything else."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return datetime.fromtimestamp(seconds, UTC) if isfinite(seconds) and 0 <= seconds < 4e9 else None

@@ -1,0 +1,69 @@
+"""Computations, draws and options over the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from hits.models import ComputationRun, Project
+from tests.hits import factories
+from tests.hits.api.test_errors import refused
+from tests.hits.small_recipe import small_project, small_recipe
+
+__all__ = ["small_recipe"]
+HOME = "/api/projects/small/"
+RUNS = HOME + "computation-runs/"
+DRAW = HOME + "stages/sample/draw/"
+
+
+@pytest.fixture
+def project(small_recipe: str, alice: Any) -> Project:
+    return small_project(alice)
+
+
+def test_a_computation_is_started_and_its_results_are_read(api: APIClient, project: Project, eager: None) -> None:
+    (words,) = api.get(HOME + "computations/").json()
+    assert (words["key"], words["stage"], words["params"]["times"]) == ("words", "judge", 1)
+    started = api.post(RUNS, {"computation": "words", "params": {"times": 2}}, format="json")
+    assert (started.status_code, started.json()["created_by"]) == (202, "alice")
+    run = api.get(f"{RUNS}{started.json()['id']}/").json()
+    assert (run["state"], run["done"], run["items"], len(run["log"])) == ("done", 3, 3, 3)
+    results = api.get(f"{RUNS}{run['id']}/results/").json()["results"]
+    assert [row["data"] for row in results] == [{"words": 10}] * 3
+    assert [row["id"] for row in api.get(RUNS).json()["results"]] == [run["id"]]
+
+
+def test_what_cannot_be_computed_is_refused_with_every_reason(api: APIClient, project: Project) -> None:
+    answer = api.post(RUNS, {"computation": "words", "params": {"times": "x", "speed": 1}}, format="json")
+    refused(answer, 409, "computation_refused")
+    assert "speed" in answer.json()["error"]["message"] and "times" in answer.json()["error"]["message"]
+    refused(api.post(RUNS, {"computation": "nothing"}, format="json"), 409, "computation_refused")
+    assert not ComputationRun.objects.exists()
+
+
+def test_a_run_is_stopped(api: APIClient, project: Project) -> None:
+    run = factories.computation_run(project, state=ComputationRun.State.RUNNING)
+    assert api.post(f"{RUNS}{run.pk}/stop/").json()["state"] == "stopped"
+    other = factories.computation_run(state=ComputationRun.State.RUNNING)
+    refused(api.post(f"{RUNS}{other.pk}/stop/"), 404, "not_found")
+
+
+def test_a_draw_is_quoted_and_made(api: APIClient, project: Project) -> None:
+    assert api.get(DRAW).json() == {"there": 2, "here": 0, "problems": []}
+    drawn = api.post(DRAW, {"items": 1}, format="json")
+    assert (drawn.status_code, drawn.json()["items"]) == (200, 1)
+    assert len(api.get(drawn.json()["see"]).json()["results"]) == 1
+    assert "not by a draw" in api.get(HOME + "stages/judge/draw/").json()["problems"][0]
+    refused(api.post(HOME + "stages/judge/draw/", {"items": 1}, format="json"), 409, "draw_refused")
+
+
+def test_options_are_changed_all_or_none(api: APIClient, project: Project) -> None:
+    changed = api.patch(HOME + "options/", {"options": {"best_written": 9}}, format="json")
+    assert changed.json() == {"options": {"best_written": 9, "best_kept_share": 0.5}}
+    wrong = {"options": {"best_written": "x", "best_kept_share": 2.0, "other": 1, "best_share": 1}}
+    answer = api.patch(HOME + "options/", wrong, format="json")
+    refused(answer, 400, "option_refused")
+    assert all(name in answer.json()["error"]["message"] for name in wrong["options"])
+    assert api.get(HOME + "options/").json() == changed.json()

@@ -1,0 +1,135 @@
+"""Pages of what a recipe computes, draws and goes by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits.models import ComputationRun, Item, Project
+from tests.hits import factories as make
+from tests.hits.small_recipe import small_project, small_recipe
+
+pytestmark = pytest.mark.django_db
+State = ComputationRun.State
+__all__ = ["small_recipe"]
+
+
+@pytest.fixture
+def project(small_recipe: str, alice: Any) -> Project:
+    return small_project(alice)
+
+
+def url(name: str, *more: Any) -> str:
+    return reverse(name, args=["small", *more])
+
+
+def said(reply: Any) -> str:
+    return " ".join(reply.content.decode().split())
+
+
+def given(**values: Any) -> dict[str, str]:
+    """The form of the computation, filled."""
+    params = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, **values}
+    return {f"words-{name}": str(value) for name, value in params.items()}
+
+
+def test_what_the_recipe_computes_can_be_started_with_other_parameters(
+    client: Client, project: Project, eager: None
+) -> None:
+    assert "Counts the words of each query." in said(client.get(url("computations")))
+    reply = client.post(url("start-computation", "words"), given(times=2), follow=True)
+    text = said(reply)
+    assert "3 items with a result" in text and "times: 2" in text
+    assert "loss over 3 steps: first 1, last 0.333." in text
+    # What is no number has no line, and stands in the log.
+    assert "said over" not in text and '<td class="num">0.3333</td>' in text and Item.objects.first().key in text
+    run = ComputationRun.objects.get()
+    assert "words: 10" in said(client.get(url("computation-results", run.pk)))
+    assert "Done" in said(client.get(url("computations")))
+
+
+def test_a_wrong_parameter_stands_at_its_field_and_starts_nothing(client: Client, project: Project) -> None:
+    reply = client.post(url("start-computation", "words"), given(times="often"))
+    assert reply.status_code == 400
+    assert "Enter a whole number" in said(reply)
+    assert not ComputationRun.objects.exists()
+    assert client.post(url("start-computation", "nothing")).status_code == 404
+
+
+def test_a_run_under_way_shows_how_far_it_is_and_stops(client: Client, project: Project) -> None:
+    run = make.computation_run(project, state=State.RUNNING, done=1, total=4)
+    text = said(client.get(url("computation-progress", run.pk)))
+    assert "1 of 4 done" in text and "every 2s" in text
+    assert "A run is under way" in said(client.get(url("computations")))
+    refused = said(client.post(url("start-computation", "words"), given(), follow=True))
+    assert "It is running already" in refused
+    assert "Somebody stopped it" in said(client.post(url("stop-computation", run.pk), follow=True))
+    run.refresh_from_db()
+    assert run.state == State.STOPPED
+
+
+def test_a_failed_run_says_why(client: Client, project: Project) -> None:
+    run = make.computation_run(project, state=State.FAILED, error="the <i>text</i> is empty")
+    assert "It failed: the &lt;i&gt;text&lt;/i&gt; is empty" in said(client.get(url("computation", run.pk)))
+
+
+def test_a_run_of_another_project_is_not_found(client: Client, project: Project, alice: Any) -> None:
+    other = make.computation_run(make.project(owner=alice))
+    for name in ("computation", "computation-progress", "computation-results"):
+        assert client.get(url(name, other.pk)).status_code == 404
+    assert client.post(url("stop-computation", other.pk)).status_code == 404
+
+
+def test_the_project_s_page_offers_what_its_recipe_has(client: Client, project: Project, alice: Any) -> None:
+    assert url("computations") in said(client.get(url("project")))
+    record = make.project(owner=alice)
+    page = said(client.get(reverse("project", args=[record.slug])))
+    assert reverse("computations", args=[record.slug]) not in page
+    assert reverse("options", args=[record.slug]) in page
+
+
+def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: Project) -> None:
+    address = url("draw", "sample")
+    text = said(client.get(address))
+    assert "<dt>Items to draw from</dt><dd>2</dd>" in text and 'value="2"' in text
+    sample = project.stages.get(key="sample")
+    assert not sample.items.exists()
+    assert "2 new items drawn" in said(client.post(address, {"items": "500"}, follow=True))
+    assert sample.items.count() == 2
+    assert "These items are here already" in said(client.post(address, {"items": "2"}, follow=True))
+    assert client.post(address, {"items": "0"}).status_code == 400
+
+
+def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Project) -> None:
+    assert url("draw", "sample") in said(client.get(url("stage", "sample")))
+    assert url("draw", "judge") not in said(client.get(url("stage", "judge")))
+    assert "not by a draw" in said(client.get(url("draw", "judge")))
+
+
+def test_options_are_tried_by_looking_and_saved_by_the_button(client: Client, project: Project) -> None:
+    own = said(client.get(url("options-split")))
+    assert "1 of 1" in own and '<span class="chip good">best</span>' in own and "20.8 to 93.9 %" in own
+    other = {"best_written": "4", "best_kept_share": "0.5"}
+    typed = said(client.get(url("options-split"), other))
+    assert "lower the thresholds" in typed and "best</span>" not in typed
+    assert "lower the thresholds" in said(client.get(url("options"), other))
+    project.refresh_from_db()
+    assert project.options["best_written"] == 3
+    assert "Saved. The first release" in said(client.post(url("options"), other, follow=True))
+    project.refresh_from_db()
+    assert project.options == {"best_written": 4, "best_kept_share": 0.5}
+
+
+def test_every_wrong_option_stands_at_its_field_and_nothing_is_saved(client: Client, project: Project) -> None:
+    make.release(project, number=1)
+    reply = client.post(url("options"), {"best_written": "many", "best_kept_share": "1.5"})
+    assert reply.status_code == 400
+    assert "Enter a whole number" in said(reply) and "must lie between 0 and 1" in said(reply)
+    assert "Release 1 stays as it is" in said(reply)
+    assert client.get(url("options"), {"best_written": "x"}).status_code == 400
+    assert "Best kept share" in said(client.get(url("options-split"), {"best_kept_share": "7", "best_written": "1"}))
+    project.refresh_from_db()
+    assert project.options == {"best_written": 3, "best_kept_share": 0.5}
