@@ -106,7 +106,8 @@ def test_throttling_lasts_until_the_deadline_and_says_that_nothing_was_done(
     began = time.monotonic()
     with pytest.raises(ThrottledError, match="no more calls for now"):
         connect(timeout_seconds=1, deadline_seconds=2).balance()
-    assert 0.9 < time.monotonic() - began < 2
+    assert 0.9 < time.monotonic() - began < 10
+    assert controls.counts()["GetAccountBalance"] > 1
 
 
 def test_waiting_for_a_turn_counts_for_the_deadline(connect: Connect, controls: TestControls) -> None:
@@ -212,7 +213,7 @@ def test_two_processes_get_150_calls_through_a_limit_that_nobody_told_them(
     assert len(outcomes) == len(set(outcomes)) == 150
     assert {hit.annotation for hit in connect().all_hits()} == {f"p{n}.{row}" for n in range(2) for row in range(75)}
     assert share < 0.2
-    assert seconds < 15
+    assert seconds < 60
 
 
 def test_redis_may_die_and_come_back_in_the_middle_of_a_job(

@@ -108,7 +108,8 @@ def test_one_row_without_an_answer_stops_nobody():
 
 def test_the_lease_is_renewed_in_the_callers_own_thread():
     beats = []
+    began = time.monotonic()
     _run(lambda row: time.sleep(0.02), range(12), most=1, beat=lambda: beats.append(threading.current_thread()),
          beat_seconds=0.05)  # fmt: skip
     assert set(beats) == {threading.current_thread()}
-    assert 2 <= len(beats) <= 6
+    assert 1 <= len(beats) <= (time.monotonic() - began) / 0.05

@@ -116,4 +116,4 @@ def test_an_answer_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> Non
     start = time.monotonic()
     with listener, pytest.raises(TransportError, match="did not answer"):
         post(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 4

@@ -28,10 +28,10 @@ def pattern(source: str) -> Pattern:
     ],
 )
 def test_repetitions_that_would_fill_the_memory_are_refused(source: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     with pytest.raises(ParameterValidationError):
         check_pattern(pattern(source))
-    assert time.monotonic() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize("source", ["(?R)", "(a(?1)?)", "(?P<x>a)", "(?x) a", "(?>a)", "[]a]", "[^]"])
