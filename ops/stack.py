@@ -101,6 +101,7 @@ class Stack:
 
     def wait_ready(self, seconds: float = 90) -> None:
         """Return when web, marketplace and worker answer. Raises StackError with the last lines of the silent ones."""
+        # The worker is asked by a process of its own: last, when it answers at the first question.
         probes: dict[str, Callable[[], bool]] = {
             "marketplace": lambda: answers(self.ports.marketplace, self.marketplace_url),
             "web": lambda: answers(self.ports.web, self.web_url),
@@ -108,8 +109,10 @@ class Stack:
         }
         end = time.monotonic() + seconds
         while probes:
-            for name in [name for name, probe in probes.items() if probe()]:
+            name = next(iter(probes))
+            if probes[name]():
                 del probes[name]
+                continue
             if self._manager is None or self._manager.poll() is not None:
                 raise StackError(f"The process manager has ended. {self.log_tail('supervisord')}")
             if time.monotonic() > end:

@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psutil
+import psycopg2
 import pytest
 
-from ops import ensure_database
+from ops import ensure_database, run_tests
 from ops.healthy import answers
 from ops.programs import programs
 from ops.stack import Stack, session_members
 from ops.surroundings import ROOT, Ports, StackError, whole_environment
-from tests.ground.test_surroundings import fresh_url
 
-__all__ = ["fresh_url"]
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Launcher:
-    """`make run` without its sample project, in a folder and on ports of its own."""
+    """`make run` without its sample project, in a folder and on ports of its own, with `settings` besides."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self.settings = dict(settings or {})
         self.ports = Ports.free()
         self.output = folder / "launcher.txt"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
+    def start(self, until_said: str = "Ctrl-C ends everything") -> None:
         settings = {
             "DATA_DIR": str(self.folder),
             "WEB_PORT": str(self.ports.web),
             "MARKETPLACE_PORT": str(self.ports.marketplace),
             "BROKER_PORT": str(self.ports.broker),
+            **self.settings,
         }
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(
@@ -50,7 +54,7 @@ class Launcher:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        until(lambda: "Ctrl-C ends everything" in self.said() or self.status() is not None, 120)
+        until(lambda: until_said in self.said() or self.status() is not None, 120)
         assert self.status() is None, self.said()
 
     def said(self) -> str:
@@ -68,6 +72,11 @@ class Launcher:
         assert self._process is not None
         return self._process.wait(seconds)
 
+    def has_program(self, program: str) -> bool:
+        """Whether it was started, this time."""
+        file = self.folder / "run" / f"{program}.pid"
+        return file.exists() and psutil.pid_exists(self.pid(program))
+
     def pid(self, program: str) -> int:
         return int((self.folder / "run" / f"{program}.pid").read_text())
 
@@ -77,11 +86,20 @@ class Launcher:
             self._process.wait(60)
 
 
-def until(true: Callable[[], bool], seconds: float = 30) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, f"not so after {seconds} seconds"
         time.sleep(0.1)
+
+
+@contextmanager
+def launched(launcher: Launcher, until_said: str = "Ctrl-C ends everything") -> Iterator[Launcher]:
+    try:
+        launcher.start(until_said)
+        yield launcher
+    finally:
+        launcher.close()
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +109,29 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def launcher(folder: Path) -> Iterator[Launcher]:
-    launcher = Launcher(folder)
-    launcher.start()
-    yield launcher
-    launcher.close()
+    with launched(Launcher(folder)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server_settings() -> Iterator[dict[str, str]]:
+    """Those of a server: two databases that are not there yet, where there is a PostgreSQL, and no debugging."""
+    strict = {"DEBUG": "False", "MARKETPLACE_DEBUG": "False"}
+    server = run_tests.postgresql()
+    if server is None:
+        yield strict
+        return
+    url = f"{server}ground_{secrets.token_hex(4)}"
+    yield strict | {"DATABASE_URL": url}
+    for each in (url, f"{url}_marketplace"):
+        ensure_database.drop(each)
+
+
+@pytest.fixture(scope="module")
+def on_a_server(tmp_path_factory: pytest.TempPathFactory, server_settings: dict[str, str]) -> Iterator[Launcher]:
+    """Up until the last test here kills its process manager."""
+    with launched(Launcher(tmp_path_factory.mktemp("server"), server_settings)) as running:
+        yield running
 
 
 def test_it_says_where_to_look_restarts_what_dies_and_ends_with_ctrl_c(launcher: Launcher) -> None:
@@ -117,19 +154,13 @@ def test_it_says_where_to_look_restarts_what_dies_and_ends_with_ctrl_c(launcher:
     assert not answers(ports.web, "http://localhost")
 
 
-def test_nothing_outlives_a_launcher_that_is_killed(launcher: Launcher) -> None:
-    session = launcher.pid("supervisord")
-    launcher.send(signal.SIGKILL)
-    launcher.wait(5)
-    until(lambda: session_members(session) == [], 40)
-
-
-def test_nothing_outlives_a_process_manager_that_is_killed(launcher: Launcher) -> None:
-    session = launcher.pid("supervisord")
-    os.kill(session, signal.SIGKILL)
-    assert launcher.wait(60) == 1
-    assert session_members(session) == []
-    assert "process manager has ended" in launcher.said()
+def test_nothing_outlives_a_launcher_that_is_killed(folder: Path) -> None:
+    with launched(Launcher(folder), until_said="Starting") as launcher:
+        until(lambda: launcher.has_program("marketplace"))
+        session = launcher.pid("supervisord")
+        launcher.send(signal.SIGKILL)
+        launcher.wait(5)
+        until(lambda: session_members(session) == [])
 
 
 def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:
@@ -144,27 +175,38 @@ def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:
         stack.stop()
 
 
-def test_two_stacks_in_one_folder_are_refused(tmp_path: Path) -> None:
-    first, second = Stack(tmp_path), Stack(tmp_path)
-    first.prepare()
-    with pytest.raises(StackError, match="Another stack runs in"):
-        second.prepare()
-    first.stop()
-    second.stop()
-
-
 def test_a_command_that_fails_says_what_it_printed(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="Unknown command: 'no_such_thing'"):
         Stack(tmp_path).manage("no_such_thing")
 
 
-def test_it_runs_on_postgresql_without_debugging_and_makes_its_two_databases(tmp_path: Path, fresh_url: str) -> None:
-    settings = {"DATABASE_URL": fresh_url, "DEBUG": "False", "MARKETPLACE_DEBUG": "False"}
-    try:
-        with Stack(tmp_path, settings=settings) as stack:
-            for url in (stack.web_url, stack.marketplace_url):
-                with DIRECT.open(f"{url}/static/shell/tokens.css", timeout=10) as response:
-                    assert response.headers["Content-Type"].startswith("text/css")
-            assert "worker1" in stack.market("seed_sandbox")
-    finally:
-        ensure_database.drop(f"{fresh_url}_marketplace")
+def test_it_runs_on_postgresql_without_debugging_and_makes_its_two_databases(on_a_server: Launcher) -> None:
+    url = on_a_server.settings.get("DATABASE_URL")
+    if url is None:
+        complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        complain("No PostgreSQL on this machine.")
+    assert _people(url) == []
+    assert {"operator", "worker1"} <= set(_people(f"{url}_marketplace"))
+    ports = on_a_server.ports
+    for port in (ports.web, ports.marketplace):
+        with DIRECT.open(f"http://localhost:{port}/static/shell/tokens.css", timeout=10) as response:
+            assert response.headers["Content-Type"].startswith("text/css")
+
+
+def _people(url: str) -> list[str]:
+    with closing(psycopg2.connect(url)) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT username FROM auth_user")
+        return [name for (name,) in cursor.fetchall()]
+
+
+def test_two_stacks_in_one_folder_are_refused(on_a_server: Launcher) -> None:
+    with pytest.raises(StackError, match="Another stack runs in"):
+        Stack(on_a_server.folder).prepare()
+
+
+def test_nothing_outlives_a_process_manager_that_is_killed(on_a_server: Launcher) -> None:
+    session = on_a_server.pid("supervisord")
+    os.kill(session, signal.SIGKILL)
+    assert on_a_server.wait(60) == 1
+    assert session_members(session) == []
+    assert "process manager has ended" in on_a_server.said()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ground.commands import python
+from tests.ground.commands import forked, python
 
 REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"SECRET_KEY": None}, "SECRET_KEY"),
@@ -45,13 +45,13 @@ def _name(change: object) -> str | None:
 
 @pytest.mark.parametrize(("change", "said"), REFUSED_BY_THE_REQUESTER_SIDE, ids=_name)
 def test_the_requester_side_refuses(change: dict[str, str | None], said: str, tmp_path: Path) -> None:
-    done = python("manage.py", "check", data_dir=tmp_path, **change)
+    done = forked("manage.py", "check", data_dir=tmp_path, **change)
     assert done.returncode != 0
     assert said in done.stderr
 
 
 def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> None:
-    done = python(
+    done = forked(
         "manage.py",
         "check",
         data_dir=tmp_path,
@@ -64,7 +64,7 @@ def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> No
 
 
 def test_missing_credentials_are_a_warning_with_a_hint(tmp_path: Path) -> None:
-    done = python("manage.py", "check", data_dir=tmp_path, AWS_ACCESS_KEY_ID=None)
+    done = forked("manage.py", "check", data_dir=tmp_path, AWS_ACCESS_KEY_ID=None)
     assert done.returncode == 0
     assert "annotate.W001" in done.stderr
 
@@ -86,13 +86,13 @@ REFUSED_BY_THE_MARKETPLACE = [
 
 @pytest.mark.parametrize(("change", "said"), REFUSED_BY_THE_MARKETPLACE, ids=_name)
 def test_the_marketplace_refuses(change: dict[str, str | None], said: str, tmp_path: Path) -> None:
-    done = python("-m", "marketplace", "check", data_dir=tmp_path, **change)
+    done = forked("-m", "marketplace", "check", data_dir=tmp_path, **change)
     assert done.returncode != 0
     assert said in done.stderr
 
 
 def test_the_marketplace_accepts_a_server_configuration(tmp_path: Path) -> None:
-    done = python("-m", "marketplace", "check", data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="https://crowd.example.org")
+    done = forked("-m", "marketplace", "check", data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="https://crowd.example.org")
     assert done.returncode == 0, done.stderr
 
 
