@@ -28,9 +28,14 @@ def within(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-@cache
 def modules(root: Path = ROOT) -> tuple[tuple[str, ast.Module], ...]:
     """Dotted name and syntax tree of every module of ours, migrations left out: Django writes those."""
+    return _parsed(root)
+
+
+@cache
+def _parsed(root: Path) -> tuple[tuple[str, ast.Module], ...]:
+    """One entry a tree: a cache takes `f()` and `f(ROOT)` for two questions."""
     return tuple(_modules(root))
 
 
