@@ -31,61 +31,83 @@ LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
 REQUESTER = ("--ds=tests.settings.annotate",)
 MARKETPLACE = ("--ds=tests.settings.marketplace",)
 NO_DJANGO = ("-p", "no:django")
-# What knows no database would say the same on another one.
-PURE = ("tests/hits/quality", "tests/hits/text", "tests/hits/formats", "tests/hits/mturk", "tests/marketplace/rules")
-# A browser sees the same pages on any database.
+# Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
 TASK_PAGE = "tests/hits/serving/test_browser.py"
-IN_A_BROWSER = (
-    TASK_PAGE,
-    "tests/hits/views/test_browser.py",
-    "tests/marketplace/site/operator/test_pages_axe.py",
-    "tests/marketplace/site/test_access_browser.py",
-    "tests/marketplace/site/test_browser.py",
-    "tests/marketplace/site/test_browser_list.py",
-    "tests/marketplace/site/test_frames_browser.py",
-    "tests/marketplace/site/test_pages_axe.py",
-    "tests/marketplace/site/test_qualification_browser.py",
-)
-# Guards, signatures and programs around the database: the same rows on any of them.
-AROUND_THE_DATABASE = (
-    "tests/hits/api",
-    "tests/hits/commands",
-    "tests/hits/crowd",
-    # Rooms against a marketplace; the main job, the harvest and the two leads are run on PostgreSQL too.
-    "tests/hits/flow/harvest/test_calls.py",
-    "tests/hits/flow/harvest/test_listening.py",
-    "tests/hits/flow/test_auditing.py",
-    "tests/hits/flow/test_bonuses.py",
-    "tests/hits/flow/test_compensating.py",
-    "tests/hits/flow/test_crashes.py",
-    "tests/hits/flow/test_money_properties.py",
-    "tests/hits/flow/test_topping_up.py",
-    "tests/hits/protocols",
-    "tests/hits/recipes",
-    "tests/hits/test_market.py",
-    "tests/hits/views",
-    # A program of its own, started forty times.
-    "tests/marketplace/acceptance/test_awscli.py",
-    "tests/marketplace/commands",
-    "tests/marketplace/security/test_matrix.py",
-    "tests/marketplace/site/operator",
-    "tests/marketplace/site/test_frames.py",
-    "tests/marketplace/site/test_messages.py",
-    "tests/marketplace/site/test_preview.py",
-    "tests/marketplace/site/test_query_counts.py",
-    "tests/marketplace/site/test_throttle.py",
-    "tests/marketplace/transports",
-    # Long random lives; the races and the fuzzer's small run meet PostgreSQL too.
-    "tests/marketplace/verbs/test_any_events.py",
-    "tests/marketplace/verbs/test_any_qualification_sequence.py",
-    "tests/marketplace/verbs/test_any_sequence.py",
-    "tests/marketplace/wire/test_contract.py",
-    "tests/marketplace/wire/test_faults.py",
-    "tests/marketplace/wire/test_signature.py",
-    "tests/marketplace/wire/test_signature_coverage.py",
+# SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
+# money, sums, order and JSON in its own SQL, and one life from end to end.
+HARVESTING = "tests/hits/flow/harvest/test_harvesting.py::"
+MAIN_JOB = "tests/hits/flow/test_main_job.py::"
+PUBLISHING = "tests/hits/flow/test_publishing.py::"
+REQUESTER_ON_POSTGRESQL = (
+    f"{HARVESTING}test_a_page_that_sent_the_last_answer_lets_it_be_fetched_with_one_call",
+    f"{HARVESTING}test_a_place_that_was_given_back_counts_once",
+    f"{HARVESTING}test_an_answer_of_which_nothing_told_shows_in_the_list",
+    f"{HARVESTING}test_the_number_of_queries_does_not_depend_on_the_number_of_hits",
+    f"{HARVESTING}test_an_expired_hit_closes_when_two_looks_far_enough_apart_agree",
+    f"{HARVESTING}test_an_answer_without_money_holds_no_other_up",
+    f"{HARVESTING}test_what_approved_itself_is_adopted_with_one_call_a_hit",
+    f"{HARVESTING}test_beat_wakes_what_is_due_and_concludes_what_a_crash_left",
+    "tests/hits/flow/test_importing.py::test_every_query_of_a_file_becomes_an_item_of_the_first_stage",
+    "tests/hits/flow/test_importing.py::test_an_id_that_came_before_is_a_fault_and_the_rest_of_the_file_stays_out_too",
+    "tests/hits/flow/test_importing.py::test_importing_an_upload_again_changes_nothing",
+    f"{MAIN_JOB}test_a_right_answer_keeps_its_item_and_a_wrong_one_drops_it",
+    f"{MAIN_JOB}test_money_is_settled_to_the_cent_with_what_the_marketplace_charged",
+    f"{MAIN_JOB}test_harvesting_twice_brings_each_answer_once",
+    f"{MAIN_JOB}test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again",
+    f"{MAIN_JOB}test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_again",
+    f"{MAIN_JOB}test_items_for_evaluation_pass_three_different_workers_and_then_are_released",
+    "tests/hits/flow/test_new_kind.py",
+    "tests/hits/flow/test_ordering.py",
+    f"{PUBLISHING}test_every_item_gets_one_hit_and_its_price_is_reserved",
+    f"{PUBLISHING}test_confirming_one_page_twice_publishes_once",
+    f"{PUBLISHING}test_publishing_beyond_the_budget_changes_nothing",
+    f"{PUBLISHING}test_a_hit_whose_reply_was_lost_is_adopted",
+    f"{PUBLISHING}test_what_the_marketplace_refuses_gives_its_money_back_and_waits_again",
+    "tests/hits/flow/test_two_leads.py",
+    "tests/hits/models",
+    "tests/hits/serving/test_checks_and_drafts.py",
 )
 # The stricter database about odd texts: where it is, it is enough to ask it.
 STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)
+MARKETPLACE_ON_POSTGRESQL = (
+    "tests/marketplace/acceptance/test_boto3.py",
+    "tests/marketplace/acceptance/test_fuzz.py",
+    "tests/marketplace/acceptance/test_rush.py",
+    "tests/marketplace/operations/test_cost.py",
+    "tests/marketplace/operations/test_questions.py",
+    "tests/marketplace/operations/test_staleness.py",
+    "tests/marketplace/operations/test_workers_and_money.py",
+    "tests/marketplace/site/test_earnings.py",
+    "tests/marketplace/site/test_history.py::test_earnings_add_up",
+    "tests/marketplace/site/test_history.py::test_my_work_is_paged",
+    "tests/marketplace/site/test_history.py::test_my_work_lists_every_answer_with_what_became_of_it",
+    "tests/marketplace/site/test_home.py::test_groups_are_sorted_as_asked",
+    "tests/marketplace/site/test_home.py::test_it_counts_only_hits_that_this_worker_can_still_take",
+    "tests/marketplace/site/test_home.py::test_it_measures_the_wage_by_the_median_time",
+    "tests/marketplace/site/test_home.py::test_search_looks_at_titles_descriptions_keywords_and_requesters",
+    "tests/marketplace/site/test_profile_race.py",
+    "tests/marketplace/site/test_queue.py",
+    "tests/marketplace/site/test_submit.py",
+    "tests/marketplace/test_fill_earned.py",
+    "tests/marketplace/test_fill_email_keys.py",
+    *STRICTER_ON_POSTGRESQL,
+    "tests/marketplace/verbs/test_access.py",
+    "tests/marketplace/verbs/test_assignments.py",
+    "tests/marketplace/verbs/test_bonuses.py",
+    "tests/marketplace/verbs/test_concurrency.py",
+    "tests/marketplace/verbs/test_deliveries.py",
+    "tests/marketplace/verbs/test_erasing_races.py",
+    "tests/marketplace/verbs/test_lock_waits.py",
+    "tests/marketplace/verbs/test_panels.py",
+    "tests/marketplace/verbs/test_payout_races.py",
+    "tests/marketplace/verbs/test_payouts.py",
+    "tests/marketplace/verbs/test_qualification_concurrency.py",
+    "tests/marketplace/verbs/test_queue_races.py",
+    "tests/marketplace/verbs/test_reviews.py",
+    "tests/marketplace/verbs/test_summaries.py",
+    "tests/marketplace/wire/test_life_of_a_hit.py",
+    "tests/marketplace/wire/test_qualification_tests.py",
+)
 # The longest group of one database, halved: a process has one core.
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 GROUP_SECONDS = 1500
@@ -106,7 +128,7 @@ class Group:
         return re.sub(r"\W+", "-", self.title.lower())
 
     def has(self, file: str) -> bool:
-        """Whether a test file belongs here; `file` is relative to the repository's root."""
+        """Whether all tests of a file belong here; `file` is relative to the repository's root."""
 
         def under(places: Sequence[str]) -> bool:
             return any(file == place or file.startswith(f"{place}/") for place in places)
@@ -131,7 +153,6 @@ def groups(server: str | None) -> list[Group]:
     """The longest first, so that they end together. `server` is a PostgreSQL server's URL."""
     stacks = [path for path in ("tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     stricter = STRICTER_ON_POSTGRESQL if server else ()
-    # Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
     return [
         Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=stricter),
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
@@ -146,10 +167,9 @@ def groups(server: str | None) -> list[Group]:
 def _on_postgresql(server: str) -> list[Group]:
     requester = {"DATABASE_URL": f"{server}{_database_name()}"}
     marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
-    ignored = (*PURE, *IN_A_BROWSER, *AROUND_THE_DATABASE)
     return [
-        Group("Marketplace on PostgreSQL", ("tests/marketplace",), MARKETPLACE, marketplace, ignored),
-        Group("Requester on PostgreSQL", ("tests/hits",), REQUESTER, requester, ignored),
+        Group("Marketplace on PostgreSQL", MARKETPLACE_ON_POSTGRESQL, MARKETPLACE, marketplace),
+        Group("Requester on PostgreSQL", REQUESTER_ON_POSTGRESQL, REQUESTER, requester),
     ]
 
 

@@ -1,7 +1,8 @@
-"""Empties PostgreSQL's tables between tests by DELETE: for a few rows that is many times quicker than TRUNCATE.
+"""Makes PostgreSQL quick between tests: tables are emptied by DELETE, and nobody waits for the disk.
 
-TRUNCATE gives every table and every index a new file. Foreign keys are not looked at meanwhile, which only a
-superuser may ask for; for anybody else Django's own way stays.
+For a few rows DELETE is many times quicker than TRUNCATE, which gives every table and every index a new file. Foreign
+keys are not looked at meanwhile, which only a superuser may ask for; for anybody else Django's own way stays.
+Of what a commit promises, only that it outlives a loss of power is given up.
 """
 
 from typing import Any
@@ -17,6 +18,10 @@ def quick_flush(django_db_setup: None, django_db_blocker: Any) -> None:
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
         (superuser,) = cursor.fetchone()
+        # For the connections of threads and servers, and for this one.
+        name = connection.ops.quote_name(connection.settings_dict["NAME"])
+        cursor.execute(f"ALTER DATABASE {name} SET synchronous_commit TO off")
+        cursor.execute("SET synchronous_commit TO off")
     if superuser:
         type(connection.ops).sql_flush = _sql_flush  # type: ignore[method-assign]
 

@@ -50,10 +50,15 @@ def test_every_test_belongs_to_a_group_with_a_server() -> None:
     assert [file for file in files if not any(group.has(file) for group in groups)] == []
 
 
-@pytest.mark.parametrize("path", [*run_tests.PURE, *run_tests.IN_A_BROWSER, *run_tests.AROUND_THE_DATABASE])
-def test_what_is_left_out_on_postgresql_is_there(path: str) -> None:
-    """A file that was renamed would run twice and nobody would notice."""
+ON_POSTGRESQL = (*run_tests.REQUESTER_ON_POSTGRESQL, *run_tests.MARKETPLACE_ON_POSTGRESQL)
+
+
+@pytest.mark.parametrize("place", ON_POSTGRESQL)
+def test_what_is_named_for_postgresql_is_there(place: str) -> None:
+    """One that was renamed would end the whole group."""
+    path, _, test = place.partition("::")
     assert (ROOT / path).exists()
+    assert not test or f"def {test}(" in (ROOT / path).read_text()
 
 
 def test_a_server_adds_both_projects_on_postgresql() -> None:

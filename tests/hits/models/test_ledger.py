@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -270,10 +270,14 @@ def _choose(rows, which: int):
     return found[which % len(found)]
 
 
+# The rules are the same on any database; how it keeps them is seen in a few.
+EXAMPLES = 4 if connection.vendor == "postgresql" else 12
+
+
 @pytest.mark.django_db
 def test_every_order_of_events_leaves_reserved_paid_and_released_equal_to_what_was_taken():
     run_state_machine_as_test(
-        LedgerMachine, settings=settings(max_examples=12, stateful_step_count=25, deadline=None, derandomize=True)
+        LedgerMachine, settings=settings(max_examples=EXAMPLES, stateful_step_count=25, deadline=None, derandomize=True)
     )
 
 
