@@ -10,10 +10,10 @@ import pytest
 
 from ops.demo_checks import Row, select
 from ops.healthy import answers
-from tests.faults.installation import Installation
+from tests.faults.installation import Installation, until
 from tests.faults.job import Job
 from tests.faults.proxy import Cut, Moment, Plan
-from tests.faults.scenarios import Outcome
+from tests.faults.scenarios import HOLD, Outcome, every
 from tests.faults.table import HEAD, figures, line, write
 from tests.faults.verdict import judge
 
@@ -23,21 +23,28 @@ CUTS = [
     Cut("ListAssignmentsForHIT", Moment.LATE),
     Cut("ApproveAssignment", Moment.AFTER, 1),
 ]
+DROPS = [
+    {"kind": "drop_after", "operation": name, "count": 2} for name in ("CreateHITWithHITType", "ApproveAssignment")
+]
 
 
 @pytest.fixture(scope="module")
 def finished(it: Installation) -> Installation:
-    """The worker was killed at every one of CUTS, and the job went through."""
+    """The worker was killed at every one of CUTS, replies were lost, the broker was killed: the job went through."""
     it.proxy.plan = Plan(CUTS)
+    it.controls.turn(faults=DROPS)
     job = Job(it, ITEMS, parts=1, review=True)
     job.begin()
-    job.drive(120)
+    # The worker holds tasks for later when its broker goes.
+    it.stack.manage("shell", "-v", "0", "-c", HOLD)
+    job.drive(180, every(2, ["broker"], it.kill))
     return it
 
 
-def test_a_worker_that_is_killed_at_its_calls_costs_nothing(finished: Installation) -> None:
+def test_deaths_of_the_worker_and_the_broker_and_lost_replies_cost_nothing(finished: Installation) -> None:
     assert [cut.program for cut in CUTS] == ["worker"] * len(CUTS)
-    assert finished.kills["worker"] == len(CUTS)
+    assert finished.kills == {"worker": len(CUTS), "broker": 1}
+    assert [fault["remaining"] for fault in finished.controls.state()["faults"]] == [0, 0]
     verdict = judge(finished)
     assert verdict.wrong == []
     assert (verdict.items, verdict.answers) == (ITEMS, verdict.payments)
@@ -91,7 +98,7 @@ def test_a_program_stays_away_between_stop_and_start(it: Installation) -> None:
     it.stack.stop_program("marketplace")
     assert not answers(*there)
     it.stack.start_program("marketplace")
-    assert answers(*there)
+    until(lambda: answers(*there), 30, "the marketplace answers again")
 
 
 def test_a_line_of_the_table_stands_under_its_head(finished: Installation) -> None:

@@ -1,5 +1,6 @@
 """Every call that creates, pays or changes something, ended at each moment; the real marketplace is the witness."""
 
+import secrets
 from datetime import timedelta
 from decimal import Decimal
 
@@ -45,6 +46,22 @@ def _conclude(stage: Stage) -> None:
 
 
 # New HITs
+
+
+def test_without_its_token_a_crash_at_creating_would_make_a_second_hit(market, bring, stage, monkeypatch):
+    """The other tests of this file would notice."""
+    bring(2)
+    batch = publishing.publish(stage, 2, Decimal("0.10"), "page-1", None)
+    create = sending._create
+
+    def create_with_another_token(hit, *others):
+        hit.token = secrets.token_hex(8)
+        return create(hit, *others)
+
+    monkeypatch.setattr(sending, "_create", create_with_another_token)
+    interrupted("create_hit", "reply lost", lambda: sending.send(batch.pk))
+    _send(batch)
+    assert len(list(gateway().all_hits())) == 3 > stage.hits.count()
 
 
 @at_each_moment
