@@ -26,14 +26,25 @@ OURS, THEIRS = "annotate.sqlite3", "marketplace.sqlite3"
 
 
 @pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demonstration]:
+def on_files(
+    request: pytest.FixtureRequest, servers: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """A stack whose databases can be copied and spoiled: that of all tests here, unless it is on a server."""
+    if "DATABASE_URL" not in servers:
+        yield request.getfixturevalue("stack")
+        return
+    with Stack(tmp_path_factory.mktemp("stack-on-files")) as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
+def demonstration(on_files: Stack, tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     """Of the first sample texts. The stack stays up: the checks ask the wire."""
     folder = tmp_path_factory.mktemp("main-job")
     file = folder / "input.jsonl"
     lines = (ROOT / "samples" / "record.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:EXAMPLES]), encoding="utf-8")
-    with Stack(folder / "stack") as stack:
-        yield demonstrate(stack, file, SEED, seconds=300)
+    return demonstrate(on_files, file, SEED, seconds=300)
 
 
 def test_a_file_becomes_a_release_with_nothing_doubled_lost_or_unpaid(demonstration: Demonstration) -> None:
