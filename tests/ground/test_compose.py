@@ -40,9 +40,9 @@ def compose_config(tmp_path: Path, variables: dict[str, str]) -> subprocess.Comp
     )
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> dict[str, Any]:
-    done = compose_config(tmp_path, REQUIRED)
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    done = compose_config(tmp_path_factory.mktemp("compose"), REQUIRED)
     assert done.returncode == 0, done.stderr
     return yaml.safe_load(done.stdout)
 
