@@ -108,8 +108,8 @@ def _shown(value: Any) -> Any:
 
 def _numbers(entries: list[dict[str, Any]], name: str) -> list[float]:
     """The column's values where all of them are numbers that a line from zero can show, and there are two or more."""
-    values = [entry.get(name) for entry in entries]
-    found = [float(value) for value in values if type(value) in (int, float) and value >= 0]  # type: ignore[operator]
+    values: list[Any] = [entry.get(name) for entry in entries]
+    found = [float(value) for value in values if type(value) in (int, float) and value >= 0]
     return found if len(found) == len(values) > 1 else []
 
 
