@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from hits.flow import blocking, publishing, reviewing, topping_up
-from hits.flow.common import gateway
-from hits.models import Account, Assignment, Batch, Hit, Item, Stage, StageSummary, plans
+from hits.flow.common import gateway, recipe_of
+from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
@@ -197,11 +197,17 @@ def figures(stage: Stage) -> dict[str, Any]:
     }
 
 
-def pipeline_step(stage: Stage) -> dict[str, Any]:
-    """A stage as one step of its project's pipeline."""
+def feeders(project: Project) -> dict[str, str]:
+    """Keys of the stages that fill by themselves, each with the title of the stage that feeds it."""
+    return {spec.feeds: spec.title for spec in recipe_of(project).stages if spec.feeds}
+
+
+def pipeline_step(stage: Stage, fed_by: str) -> dict[str, Any]:
+    """A stage as one step of its project's pipeline; `fed_by` is the title of the stage that feeds it, if any."""
     summary = stage.summary
     return {
         "stage": stage,
+        "fed_by": fed_by,
         "summary": summary,
         "money": money(stage),
         "bar": funnel_bar(summary),

@@ -29,6 +29,7 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         **frame(stage),
         **overview.figures(stage),
         **_workers(request, stage),
+        "fed_by": "" if stage.summary.items else overview.feeders(stage.project).get(stage.key, ""),
         "proposals": proposals,
         "proposed": {found.worker for found in proposals},
         "requirements": words.requirements(stage.requirements),

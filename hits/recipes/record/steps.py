@@ -1,6 +1,6 @@
-"""ReCoRD's steps between its stages: marking, moving on, splitting, and the files of a release.
+"""ReCoRD's steps between its stages: marking, moving on, splitting, samples, and the files of a release.
 
-Who goes where (Zhang et al. 2018, section 2.4):
+Who goes where (Zhang et al. 2018, section 3.4):
 - Train may hold public articles only, so every crawled document is marked `eval`: it can serve dev and test alone.
 - Dev and test hold public and crawled queries in the ratio 3:7, so of the public documents just so many are marked
   `eval` as the crawled ones call for. Without crawled documents there is no ratio to keep, and a share of the public
@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, Literal
 
 from hits.formats import record
 from hits.recipes.partition import nearest_subset
+from hits.recipes.sampling import sample
 from hits.recipes.source import (
     ChainItem,
     Collected,
@@ -269,6 +270,28 @@ def _notes(
     if counts[3]:
         notes.append(f"{counts[3]:,} crawled queries beyond the ratio were left out.")
     return tuple(notes)
+
+
+# Sampling
+
+
+def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
+    """Queries of dev as a release would have it now, to be labelled by the reasoning they take (section 4).
+
+    Two passes over the chain, so that texts are in memory only of what is drawn.
+    """
+    dev = split(map(_kept, collected.chain()), seed=collected.seed).dev
+    drawn = set(sample((item.query_key for item in dev), count, f"draw {stage_key} {seed}"))
+    return [
+        NextItem(stage_key, item.key, item.data, parent=(_latest(item), item.key))
+        for item in collected.chain()
+        if item.key in drawn
+    ]
+
+
+def _latest(item: ChainItem) -> str:
+    """The last stage before the sample that kept an item of dev."""
+    return HUMAN if HUMAN in item.kept_in else REVALIDATE
 
 
 # Release

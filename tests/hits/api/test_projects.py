@@ -34,7 +34,7 @@ def test_a_project_starts_with_the_stages_of_its_recipe(api: APIClient, alice: A
     made = answer.json()
     assert made["account"] == {"budget": "120.50", "reserved": "0.00", "paid": "0.00", "left": "120.50"}
     assert (made["owners"], made["seed"], made["options"]) == (["alice"], 11, {"eval_share": 0.5})
-    assert [stage["key"] for stage in made["stages"]] == ["validate", "revalidate", "human"]
+    assert [stage["key"] for stage in made["stages"]] == ["validate", "revalidate", "human", "reasoning"]
     assert made["stages"][0]["figures"]["items"] == 0
     assert api.get(f"/api/projects/{made['slug']}/").json() == made
 

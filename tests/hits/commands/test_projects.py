@@ -59,7 +59,7 @@ def test_wrong_words_make_no_project(run: Run, db: None, arguments: tuple[str, .
 def test_an_unknown_project_or_stage_names_what_is_there(run: Run, project: Project) -> None:
     with pytest.raises(CommandError, match="There are: river"):
         run("status", "lake")
-    with pytest.raises(CommandError, match="There are: validate, revalidate, human"):
+    with pytest.raises(CommandError, match="There are: validate, revalidate, human, reasoning"):
         run("pause", "river", "nope")
 
 

@@ -60,15 +60,18 @@ def faults_of(root: Path, toml: str) -> tuple[str, ...]:
 
 def test_record_has_the_published_numbers():
     recipe = load("record")
-    assert [(s.key, s.feeds, s.asks_other_workers_than) for s in recipe.stages] == [
-        ("validate", "revalidate", ()),
-        ("revalidate", "human", ("validate",)),
-        ("human", None, ("validate", "revalidate")),
+    assert [(s.key, s.feeds, s.asks_other_workers_than, s.draws) for s in recipe.stages] == [
+        ("validate", "revalidate", (), 0),
+        ("revalidate", "human", ("validate",), 0),
+        ("human", None, ("validate", "revalidate"), 0),
+        ("reasoning", None, (), 100),
     ]
     assert recipe.options == {"eval_share": 0.18}
-    for stage in recipe.stages:
+    assert (recipe.stages[3].protocol, recipe.stages[3].answers) == ("labelling", 1)
+    for stage in recipe.stages[:3]:
         assert (stage.protocol, stage.reward, stage.answers) == ("clickable_entity", Decimal("0.04"), 1)
         assert stage.settings == {"min_seconds": 30, "early_submit": "notice"}
+    for stage in recipe.stages:
         assert [requirement.to_dict() for requirement in stage.requirements] == [
             {"qualification": "percent_approved", "comparator": "GreaterThanOrEqualTo", "integers": [95],
              "guards": "PreviewAndAccept"},
@@ -79,8 +82,9 @@ def test_record_has_the_published_numbers():
             {"qualification": "poor-quality", "comparator": "DoesNotExist", "guards": "PreviewAndAccept"},
         ]  # fmt: skip
     matching = Rule("matches_reference", 1, {"need": 1, "answers": 1})
-    assert [s.rule for s in recipe.stages] == [matching, matching, Rule("measured", 1, {"answers": 1})]
-    assert [s.quality for s in recipe.stages] == [Policy(1000, 20, 0.20, 0.01), None, None]
+    measured = Rule("measured", 1, {"answers": 1})
+    assert [s.rule for s in recipe.stages] == [matching, matching, measured, measured]
+    assert [s.quality for s in recipe.stages] == [Policy(1000, 20, 0.20, 0.01), None, None, None]
 
 
 def test_the_reward_of_record_pays_three_dollars_sixty_an_hour():

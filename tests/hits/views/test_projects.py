@@ -13,6 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from hits.flow import projects
 from hits.models import LedgerEntry, Project, Upload
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example
@@ -36,7 +37,8 @@ def test_a_project_starts_from_a_recipe_with_its_stages_and_budget(client: Clien
     reply = _new(client, eval_share="25")
     project = Project.objects.get(name="Ferry")
     assert reply.headers["Location"] == reverse("project", args=[project.slug])
-    assert [stage.key for stage in project.stages.order_by("position")] == ["validate", "revalidate", "human"]
+    keys = project.stages.order_by("position").values_list("key", flat=True)
+    assert list(keys) == ["validate", "revalidate", "human", "reasoning"]
     assert (project.account.budget, project.options["eval_share"]) == (Decimal("1200.00"), 0.25)
     assert list(project.owners.all()) == [alice]
 
@@ -155,3 +157,20 @@ def test_the_exported_ledger_holds_every_entry_and_no_formula(world: World, clie
     assert [row["kind"] for row in rows] == ["reserve", "reserve", "reserve", "release"]
     assert sum(Decimal(row["reserved"]) for row in rows) == Decimal("6.10")
     assert rows[3]["note"] == "'=1+1"
+
+
+def test_an_empty_stage_says_whether_it_is_imported_fed_or_drawn(client: Client, alice: Any) -> None:
+    made = projects.create_project("Cosmos", "cosmos", Decimal("5.00"), "lab@example.org", alice)
+    page = client.get(reverse("project", args=[made.slug])).content.decode()
+    assert page.count("Import a file</a> to fill it") == 2
+    assert page.count("Nothing drawn yet") == 2
+    assert "Fills by itself with what comes through “Writing”" in page
+    said = {
+        "write": "Import a file of texts",
+        "validate": "What comes through “Writing” and is meant for this stage",
+        "human": "Nothing drawn yet",
+        "generative": "Import a file of texts",
+        "reasoning": "Nothing drawn yet",
+    }
+    for key, sentence in said.items():
+        assert sentence in client.get(reverse("stage", args=[made.slug, key])).content.decode()
