@@ -44,6 +44,10 @@ class Node:
             return ""
         return "".join(child if isinstance(child, str) else child.text() for child in self.children)
 
+    def own_text(self) -> str:
+        """What is written here and in no node below."""
+        return "".join(child for child in self.children if isinstance(child, str))
+
 
 @dataclass(frozen=True)
 class Form:

@@ -1,13 +1,20 @@
-"""The answer key: what a simulated worker who gets it right would click."""
+"""The answer key: what a simulated worker who gets it right would click or write."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hits.formats import record
 
 _MARKER = "@highlight"
+
+
+class WrongKeyError(ValueError):
+    """A key of written questions is not as it must be; the message names every fault."""
 
 
 @dataclass(frozen=True)
@@ -19,34 +26,115 @@ class Truth:
     texts: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Written:
+    """A question as somebody writes it. `needs` are the two last steps of judging it, as yes or no.
+
+    `junk` is a question of the kind that a page takes and that no reader calls good; `kinds` are the labels that
+    somebody who sorts questions by the knowledge that they need would give.
+    """
+
+    question: str
+    category: str
+    correct: tuple[str, ...]
+    incorrect: tuple[str, ...]
+    needs: Mapping[str, str] = field(default_factory=dict)
+    kinds: tuple[str, ...] = ()
+    junk: bool = False
+
+
 class AnswerKey:
     """Questions are found by what the page shows, since a page tells no ids."""
 
-    def __init__(self, truths: dict[tuple[str, str], Truth]) -> None:
-        self._truths = truths
+    def __init__(
+        self,
+        truths: Mapping[tuple[str, str], Truth] | None = None,
+        written: Mapping[str, Sequence[Written]] | None = None,
+        junk: Sequence[Written] = (),
+    ) -> None:
+        """`truths` by passage and statement, `written` by the sentence that its story begins with."""
+        self._truths = truths or {}
+        self._written = {squeezed(opening): tuple(questions) for opening, questions in (written or {}).items()}
+        self.junk = tuple(junk)
 
     def __len__(self) -> int:
-        return len(self._truths)
+        return len(self._truths) + sum(map(len, self._written.values()))
 
     def find(self, passage: str, statement: str) -> Truth | None:
         return self._truths.get((squeezed(passage), squeezed(statement)))
 
+    def about(self, text: str) -> tuple[str, tuple[Written, ...]] | None:
+        """(name, questions) of the story whose opening stands in the text."""
+        here = squeezed(text)
+        return next((found for found in self._written.items() if found[0] in here), None)
+
+    def question(self, text: str, question: str) -> Written | None:
+        """A question about the story in the text, be it one of the key's own or rubbish."""
+        found = self.about(text)
+        asked = squeezed(question)
+        return (
+            next((one for one in (*found[1], *self.junk) if squeezed(one.question) == asked), None) if found else None
+        )
+
     @classmethod
     def read(cls, file: Path) -> AnswerKey:
-        """Raises OSError, and FormatErrors for a file that could not be imported either."""
+        """A ReCoRD file, or a key of written questions (`samples/cosmos-key.jsonl` is one).
+
+        Raises OSError, FormatErrors for a ReCoRD file that could not be imported either, and WrongKeyError.
+        """
         with file.open("rb") as stream:
-            documents = record.read(stream)
+            if _is_written(stream.readline()):
+                return cls._of_written(file)
+            stream.seek(0)
+            return cls(_truths(record.read(stream)))
+
+    @classmethod
+    def _of_written(cls, file: Path) -> AnswerKey:
+        faults: list[str] = []
+        written: dict[str, list[Written]] = {}
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+            try:
+                found = json.loads(line)
+                written[found["opening"]] = [_written(one, junk=not found["opening"]) for one in found["questions"]]
+            except (ValueError, KeyError, TypeError) as error:
+                faults.append(f"line {number}: {type(error).__name__}: {error}")
+        if faults:
+            raise WrongKeyError(f"{file} is no key of written questions. {'; '.join(faults)}")
         return cls(
-            {
-                (squeezed(document.text), squeezed(query.query)): Truth(
-                    query.key,
-                    frozenset(f"{answer.start}-{answer.end}" for answer in query.answers),
-                    frozenset(answer.text for answer in query.answers),
-                )
-                for document in documents
-                for query in document.queries
-            }
+            written={opening: questions for opening, questions in written.items() if opening}, junk=written.get("", [])
         )
+
+
+def _is_written(line: bytes) -> bool:
+    try:
+        first = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(first, dict) and "opening" in first
+
+
+def _written(fields: Mapping[str, Any], *, junk: bool) -> Written:
+    return Written(
+        question=fields["question"],
+        category=fields.get("category", ""),
+        correct=tuple(fields["correct"]),
+        incorrect=tuple(fields["incorrect"]),
+        needs=fields.get("needs", {}),
+        kinds=tuple(fields.get("kinds", ())),
+        junk=junk,
+    )
+
+
+def _truths(documents: Sequence[record.Document]) -> dict[tuple[str, str], Truth]:
+    return {
+        (squeezed(document.text), squeezed(query.query)): Truth(
+            query.key,
+            frozenset(f"{answer.start}-{answer.end}" for answer in query.answers),
+            frozenset(answer.text for answer in query.answers),
+        )
+        for document in documents
+        for query in document.queries
+    }
 
 
 def squeezed(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The clickable-entity page as a worker sees it: the passage, the names that can be clicked, the statement."""
+"""A task's page as a worker's browser sees it: the form that it holds and where its buttons send it."""
 
 from __future__ import annotations
 
@@ -7,71 +7,83 @@ from urllib.parse import urljoin
 
 from hits.crowd.html import Form, Node, read_form
 
-PLACEHOLDER = "@placeholder"
-
 
 class NotATaskError(ValueError):
-    """The page is no clickable-entity task that takes an answer; the message says what is missing."""
+    """The page is no task that takes an answer, or one of another kind; the message says what is missing."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A mention: what is sent for it, what stands there, and which mentions are lit up together with it."""
+class Control:
+    """A radio button or a box with what its label says, help left out."""
 
+    name: str
     value: str
     text: str
-    group: str
 
 
 @dataclass(frozen=True)
-class Task:
-    passage: str
-    statement: str
-    choices: tuple[Choice, ...]
+class Onward:
+    """The button that leads to the next screen of a task with steps: its address, and what it adds to the form."""
+
+    url: str
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A page, or one of a task's several. Without `onward` its form goes to `submit_url`, the marketplace's."""
+
+    page: Node
     form: Form
     page_token: str
     check_url: str
+    submit_url: str
+    onward: Onward | None
 
-    def fields(self, choice: Choice, seconds: int) -> dict[str, str]:
-        """What the page's script would have put into the form when this name is clicked."""
-        return {**self.form.fields, "answer": choice.value, "text": choice.text, "seconds_open": str(seconds)}
+    def text(self, tag: str, **values: str) -> str:
+        """What is written in the first such node. Raises NotATaskError where there is none."""
+        return self.node(tag, **values).text()
+
+    def node(self, tag: str, *attributes: str, **values: str) -> Node:
+        """Raises NotATaskError."""
+        found = self.page.first(tag, *attributes, **values)
+        if found is None:
+            what = " ".join([tag, *attributes, *(f"{name}={value}" for name, value in values.items())])
+            raise NotATaskError(f"The page has no {what}.")
+        return found
+
+    def controls(self, kind: str) -> list[Control]:
+        """Those of a kind ("radio", "checkbox") that stand in a label, in the order of the page."""
+        pairs = [(label, label.first("input", type=kind)) for label in self.page.all("label")]
+        return [_control(label, control) for label, control in pairs if control]
 
 
-def read_task(page: Node, url: str) -> Task:
+def _control(label: Node, control: Node) -> Control:
+    words = label.first("span")
+    text = words.own_text() if words else label.text()
+    return Control(control.attributes.get("name", ""), control.attributes.get("value", ""), text)
+
+
+def read_screen(page: Node, url: str) -> Screen:
     """Raises NotATaskError."""
     form = page.first("form", "data-page", "data-check", method="post")
-    passage = page.first("div", "data-passage")
-    statement = page.first("p", "data-statement")
-    if form is None or passage is None or statement is None:
-        missing = [
-            name for name, node in [("form", form), ("passage", passage), ("statement", statement)] if node is None
-        ]
-        raise NotATaskError(f"The page has no {', no '.join(missing)}.")
-    choices = tuple(_choice(label) for label in passage.all("label", "data-group"))
-    if not choices:
-        raise NotATaskError("The page has no name to click.")
-    return Task(
-        passage=passage.text(),
-        statement=_with_placeholder(statement),
-        choices=choices,
-        form=read_form(form),
+    if form is None:
+        raise NotATaskError("The page has no form.")
+    read = read_form(form)
+    return Screen(
+        page=page,
+        form=read,
         page_token=form.attributes["data-page"],
         check_url=urljoin(url, form.attributes["data-check"]),
+        submit_url=urljoin(url, read.action),
+        onward=_onward(form, url),
     )
 
 
-def _choice(label: Node) -> Choice:
-    radio = label.first("input", type="radio")
-    if radio is None:
-        raise NotATaskError("A name of the page cannot be clicked.")
-    return Choice(radio.attributes.get("value", ""), label.text(), label.attributes["data-group"])
-
-
-def _with_placeholder(statement: Node) -> str:
-    parts = []
-    for child in statement.children:
-        if isinstance(child, str):
-            parts.append(child)
-        else:
-            parts.append(PLACEHOLDER if "data-slot" in child.attributes else child.text())
-    return "".join(parts)
+def _onward(form: Node, url: str) -> Onward | None:
+    """The first button with an address of its own; one that goes back may be pressed without an answer."""
+    for button in form.all("button", "formaction", type="submit"):
+        if "formnovalidate" not in button.attributes:
+            added = {button.attributes.get("name", ""): button.attributes.get("value", "")}
+            return Onward(urljoin(url, button.attributes["formaction"]), {k: v for k, v in added.items() if k})
+    return None

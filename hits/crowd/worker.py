@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from urllib.parse import parse_qs, urljoin, urlsplit
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qs, urlsplit
 
+from hits.crowd import hands
 from hits.crowd.browser import Allowance, Browser, Reply, UnreachableError, origin_of
 from hits.crowd.html import Form, Node, read_form
-from hits.crowd.key import AnswerKey, Truth
-from hits.crowd.people import Person, choose, gives_back
-from hits.crowd.task_page import NotATaskError, Task, read_task
+from hits.crowd.key import AnswerKey
+from hits.crowd.people import Person, gives_back
+from hits.crowd.task_page import NotATaskError, Screen, read_screen
 
 REST = 1.0  # seconds until somebody who found nothing looks again; longer with every time
 LONGEST_REST = 4.0
+MOST_SCREENS = 50
+# What the published collections ask of workers at most.
 PROFILE = {
     "country": "US",
     "subdivision": "CA",
-    "percent_approved_override": "98",
-    "number_approved_override": "200",
+    "percent_approved_override": "99",
+    "number_approved_override": "6000",
 }
 
 
@@ -43,14 +46,13 @@ class Tally:
 
 @dataclass(frozen=True)
 class _Open:
-    """A HIT in hand with the answer that will be given to it."""
+    """A HIT in hand with the answer that will be given to its screen."""
 
     work_url: str
     page: Node
     frame_url: str
-    task: Task
-    item: str
-    truth: Truth
+    screen: Screen
+    answer: hands.Answer
 
 
 class Worker:
@@ -165,21 +167,27 @@ class Worker:
             self.tally.refused += 1
             self._give_back(page, here.url)
             return 0.0
-        try:
-            task = read_task(reply.page, reply.url)
-        except NotATaskError:
+        read = self._read_screen(reply)
+        if read is None:
             return self._leave_group(page, here.url)
-        truth = self._key.find(task.passage, task.statement)
-        if truth is None:
-            return self._leave_group(page, here.url)
-        if gives_back(self.person, truth.item) and hit not in self._returned:
+        screen, answer = read
+        if gives_back(self.person, answer.item) and hit not in self._returned:
             self._returned.add(hit)
             self.tally.returns += 1
             self._give_back(page, here.url)
             return 0.0
-        self._in_hand = _Open(here.url, page, reply.url, task, truth.item, truth)
+        self._in_hand = _Open(here.url, page, reply.url, screen, answer)
         self._rests = 0
         return self.person.seconds * self._time_scale
+
+    def _read_screen(self, reply: Reply) -> tuple[Screen, hands.Answer] | None:
+        """With what goes into its form; None for a task that is strange to this crowd or to its key."""
+        try:
+            screen = read_screen(reply.page, reply.url)
+            answer = hands.answer(self.person, screen, self._key)
+        except NotATaskError:
+            return None
+        return (screen, answer) if answer else None
 
     def _leave_group(self, page: Node, url: str) -> float:
         """Tasks of another kind or of another file are for other people."""
@@ -205,23 +213,39 @@ class Worker:
 
     def _submit(self) -> float:
         assert self._in_hand is not None
-        held = self._in_hand
-        choice = choose(self.person, held.item, held.task.choices, held.truth)
-        fields = held.task.fields(choice, round(self.person.seconds))
-        checked = self._frame.post(
-            held.task.check_url, {**fields, "page": held.task.page_token}, origin=origin_of(held.frame_url)
-        )
-        self._in_hand = None
+        held, self._in_hand = self._in_hand, None
+        for _ in range(MOST_SCREENS):
+            if held.screen.onward is None:
+                return self._send(held)
+            reply = self._post(held, held.screen.onward.url, held.screen.onward.fields)
+            if reply.status == 403:
+                return self._turned_away(held)
+            if reply.status >= 400:
+                raise SiteError(f"The task page refused {held.answer.fields} at {reply.url}: {_banner(reply)}")
+            if (read := self._read_screen(reply)) is None:
+                return self._leave_group(held.page, held.work_url)
+            held = replace(held, screen=read[0], answer=read[1])
+        raise SiteError(f"The task at {held.frame_url} does not end.")
+
+    def _send(self, held: _Open) -> float:
+        """Check the answer as the page's script does, and send it to the marketplace."""
+        checked = self._post(held, held.screen.check_url, {"page": held.screen.page_token})
         if checked.status == 403:
-            self.tally.refused += 1
-            self._give_back(held.page, held.work_url)
-            return 0.0
+            return self._turned_away(held)
         if checked.status >= 400:
-            raise SiteError(f"The task page refused {choice.text!r} of {held.item}: {checked.body[:300]}")
-        sent = self._frame.post(
-            urljoin(held.frame_url, held.task.form.action), fields, origin=origin_of(held.frame_url)
-        )
-        self._note(sent, held)
+            raise SiteError(f"The task page refused {held.answer.fields} to {held.answer.item}: {checked.body[:300]}")
+        self._note(self._post(held, held.screen.submit_url, {}), held)
+        return 0.0
+
+    def _post(self, held: _Open, url: str, more: dict[str, str]) -> Reply:
+        """The form as it stands, filled in, to this address."""
+        seconds = {"seconds_open": str(round(self.person.seconds))}
+        fields = {**held.screen.form.fields, **held.answer.fields, **seconds, **more}
+        return self._frame.post(url, fields, origin=origin_of(held.frame_url))
+
+    def _turned_away(self, held: _Open) -> float:
+        self.tally.refused += 1
+        self._give_back(held.page, held.work_url)
         return 0.0
 
     def _note(self, sent: Reply, held: _Open) -> None:
@@ -232,7 +256,7 @@ class Worker:
         elif said in ("expired", "returned", "twice"):
             self.tally.lost += 1
         else:
-            raise SiteError(f"The marketplace took no answer to {held.item}: {said}. {_banner(sent)}")
+            raise SiteError(f"The marketplace took no answer to {held.answer.item}: {said}. {_banner(sent)}")
         # The page around the frame takes the next HIT by itself, with this form of its own.
         onward = held.page.first("form", id="accept-next")
         self._next = self._site.send(read_form(onward), held.work_url) if onward else None

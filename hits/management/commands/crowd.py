@@ -18,6 +18,7 @@ from hits.crowd.people import Person, gather
 from hits.crowd.worker import SiteError, Worker
 from hits.formats.faults import FormatErrors
 
+OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns")
 SANDBOX_PASSWORD = "simulated crowd of a sandbox"
 
 
@@ -26,10 +27,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("--key", type=Path, required=True, help="the ReCoRD file with the right answers")
+        add("--key", type=Path, required=True, help="a ReCoRD file with its answers, or a key of written questions")
         add("--marketplace", default=settings.MTURK_SUBMIT_ORIGINS[0], help="address of the worker site")
         add("--workers", type=int, default=12, help="how many people, spammers included")
-        add("--spammers", type=int, default=2, help="how many of them click at random, and fast")
+        add("--spammers", type=int, default=2, help="how many of them click at random and write rubbish, and fast")
+        add("--careless", type=int, default=0, help="how many of them write rubbish")
+        add("--blind", type=int, default=0, help="how many of them choose at random, and take their time")
         add("--accuracy", type=float, default=0.85, help="share that the others get right, give or take 0.05")
         add("--returns", type=float, default=0.05, help="share of HITs that a worker returns at first sight")
         add("--seed", type=int, default=7, help="the same seed gives each worker the same answer to each item")
@@ -62,9 +65,7 @@ class Command(BaseCommand):
         try:
             refuse_remote(options["marketplace"], allow_remote=options["allow_remote"])
             key = AnswerKey.read(options["key"])
-            people = gather(
-                options["seed"], options["workers"], options["spammers"], options["accuracy"], options["returns"]
-            )
+            people = gather(**{name: options[name] for name in OF_PEOPLE})
         except FormatErrors as error:
             raise CommandError(f"{options['key']} is no ReCoRD file: {error}") from error
         except (RemoteRefusedError, OSError, ValueError) as error:

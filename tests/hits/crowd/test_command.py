@@ -28,7 +28,14 @@ def test_it_refuses_a_key_that_could_not_be_imported(tmp_path: Path) -> None:
         call_command("crowd", key=file, marketplace="http://127.0.0.1:1")
 
 
-@pytest.mark.parametrize("wrong", [{"spammers": 13}, {"accuracy": 1.5}, {"time_scale": -1.0}])
+def test_it_names_every_fault_of_a_key_of_written_questions(tmp_path: Path) -> None:
+    file = tmp_path / "key.jsonl"
+    file.write_text('{"opening": "It rained."}\n{"opening": "It snowed.", "questions": []}\n{\n')
+    with pytest.raises(CommandError, match=r"line 1: KeyError: 'questions'; line 3: JSONDecodeError"):
+        call_command("crowd", key=file, marketplace="http://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("wrong", [{"spammers": 13}, {"careless": 11}, {"accuracy": 1.5}, {"time_scale": -1.0}])
 def test_it_refuses_impossible_numbers(wrong: dict[str, float]) -> None:
     with pytest.raises(CommandError):
         call_command("crowd", key=SAMPLE, marketplace="http://127.0.0.1:1", **wrong)

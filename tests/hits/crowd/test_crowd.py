@@ -18,7 +18,7 @@ class Busy:
     """A worker who answers at once, `wants` times, and then finds nothing more."""
 
     def __init__(self, wants: int, error: Exception | None = None) -> None:
-        self.person = Person("anna", "worker", 7, 0.9, 1.0, 0.0)
+        self.person = Person("anna", "careful", 7, 0.9, 1.0, 0.0)
         self.tally = Tally()
         self.error = error
         self._wants = wants

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from hits.crowd.hands.clickable_entity import Cloze, read
 from hits.crowd.html import parse, read_form
 from hits.crowd.key import AnswerKey
-from hits.crowd.task_page import NotATaskError, Task, read_task
+from hits.crowd.task_page import NotATaskError, Screen, read_screen
 from hits.models import Hit
 from hits.models.links import task_url
 from tests.hits import factories
@@ -65,12 +66,17 @@ def frame(hit: Hit, origin: str, **changes: str) -> str:
 
 
 @pytest.fixture
-def task(hit: Hit, client: Client, settings: object) -> Task:
+def screen(hit: Hit, client: Client, settings: object) -> Screen:
     url = frame(hit, settings.MTURK_SUBMIT_ORIGINS[0])  # type: ignore[attr-defined]
-    return read_task(parse(client.get(url).content.decode()), f"http://ours.example{url}")
+    return read_screen(parse(client.get(url).content.decode()), f"http://ours.example{url}")
 
 
-def test_the_task_page_is_read_as_a_worker_sees_it(task: Task) -> None:
+@pytest.fixture
+def task(screen: Screen) -> Cloze:
+    return read(screen)
+
+
+def test_the_task_page_is_read_as_a_worker_sees_it(task: Cloze) -> None:
     assert "".join(task.passage.split()) == "".join(factories.PASSAGE.replace("@highlight", "").split())
     assert task.statement == "People in @placeholder can cross the river by boat once more."
     assert [(choice.value, choice.text) for choice in task.choices] == [
@@ -83,24 +89,24 @@ def test_the_task_page_is_read_as_a_worker_sees_it(task: Task) -> None:
     assert groups[1] == groups[3] and len(set(groups)) == 3
 
 
-def test_the_answer_is_sent_with_the_fields_that_the_pages_script_would_fill(task: Task, settings: object) -> None:
-    fields = task.fields(task.choices[1], 31)
-    assert fields["assignmentId"] == "3ASSIGNMENT"
-    assert fields["workerId"] == "AWORKER"
-    assert (fields["answer"], fields["text"], fields["seconds_open"]) == ("46-51", "Linden", "31")
-    assert task.form.action == f"{settings.MTURK_SUBMIT_ORIGINS[0]}/mturk/externalSubmit"  # type: ignore[attr-defined]
-    assert task.check_url == "http://ours.example/task/check/"
+def test_the_form_goes_to_the_marketplace_with_whose_answer_it_is(screen: Screen, settings: object) -> None:
+    assert screen.form.fields["assignmentId"] == "3ASSIGNMENT"
+    assert screen.form.fields["workerId"] == "AWORKER"
+    assert screen.submit_url == f"{settings.MTURK_SUBMIT_ORIGINS[0]}/mturk/externalSubmit"  # type: ignore[attr-defined]
+    assert screen.check_url == "http://ours.example/task/check/"
+    assert screen.onward is None
 
 
-def test_the_page_that_was_read_passes_the_check_that_its_script_makes(task: Task, client: Client) -> None:
-    reply = client.post("/task/check/", {**task.fields(task.choices[1], 31), "page": task.page_token})
+def test_the_page_that_was_read_passes_the_check_that_its_script_makes(screen: Screen, client: Client) -> None:
+    said = {"answer": "46-51", "text": "Linden", "seconds_open": "31", "page": screen.page_token}
+    reply = client.post("/task/check/", {**screen.form.fields, **said})
     assert reply.json() == {"ok": True}
 
 
 def test_a_preview_is_no_task_to_answer(hit: Hit, client: Client) -> None:
     page = parse(client.get(frame(hit, "", assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE")).content.decode())
     with pytest.raises(NotATaskError, match="no form"):
-        read_task(page, "http://ours.example/")
+        read_screen(page, "http://ours.example/")
 
 
 def test_the_key_finds_a_question_by_what_the_page_shows(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from math import sqrt
 
 import pytest
 
+from hits.crowd.hands.clickable_entity import Choice, choose
 from hits.crowd.key import Truth
-from hits.crowd.people import Person, choose, draw, gather, gives_back
-from hits.crowd.task_page import Choice
+from hits.crowd.people import Person, draw, gather, gives_back
 
 CHOICES = [
     Choice("0-4", "Brael", "0"),
@@ -20,7 +20,7 @@ CHOICES = [
 ]
 TRUTH = Truth("q-1", frozenset({"0-4", "20-24"}), frozenset({"Brael"}))
 ITEMS = [f"item-{number}" for number in range(4000)]
-HONEST = Person("anna", "worker", 7, 0.85, 30.0, 0.05)
+HONEST = Person("anna", "careful", 7, 0.85, 30.0, 0.05)
 SPAMMER = replace(HONEST, name="rob", kind="spammer")
 
 
@@ -80,14 +80,26 @@ def test_draws_spread_evenly() -> None:
 
 def test_a_crowd_has_its_spammers_first_and_they_are_fast() -> None:
     people = gather(7, 12, 2, 0.85, 0.05)
-    assert [person.kind for person in people] == ["spammer"] * 2 + ["worker"] * 10
+    assert [person.kind for person in people] == ["spammer"] * 2 + ["careful"] * 10
     assert max(person.seconds for person in people[:2]) < min(person.seconds for person in people[2:])
     assert all(0.8 <= person.accuracy <= 0.9 for person in people)
     assert len({person.name for person in people}) == 12
 
 
+def test_a_crowd_has_as_many_of_each_kind_as_asked() -> None:
+    people = gather(7, 6, 1, 0.85, 0.05, careless=2, blind=1)
+    assert [person.kind for person in people] == ["spammer", "careless", "careless", "random", "careful", "careful"]
+    assert [person.writes_junk for person in people] == [True, True, True, False, False, False]
+    assert [person.chooses_blindly for person in people] == [True, False, False, True, False, False]
+
+
 def test_nobody_is_more_than_always_right() -> None:
     assert all(person.accuracy <= 1 for person in gather(7, 50, 0, 1.0, 0.0))
+
+
+def test_it_refuses_more_careless_people_than_there_are() -> None:
+    with pytest.raises(ValueError, match="1 spammers, 1 careless and 1 blind ones among 2 workers"):
+        gather(7, 2, 1, 0.85, 0.05, careless=1, blind=1)
 
 
 @pytest.mark.parametrize(

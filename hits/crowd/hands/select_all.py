@@ -1,0 +1,36 @@
+"""Ticking every plausible answer to a question of the key, or none of them."""
+
+from __future__ import annotations
+
+from hits.crowd.hands import Answer
+from hits.crowd.hands.staged_choice import is_one_of
+from hits.crowd.key import AnswerKey
+from hits.crowd.people import Person, happens
+from hits.crowd.task_page import NotATaskError, Screen
+
+NONE, TICKED = "selected-none", "yes"
+
+
+def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
+    boxes = _boxes(screen)
+    text, asked = screen.text("article"), screen.text("legend")
+    question = key.question(text, asked)
+    if question is None:
+        return None
+    item = f"select {asked} {' '.join(sorted(boxes.values()))}"
+    ticked = [name for name, text in boxes.items() if _ticks(person, item, text, is_one_of(text, question.correct))]
+    return Answer(item, dict.fromkeys(ticked or [NONE], TICKED))
+
+
+def _boxes(screen: Screen) -> dict[str, str]:
+    """The name of each candidate's box, with its text. Raises NotATaskError."""
+    found = {one.name: one.text for one in screen.controls("checkbox") if one.name.startswith("selected-")}
+    if found.pop(NONE, None) is None:
+        raise NotATaskError("The page has no box for none of the answers.")
+    return found
+
+
+def _ticks(person: Person, item: str, text: str, right: bool) -> bool:
+    if person.chooses_blindly:
+        return happens(person, item, f"random {text}", 0.5)
+    return right == happens(person, item, f"knows {text}", person.accuracy)

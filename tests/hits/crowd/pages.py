@@ -1,0 +1,41 @@
+"""A simulated person at a task's page without a marketplace around it: every screen up to the form that is sent."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.test import Client
+
+from hits.crowd import hands
+from hits.crowd.html import parse
+from hits.crowd.key import AnswerKey
+from hits.crowd.people import Person
+from hits.crowd.task_page import read_screen
+from hits.models import Hit
+from hits.models.links import task_url
+
+MOST_SCREENS = 9
+
+
+def filled_in(hit: Hit, assignment: str, worker: str, person: Person, key: AnswerKey) -> dict[str, str] | None:
+    """What goes to the marketplace; None where the page turns the worker away or the key does not know the task."""
+    client, address = Client(), urlsplit(task_url(hit.pk)).path
+    (origin,) = settings.MTURK_SUBMIT_ORIGINS[:1]
+    frame = {"assignmentId": assignment, "hitId": hit.hit_id, "workerId": worker, "turkSubmitTo": origin}
+    reply = client.get(address, frame)
+    for _ in range(MOST_SCREENS):
+        if reply.status_code == 403:
+            return None
+        assert reply.status_code == 200, reply.content.decode()
+        screen = read_screen(parse(reply.content.decode()), f"http://ours.example{address}")
+        found = hands.answer(person, screen, key)
+        if found is None:
+            return None
+        fields = {**screen.form.fields, **found.fields}
+        if screen.onward is None:
+            assert client.post("/task/check/", {**fields, "page": screen.page_token}).json() == {"ok": True}
+            return fields
+        onward = urlsplit(screen.onward.url)
+        reply = client.post(f"{onward.path}?{onward.query}", {**fields, **screen.onward.fields})
+    raise AssertionError("The task does not end.")
