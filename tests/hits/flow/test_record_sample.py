@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from hits.flow import deciding, drawing, publishing, releasing, scoring
 from hits.flow.collecting import Rows
@@ -65,7 +67,9 @@ def test_a_sample_waits_for_a_lead_to_publish_it(stage: Stage) -> None:
     assert set(others.values_list("auto_publish", flat=True)) == {True}
 
 
-def test_labels_are_measured_and_the_shares_say_that_they_pass_one_hundred_percent(stage: Stage) -> None:
+def test_labels_are_measured_and_the_page_says_that_the_shares_pass_one_hundred_percent(
+    stage: Stage, lead: Any, client: Client
+) -> None:
     label(stage, KINDS, KINDS, {"label": "ambiguous"}, {"label": "paraphrasing"})
     scores = Stage.objects.get(pk=stage.pk).summary.scores
     assert scores["n"] == 4
@@ -73,7 +77,9 @@ def test_labels_are_measured_and_the_shares_say_that_they_pass_one_hundred_perce
         "commonsense-reasoning": 0.5, "causal-reasoning": 0.5, "naive-psychology": 0.5, "ambiguous": 0.25,
         "paraphrasing": 0.25,
     }  # fmt: skip
-    assert "200.0 %, more than 100 %" in scores["note"]
+    client.force_login(lead)
+    page = client.get(reverse("stage", args=[stage.project.slug, stage.key])).content.decode()
+    assert "causal-reasoning" in page and "Of 4 items." in page and "add up to 200.0 %, more than 100 %" in page
 
 
 def test_neither_a_sample_nor_its_labels_change_what_is_released(confirmed: Project) -> None:
