@@ -9,11 +9,15 @@ from ops.surroundings import ROOT
 
 MARKETPLACE = ("--config-file", "ops/mypy-marketplace.ini")
 MYPY = ("mypy", "--cache-dir")
+MIGRATIONS = ("django", "makemigrations", "--check", "--dry-run", "--settings")
 CHECKS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "formatting": ("ruff", "format", "--check", "."),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
     "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "hits", "ops"),
+    # Tests make their tables from the models.
+    "migrations of the requester side": (*MIGRATIONS, "tests.settings.annotate"),
+    "migrations of the marketplace": (*MIGRATIONS, "tests.settings.marketplace"),
     "types of the marketplace": (*MYPY, ".mypy_cache/marketplace", *MARKETPLACE, "marketplace"),
 }
 
