@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -19,11 +18,11 @@ from itertools import islice
 from typing import TypeVar
 
 from django.contrib.auth.models import User
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway
+from hits.flow.common import gateway, snapshot
 from hits.models import Account, Assignment, Batch, Bonus, Compensation, Hit, LedgerCheck, LedgerEntry, Project
 from hits.models import books as own
 from hits.models.differences import Difference
@@ -92,19 +91,8 @@ def _run(row: LedgerCheck, held: Held) -> None:
 
 
 def _own_books(project: Project) -> tuple[list[own.Figure], list[Difference]]:
-    with _snapshot():
+    with snapshot():
         return own.figures(project), list(islice(own.differences(project), MOST + 1))
-
-
-@contextmanager
-def _snapshot() -> Iterator[None]:
-    """Within, all queries see one moment, whatever is written meanwhile."""
-    outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if outermost and connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 def _finish(

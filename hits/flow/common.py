@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import cache
 
 from django.conf import settings
+from django.db import connection, transaction
 
 from hits import protocols, recipes
 from hits.models import Item, Project, Qualification, Stage
@@ -52,6 +54,17 @@ def refuse_beyond_balance(needed: Decimal) -> None:
     planned = planned_cost()
     if available is not None and needed > available - planned:
         raise BalanceTooLowError(needed, available, planned)
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Within, all queries see one moment, whatever is written meanwhile."""
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost and connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield
 
 
 def sentence(error: MarketplaceError) -> str:

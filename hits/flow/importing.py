@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -113,10 +113,9 @@ def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
 
 
 def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
-    """An id that an earlier file brought is a fault like any other."""
+    """An id that is there already is a fault like any other; different stages may have items of the same id."""
     known_documents = _known(project.documents.all(), [document.key for document in documents])
-    items = Item.objects.filter(stage__project=project, parent=None)
-    known_items = _known(items, [item.key for document in documents for item in document.items])
+    known_items = _known_items(project, documents)
     faults = [
         Fault(document.line, document.place, f"the id {key} was imported into this project before")
         for document in documents
@@ -126,9 +125,25 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
         raise FormatErrors(faults[:LISTED], max(0, len(faults) - LISTED))
 
 
-def _clashes(document: SourceDocument, documents: set[str], items: set[str]) -> list[str]:
+def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:
     own = [document.key] if document.key in documents else []
-    return own + [item.key for item in document.items if item.key in items]
+    return own + [item.key for item in document.items if item.key in items[item.stage]]
+
+
+def _known_items(project: Project, documents: Sequence[SourceDocument]) -> dict[str, set[str]]:
+    """By the stage's name as the documents have it."""
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        for item in document.items:
+            wanted[item.stage].append(item.key)
+    stages = _by_name(project)
+    return {name: _known(stages[name].items.all(), keys) for name, keys in wanted.items()}
+
+
+def _by_name(project: Project) -> dict[str, Stage]:
+    """The stages by their keys, and the first one also without."""
+    stages = list(project.stages.order_by("position"))
+    return {"": stages[0]} | {stage.key: stage for stage in stages}
 
 
 def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
@@ -141,8 +156,7 @@ def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
 def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage, int]:
     """The stages that got items, with how many."""
     recipe = recipe_of(project)
-    stages = {stage.key: stage for stage in project.stages.order_by("position")}
-    first = next(iter(stages))
+    stages = _by_name(project)
     purposes = recipe.steps.mark(
         [(document.key, document.origin) for document in documents],
         seed=project.seed,
@@ -162,7 +176,7 @@ def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage,
         batch_size=1000,
     )
     items = [
-        Item(stage=stages[item.stage or first], document=row, key=item.key, data=item.data)
+        Item(stage=stages[item.stage], document=row, key=item.key, data=item.data)
         for row, document in zip(rows, documents, strict=True)
         for item in document.items
     ]

@@ -14,11 +14,12 @@ from django.db import transaction
 from django.db.models import Max
 
 from hits.flow.collecting import Rows
-from hits.flow.common import recipe_of
+from hits.flow.common import recipe_of, snapshot
 from hits.models import Blob, Project, Release, ReleaseFile
 from hits.recipes.source import ReleaseContent
 
 MANIFEST = "manifest.json"
+PART_BYTES = 1 << 18
 
 
 class NothingToReleaseError(Exception):
@@ -61,7 +62,9 @@ def to_bytes(data: Any) -> bytes:
 
 
 def _build(project: Project) -> ReleaseContent:
-    return recipe_of(project).steps.build_release(Rows(project))
+    # Recipes read the items more than once, and verdicts may come meanwhile.
+    with snapshot():
+        return recipe_of(project).steps.build_release(Rows(project))
 
 
 def _scores(project: Project) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
 def _sum(file: BinaryIO) -> str:
     file.seek(0)
     digest = hashlib.sha256()
-    while part := file.read(1 << 20):
+    while part := file.read(PART_BYTES):
         digest.update(part)
     return digest.hexdigest()
 

@@ -82,7 +82,11 @@ def write_parquet(rows: Iterable[Row], schema: pyarrow.Schema, stream: BinaryIO,
 
 
 def write_all(
-    rows: Iterable[Row], columns: Sequence[str], types: Mapping[str, Type], streams: Mapping[Format, BinaryIO]
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    types: Mapping[str, Type],
+    streams: Mapping[Format, BinaryIO],
+    row_group: int = ROW_GROUP,
 ) -> int:
     """One pass over the rows into a stream for each format that is wanted. Returns the number of rows.
 
@@ -96,7 +100,7 @@ def write_all(
         raise ValueError(f"there are the formats {', '.join(FORMATS)}, not {', '.join(sorted(unknown))}")
     with ExitStack() as stack:
         sinks = [_open(name, columns, types, stream, stack) for name, stream in streams.items()]
-        return _write(_with_types(_with_columns(rows, columns), types), sinks)
+        return _write(_with_types(_with_columns(rows, columns), types), sinks, row_group)
 
 
 def schema_of(columns: Sequence[str], types: Mapping[str, Type]) -> pyarrow.Schema:

@@ -16,7 +16,7 @@ from django.db import models, transaction
 from hits.models.projects import Project
 
 CHUNK_BYTES = 1 << 20
-CHUNKS_AT_ONCE = 8
+CHUNKS_AT_ONCE = 4
 
 
 def _pack(content: bytes) -> bytes:

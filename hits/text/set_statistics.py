@@ -66,6 +66,9 @@ class _Lengths:
         length = len(tokens(text))
         self.n, self.total, self.most = self.n + 1, self.total + length, max(self.most, length)
 
+    def absorb(self, other: _Lengths) -> None:
+        self.n, self.total, self.most = self.n + other.n, self.total + other.total, max(self.most, other.most)
+
     def told(self) -> Tokens:
         return Tokens(self.total / self.n, self.most) if self.n else Tokens(None, None)
 
@@ -112,6 +115,18 @@ class Tally:
             incorrect_answer=self.incorrect.told(),
             unanswerable=self.unanswerable / self.questions if self.questions else None,
         )
+
+    def absorb(self, other: Tally) -> None:
+        """Count all that the other one counted. The two must have no paragraph in common."""
+        self.questions += other.questions
+        self.unanswerable += other.unanswerable
+        self.seen |= other.seen
+        self.prefixes += other.prefixes
+        for mine, its in zip(self._lengths(), other._lengths(), strict=True):
+            mine.absorb(its)
+
+    def _lengths(self) -> tuple[_Lengths, ...]:
+        return self.paragraph, self.question, self.correct, self.incorrect
 
     def prefix_tree(self) -> tuple[Prefix, ...]:
         """The first words, each with those that follow it. A question without a word is in no prefix."""

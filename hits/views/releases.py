@@ -2,36 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
 from hits.flow import releasing
-from hits.models import Project, Release, ReleaseFile
+from hits.models import Project, Release, ReleaseFile, Stage
 from hits.views import jobs
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
-# Up to here a release is made while the lead waits; above, in the background.
+# Up to so many items in its fullest stage a project is counted and released while the lead waits.
 SMALL = 20_000
-MEASURES = [
-    ("queries", "Queries"),
-    ("unique_passages", "Unique passages"),
-    ("passage_vocabulary", "Passage vocabulary"),
-    ("query_vocabulary", "Query vocabulary"),
-    ("tokens_per_passage", "Tokens a passage"),
-    ("entities_per_passage", "Entities a passage"),
-    ("tokens_per_query", "Tokens a query"),
-]
+# In the order of the table; what another recipe measures comes after these, named as it is.
+MEASURES = {
+    "queries": "Queries",
+    "unique_passages": "Unique passages",
+    "passage_vocabulary": "Passage vocabulary",
+    "query_vocabulary": "Query vocabulary",
+    "tokens_per_passage": "Tokens a passage",
+    "entities_per_passage": "Entities a passage",
+    "tokens_per_query": "Tokens a query",
+    "questions": "Questions",
+    "paragraphs": "Paragraphs",
+    "mean_tokens_paragraph": "Tokens a paragraph",
+    "mean_tokens_question": "Tokens a question",
+    "mean_tokens_correct_answer": "Tokens a correct answer",
+    "mean_tokens_incorrect_answer": "Tokens an incorrect answer",
+    "most_tokens_paragraph": "Most tokens of a paragraph",
+    "most_tokens_question": "Most tokens of a question",
+    "most_tokens_correct_answer": "Most tokens of a correct answer",
+    "most_tokens_incorrect_answer": "Most tokens of an incorrect answer",
+    "unanswerable_share": "Share that is unanswerable",
+}
 
 
 @for_project(PAGE)
 def releases(request: HttpRequest, project: Project) -> HttpResponse:
     rows = list(project.releases.select_related("created_by")[:50])
-    return render(request, "releases/index.html", {**_frame(project), "releases": rows})
+    frame = _frame(project)
+    # A preview costs as much as a release, which may be in the making now: of a large one only when asked for.
+    return render(
+        request, "releases/index.html", {**frame, "releases": rows, "counts_itself": _is_small(frame["stages"])}
+    )
 
 
-def _frame(project: Project) -> dict[str, object]:
+def _is_small(stages: Sequence[Stage]) -> bool:
+    return all(stage.summary.items <= SMALL for stage in stages)
+
+
+def _frame(project: Project) -> dict[str, Any]:
     stages = list(project.stages.select_related("summary").order_by("position"))
     return {"project": project, "stages": stages, "last_stage": stages[-1] if stages else None}
 
@@ -49,23 +72,31 @@ def described(manifest: dict) -> dict[str, object]:
     counts: dict[str, int] = manifest.get("counts", {})
     statistics: dict[str, dict[str, float | None]] = manifest.get("statistics", {})
     splits = list(statistics)
-    table = [(name, [statistics[split].get(measure) for split in splits]) for measure, name in MEASURES]
+    table = [(_title(name), [statistics[split].get(name) for split in splits]) for name in _measures(statistics)]
     left_out = sorted(manifest.get("left_out", {}).items(), key=lambda pair: -pair[1])
     return {
         "counts": counts.items(),
         "total": sum(counts.values()),
         "left_out": left_out,
         "splits": splits,
-        "statistics": table if splits else [],
+        "statistics": table,
         "scores": manifest.get("scores", {}).items(),
         "notes": manifest.get("notes", []),
     }
 
 
+def _measures(statistics: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    there = {name for figures in statistics.values() for name in figures}
+    return [*(name for name in MEASURES if name in there), *sorted(there - MEASURES.keys())]
+
+
+def _title(measure: str) -> str:
+    return MEASURES.get(measure, measure.replace("_", " ").capitalize())
+
+
 @for_project(VERB)
 def make(request: LeadRequest, project: Project) -> HttpResponse:
-    first = project.stages.select_related("summary").order_by("position").first()
-    if first and first.summary.items > SMALL:
+    if not _is_small(list(project.stages.select_related("summary"))):
         said = "The release is being made and appears here. If nothing changed, the newest one stays the newest."
         jobs.start(request, tasks.make_release, project.pk, request.user.pk, said=said)
         return redirect("releases", project.slug)

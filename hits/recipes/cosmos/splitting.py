@@ -6,13 +6,17 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from hits.recipes.partition import nearest_subset
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WrittenSet:
-    """A question set as the split sees it. `author` is empty where nobody knows who wrote it."""
+    """A question set as the split sees it. `author` is empty where nobody knows who wrote it.
+
+    Sets with the same `paragraph` are about the same text.
+    """
 
     key: str
     paragraph: str
@@ -84,7 +88,7 @@ def _taken(
     groups: Mapping[str, Sequence[WrittenSet]], order: Sequence[str], wanted: int
 ) -> tuple[list[str], list[str]]:
     """(paragraphs with as near to `wanted` sets as whole paragraphs allow, the others)."""
-    chosen = nearest_subset([len(groups[paragraph]) for paragraph in order], wanted)
+    chosen = nearest_subset([len(groups[paragraph]) for paragraph in order], Fraction(wanted))
     taken = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if is_in]
     rest = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if not is_in]
     return taken, rest

@@ -10,10 +10,12 @@ from __future__ import annotations
 import io
 import json
 import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import blake2b
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
@@ -102,7 +104,9 @@ def _by_context(sets: Iterable[cosmos.QuestionSet]) -> dict[str, list[cosmos.Que
 def _of_sets(sets: Sequence[cosmos.QuestionSet], origin: str) -> SourceDocument:
     first = sets[0]
     items = tuple(_imported(one) for one in sets)
-    return SourceDocument(f"{first.key}/context", origin, {"text": first.context, "source": ""}, items, first.line)
+    # Machines answer questions that are here already, under the same ids.
+    key = f"{first.key}/{'machine' if first.label is None else 'context'}"
+    return SourceDocument(key, origin, {"text": first.context, "source": ""}, items, first.line)
 
 
 def _imported(one: cosmos.QuestionSet) -> SourceItem:
@@ -163,15 +167,18 @@ def question_set(key: str, question: str, correct: str, incorrect: Sequence[str]
 def _choose_least_challenging(
     collected: Collected, params: Json, seed: int, checkpoint: Json | None
 ) -> Iterator[Progress | Found]:
-    """C6: of a share of the valid sets, the wrong answer that three scorers find easiest to tell."""
-    keys = sorted(item.key for item in collected.judged(VALIDATE) if item.conclusion == VALID)
-    wanted = round(len(keys) * collected.options["none_share"])
-    chosen = set(random.Random(f"none of the above {seed}").sample(keys, wanted))
-    # Every valid set teaches the scorers, also those that stay as they are.
-    sets = [_labelled(item) for item in collected.judged(VALIDATE) if item.conclusion == VALID]
+    """C6: of a share of the valid sets, the wrong answer that three scorers find easiest to tell.
+
+    Sets that offer "None of the above" as they were imported are a part of that share already.
+    """
+    valid = [_labelled(item) for item in collected.judged(VALIDATE) if item.conclusion == VALID]
+    # Every set teaches the scorers, also those that stay as they are.
+    sets = [one for one in valid if not offers_none(one.answers)]
+    wanted = round(len(valid) * collected.options["none_share"]) - (len(valid) - len(sets))
+    chosen = set(_sample((one.key for one in sets), wanted, f"none of the above {seed}"))
     said: list[Progress] = []
     choices = least_challenging(
-        [one for one in sets if not offers_none(one.answers)],
+        sets,
         seed=seed,
         folds=params["folds"],
         progress=lambda done, total: said.append(Progress(done, total)),
@@ -223,7 +230,7 @@ def offers_none(answers: Iterable[str]) -> bool:
 
 def as_released(item: JudgedItem, least: str | None) -> Json:
     """The set's data with "None of the above" in the place of the right answer (C5) or of candidate `least` (C6)."""
-    replaced = item.data["intended"] if item.conclusion == UNANSWERABLE else least
+    replaced = {UNANSWERABLE: item.data["intended"], VALID: least}.get(item.conclusion)
     if replaced is None or offers_none(each["text"] for each in item.data["candidates"]):
         return item.data
     candidates = [
@@ -237,9 +244,15 @@ def as_released(item: JudgedItem, least: str | None) -> Json:
 
 def written_sets(collected: Collected) -> list[splitting.WrittenSet]:
     return [
-        splitting.WrittenSet(item.key, item.document_key, item.data["author"], item.outcome == "kept")
+        # A name is kept in memory once, however many sets have it.
+        splitting.WrittenSet(item.key, _digest(item), sys.intern(item.data["author"]), item.outcome == "kept")
         for item in collected.judged(VALIDATE)
     ]
+
+
+def _digest(item: JudgedItem) -> str:
+    """Names the paragraph by its text: two files may bring the same one."""
+    return sys.intern(blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
 
 
 def _best(writers: Iterable[splitting.Writer], options: Mapping[str, Any]) -> frozenset[str]:
@@ -256,13 +269,18 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     part = {HUMAN: "test", REASONING: "dev"}[stage_key]
     parts = split_of(written_sets(collected), collected.options, seed).of
     fit = [key for key in _drawable(collected, stage_key) if parts.get(key) == part]
-    drawn = set(random.Random(f"draw {stage_key} {seed}").sample(sorted(fit), min(count, len(fit))))
+    drawn = set(_sample(fit, count, f"draw {stage_key} {seed}"))
     least = _least(collected)
     return [
         NextItem(stage_key, item.key, as_released(item, least.get(item.key)), parent=(VALIDATE, item.key))
         for item in collected.judged(VALIDATE)
         if item.key in drawn
     ]
+
+
+def _sample(keys: Iterable[str], count: int, seed: str) -> list[str]:
+    """At most `count` of the keys. A larger sample holds the smaller one, and a key that is new moves few others."""
+    return sorted(keys, key=lambda key: blake2b(f"{seed} {key}".encode(), digest_size=16).digest())[: max(0, count)]
 
 
 def _drawable(collected: Collected, stage_key: str) -> Iterator[str]:
@@ -272,7 +290,7 @@ def _drawable(collected: Collected, stage_key: str) -> Iterator[str]:
 
 
 def _least(collected: Collected) -> dict[str, str]:
-    return {key: data["candidate"] for key, data in collected.found(LEAST_CHALLENGING)}
+    return {key: sys.intern(data["candidate"]) for key, data in collected.found(LEAST_CHALLENGING)}
 
 
 def split_preview(collected: Collected, options: Mapping[str, Any]) -> Json:
@@ -294,10 +312,9 @@ def build_release(collected: Collected) -> ReleaseContent:
 
     Two passes over the sets; their texts are never in memory all at once.
     """
-    sets = written_sets(collected)
-    found = split_of(sets, collected.options, collected.seed)
+    found = split_of(written_sets(collected), collected.options, collected.seed)
     least = _least(collected)
-    tallies = {name: Tally() for name in (*SPLITS, OVERALL)}
+    tallies = {name: Tally() for name in SPLITS}
     counts: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     with ExitStack() as stack:
@@ -311,9 +328,9 @@ def build_release(collected: Collected) -> ReleaseContent:
             replaced[item.conclusion] += data is not item.data
             released = _labelled(item, data)
             spools[name].write(json.dumps(_row(released), ensure_ascii=False).encode() + b"\n")
-            for tally in (tallies[name], tallies[OVERALL]):
-                tally.add(released)
+            tallies[name].add(released)
         files = {file: stream for name in SPLITS for file, stream in _files(name, spools[name]).items()}
+    tallies[OVERALL] = _overall(tallies.values())
     files["question-starts.svg"] = io.BytesIO(prefix_chart(tallies[OVERALL].prefix_tree()).encode())
     return ReleaseContent(
         files=files,
@@ -322,6 +339,14 @@ def build_release(collected: Collected) -> ReleaseContent:
         statistics={name: _figures(tally) for name, tally in tallies.items()},
         notes=(*found.notes, *_notes(replaced, counts, least)),
     )
+
+
+def _overall(tallies: Iterable[Tally]) -> Tally:
+    """No paragraph is in two splits, so their tallies add up."""
+    found = Tally()
+    for tally in tallies:
+        found.absorb(tally)
+    return found
 
 
 def _figures(tally: Tally) -> Json:
@@ -359,4 +384,4 @@ def _notes(replaced: Mapping[str, int], counts: Mapping[str, int], least: Mappin
     if least:
         yield f'{replaced[VALID]:,} valid sets have "{NONE_OF_THE_ABOVE}" in place of their least challenging answer.'
     elif any(counts[name] for name in SPLITS):
-        yield f'No valid set has "{NONE_OF_THE_ABOVE}" as a wrong answer yet: run that computation before the release.'
+        yield f'No wrong answer became "{NONE_OF_THE_ABOVE}": run that computation before the release.'

@@ -1,6 +1,8 @@
+from decimal import Decimal
+
 import pytest
 
-from hits.flow import importing
+from hits.flow import importing, projects
 from hits.models import Document, Item, Upload
 from tests.hits.flow.conftest import example, lines
 
@@ -78,3 +80,20 @@ def test_importing_an_upload_again_changes_nothing(bring):
     upload = bring(3)
     assert importing.import_upload(upload.pk) == 0
     assert Item.objects.count() == 3
+
+
+def test_machines_answers_come_in_under_the_ids_of_their_questions(lead):
+    project = projects.create_project("Sets", "cosmos", Decimal("10"), "lab@example.org", lead, seed=3)
+    row = {"id": "a", "context": "The ferry was late.", "question": "What was late?", "label": 0}
+    row |= {f"answer{number}": text for number, text in enumerate(["A boat.", "A bus.", "A train.", "A plane."])}
+    unlabelled = {name: value for name, value in row.items() if name != "label"}
+    for content, stage, state in (
+        (row, "validate", Upload.State.DONE),
+        (unlabelled, "generative", Upload.State.DONE),
+        (unlabelled, "generative", Upload.State.REFUSED),
+    ):
+        upload = importing.create_upload(project, "sets.jsonl", lines([content]), "public", None)
+        importing.import_upload(upload.pk)
+        upload.refresh_from_db()
+        assert upload.state == state
+        assert [item.key for item in project.stages.get(key=stage).items.all()] == ["a"]

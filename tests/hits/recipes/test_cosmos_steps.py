@@ -159,6 +159,7 @@ def test_a_valid_set_gets_it_for_the_answer_that_was_computed():
     item = a_set(1)
     wrong = next(each for each in texts(item.data) if each != item.data["intended"])
     assert texts(as_released(item, wrong))[wrong] == NONE_OF_THE_ABOVE
+    assert as_released(replace(item, conclusion="of another rule"), wrong) is item.data
     assert as_released(item, None) is item.data
 
 
@@ -236,6 +237,34 @@ def test_every_none_of_the_above_is_where_the_verdict_or_the_computation_put_it(
         wrong = [answer for n, answer in enumerate(answers) if n != rows[item.key]["label"]]
         assert (right == NONE_OF_THE_ABOVE) == (item.conclusion == "unanswerable")
         assert (NONE_OF_THE_ABOVE in wrong) == (item.key == "s001")
+
+
+def test_a_larger_draw_holds_the_smaller_one_and_new_sets_hardly_change_it():
+    collected = collection()
+    few, more = ({item.key for item in draw("human", collected, count, seed=3)} for count in (5, 9))
+    assert few < more and len(more) == 9
+    collected.items += (a_set(90, paragraph="p001"),)
+    assert len(few & {item.key for item in draw("human", collected, 5, seed=3)}) >= 3
+
+
+def test_a_paragraph_that_two_files_brought_is_in_one_split():
+    twins = [a_set(number, paragraph=f"p{number % 20}") for number in range(40)]
+    twins = [replace(item, document_key=f"file-{number}") for number, item in enumerate(twins)]
+    collected = Kept(*twins, test_sets=14, dev_sets=6, best_written=10, best_kept_share=0.5)
+    release = build_release(collected)
+    paragraphs = {name: {row["context"] for row in jsonl(release, name)} for name in release.counts}
+    assert release.counts == {"train": 20, "dev": 6, "test": 14}
+    assert sum(map(len, paragraphs.values())) == len(set().union(*paragraphs.values())) == 20
+
+
+def test_sets_that_came_with_none_of_the_above_are_a_part_of_the_share():
+    sets = [a_set(number) for number in range(20)]
+    for item in sets[:9]:
+        item.data["candidates"][0]["text"] = NONE_OF_THE_ABOVE
+    said = COMPUTATIONS[0].run(Kept(*sets), {"folds": 2}, 3, None)
+    found = [each.key for each in said if isinstance(each, Found)]
+    assert len(found) == 14 - 9
+    assert not set(found) & {item.key for item in sets[:9]}
 
 
 def test_a_release_says_what_was_replaced_and_counts_its_questions():

@@ -84,6 +84,14 @@ def test_splits_are_told_in_one_pass_and_a_paragraph_in_two_of_them_counts_once_
         split_tallies([("overall", SETS[0])])
 
 
+@given(some.lists(some.tuples(questions, some.integers(0, 3), some.sampled_from(["Bo went.", "We. Waited."]))))
+def test_tallies_of_different_paragraphs_add_up_to_one_of_all(asked):
+    sets = [Set(question, label=label, context=context) for question, label, context in asked]
+    added = tally(one for one in sets if one.context == "Bo went.")
+    added.absorb(tally(one for one in sets if one.context != "Bo went."))
+    assert added == tally(sets)
+
+
 def drawn(tree):
     svg = ElementTree.fromstring(prefix_chart(tree))
     return svg, [(part, part.find("title").text) for part in svg.findall("svg")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
+from hits.flow import releasing
 from hits.flow.projects import create_project
 from hits.models import Item, Project, Release
+from hits.recipes.source import ReleaseContent
 from hits.views import releases
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
@@ -21,8 +24,6 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def project(alice: Any) -> Project:
-    from decimal import Decimal
-
     made = create_project("Ferry", "record", Decimal("10"), "lab@example.org", alice, seed=1)
     for _ in range(4):
         make.item(made.stages.get(position=1), state=Item.State.KEPT)
@@ -38,6 +39,17 @@ def test_the_preview_counts_splits_and_shows_the_statistics(project: Project, cl
     for said in ("train", "dev", "test", "Unique passages", "Tokens a query"):
         assert said in text
     assert not Release.objects.exists()
+
+
+def test_the_preview_shows_what_another_recipe_measures(client: Client, alice: Any, monkeypatch: Any) -> None:
+    measured = {"overall": {"unanswerable_share": 0.25, "own_measure": 7}}
+    content = ReleaseContent({}, {"train": 3}, statistics=measured)
+    monkeypatch.setattr(releasing, "_build", lambda project: content)
+    made = create_project("Sets", "cosmos", Decimal("10"), "lab@example.org", alice, seed=1)
+    text = client.get(_address("release-preview", made)).content.decode()
+    for row in ('Share that is unanswerable</th><td class="n">0.25', 'Own measure</th><td class="n">7'):
+        assert row in text
+    assert "Queries" not in text
 
 
 def test_htmx_gets_the_preview_as_a_part(project: Project, client: Client) -> None:
@@ -74,10 +86,29 @@ def test_a_large_release_is_made_in_the_background(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(tasks.make_release, "delay", lambda *arguments: asked.append(arguments))
-    make.figures(project.stages.get(position=1), items=releases.SMALL + 1)
+    make.figures(project.stages.get(position=2), items=releases.SMALL + 1)
     client.post(_address("make-release", project))
     assert [pk for pk, _ in asked] == [project.pk]
     assert not Release.objects.exists()
+
+
+def test_only_what_is_small_is_counted_whenever_somebody_looks(project: Project, client: Client) -> None:
+    address = _address("release-preview", project)
+    assert f'hx-get="{address}"' in client.get(_address("releases", project)).content.decode()
+    make.figures(project.stages.get(position=2), items=releases.SMALL + 1)
+    text = client.get(_address("releases", project)).content.decode()
+    assert "hx-get" not in text
+    assert f'href="{address}"' in text
+
+
+def test_making_a_release_builds_its_content_once(
+    project: Project, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Project] = []
+    real = releasing._build
+    monkeypatch.setattr(releasing, "_build", lambda of: built.append(of) or real(of))
+    client.post(_address("make-release", project), follow=True)
+    assert built == [project]
 
 
 def test_a_downloaded_file_has_the_bytes_of_its_sum(project: Project, client: Client) -> None:
