@@ -2,7 +2,8 @@
 
 Times on one machine wobble; so the pages are compared with their own time at 100 items in the same run.
 BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server. Then the calls of a job, counted by the
-marketplace: tests.benchmarks.calls; and the marketplace alone, with many more HITs: tests.benchmarks.market.
+marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs: tests.benchmarks.market; and rules and
+releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def main() -> int:
     for url in databases:
         drop(url)
     status = _whole_stack(databases)
-    for alone in ("tests.benchmarks.calls", "tests.benchmarks.market"):
+    for alone in ("tests.benchmarks.calls", "tests.benchmarks.market", "tests.benchmarks.cosmos"):
         status = max(status, subprocess.run([sys.executable, "-m", alone], cwd=ROOT).returncode)
     return status
 
