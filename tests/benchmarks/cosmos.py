@@ -2,8 +2,8 @@
 
 Part of `make bench`; alone: `python -m tests.benchmarks.cosmos`. Three validators judged each of 35,588 sets. Times:
 what another vote rule would conclude, judging all again, a release. A release must not hold the sets in memory, so one
-is made of 5,000 sets and one of all, each in a process of its own. COSMOS_SETS makes it smaller,
-TEST_DATABASE_URL names the PostgreSQL server.
+is made of 5,000 sets and one of all, each in a process of its own; below 5,000 that tells little. COSMOS_SETS makes it
+smaller, TEST_DATABASE_URL names the PostgreSQL server.
 """
 
 from __future__ import annotations
