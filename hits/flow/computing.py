@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.flow.collecting import Rows
@@ -65,7 +66,7 @@ def run(pk: int) -> int:
         except (_Stopped, LeaseLostError):
             return 0
         except Exception as error:
-            _note(found, state=ComputationRun.State.FAILED, error=f"{error}", finished_at=timezone.now())
+            _running(found).update(state=ComputationRun.State.FAILED, error=f"{error}", finished_at=timezone.now())
             raise
 
 
@@ -99,8 +100,9 @@ def _begin(found: ComputationRun) -> bool:
     return bool(standing.update(state=ComputationRun.State.RUNNING, started_at=found.started_at or timezone.now()))
 
 
-def _note(found: ComputationRun, **values: Any) -> None:
-    ComputationRun.objects.filter(pk=found.pk).update(**values)
+def _running(found: ComputationRun) -> QuerySet[ComputationRun]:
+    """The run, unless a lead has stopped it."""
+    return ComputationRun.objects.filter(pk=found.pk, state=ComputationRun.State.RUNNING)
 
 
 def _run(found: ComputationRun, held: Held) -> int:
@@ -122,20 +124,18 @@ def _advance(found: ComputationRun, held: Held, said: Progress) -> None:
         values["log"] = found.log
     if said.checkpoint is not None:
         values["checkpoint"] = said.checkpoint
-    running = ComputationRun.objects.filter(pk=found.pk, state=ComputationRun.State.RUNNING)
-    if not running.update(**values):
+    if not _running(found).update(**values):
         raise _Stopped
 
 
 def _conclude(found: ComputationRun, of: Computation, results: Mapping[str, dict[str, Any]]) -> int:
     stage = found.project.stages.get(key=of.stage)
+    items = 0
     with transaction.atomic():
-        running = ComputationRun.objects.filter(pk=found.pk, state=ComputationRun.State.RUNNING)
-        if not running.update(state=ComputationRun.State.DONE, finished_at=timezone.now(), items=len(results)):
-            raise _Stopped
         for keys in chunks(list(results)):
             rows = Item.objects.filter(stage=stage, key__in=keys).values_list("pk", "key")
-            ComputationResult.objects.bulk_create(
-                [ComputationResult(run=found, item_id=pk, data=results[key]) for pk, key in rows], batch_size=CHUNK
-            )
-    return len(results)
+            made = [ComputationResult(run=found, item_id=pk, data=results[key]) for pk, key in rows]
+            items += len(ComputationResult.objects.bulk_create(made, batch_size=CHUNK))
+        if not _running(found).update(state=ComputationRun.State.DONE, finished_at=timezone.now(), items=items):
+            raise _Stopped
+    return items
