@@ -22,7 +22,7 @@ test: $(TOOLS) ## run every test that this machine can run, and say what it coul
 check: $(TOOLS) ## lint, formatting and types
 	@$(BIN)/python -m ops.check
 
-demo: $(RUNTIME) ## the main job end to end with a simulated crowd; INPUT=file for your own examples
+demo: $(RUNTIME) ## the main job end to end with a simulated crowd; RECIPE=cosmos for another, INPUT=file for your own
 	@$(BIN)/python -m ops.demo
 
 bench: $(TOOLS) ## measure against the stated limits

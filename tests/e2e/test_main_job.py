@@ -1,7 +1,7 @@
 """The main job on a whole stack, a file at one end and a release at the other, with a simulated crowd in between.
 
-What comes out is checked from outside by `ops.demo_checks`; and that those checks see something when it is wrong is
-checked by spoiling copies of the two databases.
+What comes out is checked from outside by `ops.demo_checks_record`; and that those checks see something when it is wrong
+is checked by spoiling copies of the two databases.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ops import demo_checks
-from ops.demo import demonstrate
 from ops.demo_checks import CheckFailedError, Demonstration
+from ops.demo_record import checks, demonstrate
 from ops.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,9 +47,9 @@ def demonstration(on_files: Stack, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_a_file_becomes_a_release_with_nothing_doubled_lost_or_unpaid(demonstration: Demonstration) -> None:
-    checked = dict(demo_checks.run(demonstration))
+    checked = dict(checks(demonstration))
     assert len(checked) == 8
-    assert len(demonstration.spammers) == 2
+    assert len(demonstration.of_kind("spammer")) == 2
     counts = demonstration.releases[0].report["counts"]
     assert counts["train"] and counts["dev"] and counts["test"]
 
@@ -77,9 +76,9 @@ def test_the_checks_notice_what_is_wrong(
         copy(Path(settings[variable]) / name, tmp_path / name)
         settings[variable] = str(tmp_path)
     with sqlite3.connect(tmp_path / file) as connection:
-        connection.execute(statement.format(token=f"'{demonstration.namespace}.1.1'"))
+        connection.execute(statement.format(token=f"'{demonstration.started['namespace']}.1.1'"))
     with pytest.raises(CheckFailedError, match=message):
-        list(demo_checks.run(replace(demonstration, settings=settings)))
+        list(checks(replace(demonstration, settings=settings)))
 
 
 def test_the_checks_notice_a_release_that_was_changed(demonstration: Demonstration, tmp_path: Path) -> None:
@@ -89,7 +88,7 @@ def test_the_checks_notice_a_release_that_was_changed(demonstration: Demonstrati
     spoiled.write_bytes(spoiled.read_bytes().replace(b"harbour", b"harvest", 1))
     found = replace(demonstration, releases=[first, replace(second, folder=tmp_path / "spoiled")])
     with pytest.raises(CheckFailedError, match="train.json differs"):
-        list(demo_checks.run(found))
+        list(checks(found))
 
 
 def copy(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""The requester's part of `make demo`, one step a process: `manage.py demo start|wait|release`."""
+"""The requester's part of `make demo`, one step a process: `manage.py demo start|wait|compute|draw|release`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.crowd.scaling import numbers_for
-from hits.flow import blocking, importing, projects, publishing, releasing
-from hits.models import Assignment, Batch, Block, Hit, Item, Project, Stage, Upload
+from hits.flow import blocking, computing, drawing, importing, projects, publishing, releasing, reviewing
+from hits.models import Assignment, Batch, Block, ComputationRun, Hit, Item, Project, Stage, Upload
 from hits.models.needs import waiting
-from hits.tasks import import_upload, publish_batch
+from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
 
 LOOK_SECONDS = 1.0
 SAY_SECONDS = 5.0
@@ -32,11 +32,19 @@ class Command(BaseCommand):
         steps = parser.add_subparsers(dest="step", required=True)
         start = steps.add_parser("start")
         start.add_argument("input", type=Path)
+        start.add_argument("--recipe", default="record")
+        start.add_argument("--options", type=json.loads, default={}, help="the recipe's options that differ, as JSON")
         start.add_argument("--seed", type=int, default=7)
         start.add_argument("--budget", type=Decimal, default=Decimal("1000.00"))
         wait = steps.add_parser("wait")
         wait.add_argument("project", type=int)
         wait.add_argument("--seconds", type=float, default=600)
+        compute = steps.add_parser("compute")
+        compute.add_argument("project", type=int)
+        compute.add_argument("computation")
+        draw = steps.add_parser("draw")
+        draw.add_argument("project", type=int)
+        draw.add_argument("stage")
         release = steps.add_parser("release")
         release.add_argument("project", type=int)
         release.add_argument("folder", type=Path)
@@ -45,6 +53,8 @@ class Command(BaseCommand):
         steps: dict[str, Callable[[dict[str, Any]], None]] = {
             "start": self._start,
             "wait": self._wait,
+            "compute": self._compute,
+            "draw": self._draw,
             "release": self._release,
         }
         steps[options["step"]](options)
@@ -54,17 +64,19 @@ class Command(BaseCommand):
         user = _lead()
         project = projects.create_project(
             f"Demonstration {options['seed']}",
-            "record",
+            options["recipe"],
             options["budget"],
             "lead@annotate.invalid",
             user,
+            options=options["options"],
             seed=options["seed"],
         )
         upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
         import_upload.delay(upload.pk)
         items = _imported(upload)
         first = project.stages.get(position=1)
-        numbers = numbers_for(items)
+        # Other numbers are for answers that are compared with references.
+        numbers = numbers_for(items) if first.quality else None
         if numbers:
             projects.want_answers(first, numbers.answers, numbers.need)
             first.quality = asdict(numbers.policy)
@@ -77,7 +89,7 @@ class Command(BaseCommand):
             "namespace": project.namespace,
             "items": items,
             "answers": first.answers,
-            "need": first.rule["params"]["need"],
+            "need": first.rule["params"].get("need"),
             "numbers": numbers.in_words() if numbers else "",
             "price": str(quote.total),
         }
@@ -90,6 +102,7 @@ class Command(BaseCommand):
         while left := list(unfinished(project)):
             if time.monotonic() > end:
                 raise CommandError(f"Not through after {options['seconds']:g} seconds: {'; '.join(left)}.")
+            _approve(project)
             if time.monotonic() - said > SAY_SECONDS:
                 said = time.monotonic()
                 self._say(project)
@@ -99,15 +112,30 @@ class Command(BaseCommand):
     def _say(self, project: Project) -> None:
         for stage in project.stages.select_related("summary").filter(summary__items__gt=0):
             found = stage.summary
+            words = "".join(f", {count} {word}" for _, word, count in found.conclusions)
             self.stdout.write(
                 f"  {stage.title}: {found.items} items, {found.open} at workers, {found.kept} kept, "
-                f"{found.dropped} dropped; {found.answers} answers"
+                f"{found.dropped} dropped{words}; {found.answers} answers"
             )
         blocks = project.blocks.exclude(state=Block.State.UNDONE).count()
         project.account.refresh_from_db()
         account = project.account
         self.stdout.write(f"  {blocks} workers blocked; ${account.paid:,.2f} paid, ${account.reserved:,.2f} reserved")
         self.stdout.flush()
+
+    def _compute(self, options: dict[str, Any]) -> None:
+        """Prints JSON: how many items got a result, whichever process took it up."""
+        project = Project.objects.get(pk=options["project"])
+        run = computing.start(project, options["computation"], {}, _lead())
+        compute.delay(run.pk)
+        self.stdout.write(json.dumps({"items": _computed(run)}))
+
+    def _draw(self, options: dict[str, Any]) -> None:
+        """As many as the recipe says, published as they come. Prints JSON: how many."""
+        stage = Stage.objects.get(project=options["project"], key=options["stage"])
+        drawn = drawing.draw(stage, stage.draws)
+        publish_arrivals.delay(stage.pk)
+        self.stdout.write(json.dumps({"items": drawn}))
 
     def _release(self, options: dict[str, Any]) -> None:
         """Writes the files; prints JSON: number, whether it is new, digest, counts, notes, scores."""
@@ -141,6 +169,26 @@ def _imported(upload: Upload, seconds: float = 60) -> int:
             raise CommandError(f"{upload.name} was refused with {upload.fault_count} faults. {faults}")
         time.sleep(0.1)
     raise CommandError(f"{upload.name} was not imported within {seconds:g} seconds: does the worker run?")
+
+
+def _computed(run: ComputationRun, seconds: float = 60) -> int:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        run.refresh_from_db()
+        if run.state == ComputationRun.State.DONE:
+            return run.items
+        if run.state == ComputationRun.State.FAILED:
+            raise CommandError(f"{run.key} failed: {run.error}")
+        time.sleep(0.1)
+    raise CommandError(f"{run.key} was not done within {seconds:g} seconds: does the worker run?")
+
+
+def _approve(project: Project) -> None:
+    """What was written is paid as it comes; whether it is any good, the next stage finds out."""
+    for stage in project.stages.filter(approval=Stage.Approval.REVIEW):
+        held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="")
+        if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
+            finish_reviews.delay(stage.pk)
 
 
 def unfinished(project: Project) -> Iterator[str]:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from hits.crowd.hands.clickable_entity import Choice, choose
 from hits.crowd.key import Truth
-from hits.crowd.people import choose, gather
+from hits.crowd.people import gather
 from hits.crowd.scaling import Numbers, numbers_for
-from hits.crowd.task_page import Choice
 from hits.formats import record
 from hits.quality.blocking import Policy, Tally, binomial_p_below, workers_to_block
 from hits.text.passages import mention_groups
-from ops.demo import ACCURACY, SPAMMERS, WORKERS
+from ops.demo_record import ACCURACY, SPAMMERS, WORKERS
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "samples" / "record.jsonl"

@@ -1,0 +1,39 @@
+"""What `make demo` says before it starts anything, and what it reads from a crowd."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from ops import demo, demo_cosmos
+from ops.demo_crowd import people
+from ops.surroundings import StackError
+
+
+def test_each_recipe_with_a_demonstration_is_found() -> None:
+    assert {"cosmos", "record"} <= set(demo.recipes())
+    assert not {"checks", "crowd"} & set(demo.recipes())
+
+
+def test_an_unknown_recipe_is_refused_with_those_that_there_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["demo", "--recipe", "squad"])
+    with pytest.raises(SystemExit):
+        demo.main()
+    assert "there is no demonstration of 'squad'; there are: cosmos, record" in capsys.readouterr().err
+
+
+def test_stories_without_a_key_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(StackError, match="our-key.jsonl"):
+        demo_cosmos.key_of(tmp_path / "our-stories.txt")
+    assert demo_cosmos.key_of(demo_cosmos.SAMPLE).name == "cosmos-key.jsonl"
+
+
+def test_the_kinds_of_workers_are_read_from_the_crowds_table() -> None:
+    table = (
+        "worker id        kind     answers\nAAAA             careless       18\n(not there)      careful         0\n"
+    )
+    assert people(table) == {"AAAA": "careless"}
