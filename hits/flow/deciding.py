@@ -170,10 +170,12 @@ def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
 
 
 def _measure(stage: Stage) -> None:
-    """What the protocol measures over the answers of a stage whose rule only measures, such as EM and F1."""
-    if stage.rule["name"] != "measured":
-        return
+    """What the protocol measures over the answers: of items, such as how often the majority is right, under any rule;
+    of single answers, such as EM and F1, where the rule only measures.
+    """
     protocol = protocol_of(stage)
+    if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
+        return
     labels = Label.objects.filter(stage=stage, void=False, item__state=Item.State.KEPT)
     if isinstance(protocol, ItemwiseProtocol):
         scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]))
