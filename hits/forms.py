@@ -35,30 +35,20 @@ def _whole_number() -> forms.TextInput:
 
 class NewProjectForm(forms.Form):
     name = forms.CharField(max_length=120, label="Name")
-    recipe = forms.ChoiceField(label="Recipe", help_text="Which data set's stages, pay and rules it starts with.")
+    recipe = forms.ChoiceField(
+        label="Recipe",
+        help_text="Which data set's stages, pay and rules it starts with. Its options have a page in the project.",
+    )
     budget = MoneyField(
         label="Budget, $", help_text="Rewards and fees together never exceed it. It can be raised later."
     )
     contact_email = forms.EmailField(
         label="Contact e-mail", help_text="Workers see it on every task page and may write to it."
     )
-    eval_share = forms.DecimalField(
-        label="Evaluation share, %",
-        min_value=Decimal(0),
-        max_value=Decimal(100),
-        required=False,
-        help_text="Part of the public articles that is set aside for dev and test. Empty: as the recipe says.",
-        widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
-    )
 
     def __init__(self, *arguments: Any, recipes: list[tuple[str, str]], **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.fields["recipe"].choices = recipes  # type: ignore[attr-defined]
-
-    def options(self) -> dict[str, Any]:
-        """What overrides the recipe's options."""
-        share = self.cleaned_data.get("eval_share")
-        return {} if share is None else {"eval_share": float(share / 100)}
 
 
 class ImportForm(forms.Form):

@@ -32,8 +32,8 @@ LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
 REQUESTER = ("--ds=tests.settings.annotate", "--nomigrations")
 MARKETPLACE = ("--ds=tests.settings.marketplace", "--nomigrations")
 NO_DJANGO = ("-p", "no:django")
-# Two owners of a browser cannot share a process, so the task page's browser tests have one of their own.
-TASK_PAGE = "tests/hits/serving/test_browser.py"
+# Two owners of a browser cannot share a process, so the task pages' browser tests have one of their own.
+TASK_PAGES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/hits/serving/test_*browser.py")))
 # SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
 # money, sums, order and JSON in its own SQL, and one life from end to end.
 HARVESTING = "tests/hits/flow/harvest/test_harvesting.py::"
@@ -158,10 +158,10 @@ def groups(server: str | None) -> list[Group]:
         Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=stricter),
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
         Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=LEADS_PAGES),
-        Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=(TASK_PAGE,)),
+        Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=TASK_PAGES),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
-        Group("Task page in a browser", (TASK_PAGE,), REQUESTER),
+        Group("Task pages in a browser", TASK_PAGES, REQUESTER),
     ]
 
 

@@ -37,7 +37,7 @@ def new(request: LeadRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         project = room.create_project(
-            given["name"], given["recipe"], given["budget"], given["contact_email"], request.user, form.options()
+            given["name"], given["recipe"], given["budget"], given["contact_email"], request.user
         )
         messages.success(request, f"{project.name} is there. Import a file to fill its first stage.")
         return redirect("project", project.slug)

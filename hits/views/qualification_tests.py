@@ -138,7 +138,7 @@ def _edit(
         next_row=len(shown) + 1,
         most_questions=MOST_QUESTIONS,
         fill_form=forms.KnownQuestionsForm(row.project),
-        known=testing.known_items(row.project).count(),
+        known=testing.known_items(row.project).exists(),
         faults=faults,
         from_file=from_file,
     )

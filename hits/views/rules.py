@@ -36,7 +36,7 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         "note": "",
         "units": ruling.units(stage).items(),
         "templates": ruling.templates(stage),
-        "editions": _editions(stage),
+        "editions": ruling.editions(stage),
         **_progress(request, stage),
         **more,
     }
@@ -46,11 +46,6 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
 def _asked_text(request: HttpRequest, stage: Stage) -> str:
     titles = {known.title: known.text for known in ruling.templates(stage)}
     return titles.get(request.GET.get("template", "")) or ruling.text_of(stage)
-
-
-def _editions(stage: Stage) -> list[tuple[RuleEdition, int]]:
-    verdicts = ruling.verdicts_by_edition(stage)
-    return [(row, verdicts.get(row.number, 0)) for row in ruling.editions(stage)]
 
 
 @for_stage(VERB)

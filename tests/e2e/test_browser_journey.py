@@ -83,10 +83,15 @@ def _start_project(page: Page) -> None:
     page.get_by_label("Name").fill("Ferry news")
     page.get_by_label("Budget").fill("50")
     page.get_by_label("Contact e-mail").fill("lab@example.org")
-    page.get_by_label("Evaluation share").fill("0")
+    page.get_by_label("Recipe").select_option(label="ReCoRD")
     page.get_by_role("button", name="Start the project").click()
     expect(page.get_by_role("heading", name="Ferry news")).to_be_visible()
     accessible(page)
+    page.get_by_role("link", name="Options").click()
+    page.get_by_label("Eval share").fill("0")
+    page.get_by_role("button", name="Save options").click()
+    accessible(page)
+    page.get_by_role("link", name="Ferry news").first.click()
 
 
 def _import(page: Page, file: Path) -> None:

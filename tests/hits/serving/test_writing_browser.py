@@ -179,7 +179,7 @@ def test_every_fault_is_told_at_its_field_and_the_first_gets_the_focus(new_page,
     submit(page)
     empty = "Incorrect answer 2 of question 1 is empty. Write it."
     long = "Incorrect answer 3 of question 1 has 8,000 characters. Shorten it to 300 or fewer."
-    assert page.get_by_role("alert").locator("p").all_inner_texts() == [empty, long]
+    expect(page.get_by_role("alert").locator("p")).to_have_text([empty, long])
     expect(field(page, "q1_incorrect2")).to_be_focused()
     expect(field(page, "q1_incorrect2")).to_have_accessible_description(empty)
     expect(field(page, "q1_incorrect3")).to_have_accessible_description(re.compile(f"^{re.escape(long)}"))

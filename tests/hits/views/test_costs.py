@@ -47,7 +47,9 @@ def test_the_number_of_queries_does_not_grow(world: World, client: Client, marke
     assert {name: len(queries) for name, queries in after.items()} == {
         name: len(queries) for name, queries in before.items()
     }
-    assert [query for queries in after.values() for query in queries if BIG_TABLES.search(query)] == []
+    counted = [query for queries in after.values() for query in queries if BIG_TABLES.search(query)]
+    # What waits to be judged has an index of its own, which holds nothing else.
+    assert [query for query in counted if not query.endswith('"hits_item"."stale")')] == []
 
 
 def test_the_project_list_takes_the_same_queries_for_one_project_and_for_ten(client: Client, alice: Any) -> None:

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from hits.flow import projects
 from hits.models import LedgerEntry, Project, Upload
+from hits.recipes import available
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example
 from tests.hits.views.conftest import World
@@ -34,23 +35,27 @@ def test_a_lead_without_projects_reads_what_to_do(client: Client) -> None:
 
 
 def test_a_project_starts_from_a_recipe_with_its_stages_and_budget(client: Client, alice: Any) -> None:
-    reply = _new(client, eval_share="25")
+    reply = _new(client)
     project = Project.objects.get(name="Ferry")
     assert reply.headers["Location"] == reverse("project", args=[project.slug])
     keys = project.stages.order_by("position").values_list("key", flat=True)
     assert list(keys) == ["validate", "revalidate", "human", "reasoning"]
-    assert (project.account.budget, project.options["eval_share"]) == (Decimal("1200.00"), 0.25)
+    assert (project.account.budget, project.options["eval_share"]) == (Decimal("1200.00"), 0.18)
     assert list(project.owners.all()) == [alice]
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"budget": "-1"}, {"budget": "1.005"}, {"recipe": "nope"}, {"contact_email": "x"}, {"eval_share": "101"}]
-)
+@pytest.mark.parametrize("wrong", [{"budget": "-1"}, {"budget": "1.005"}, {"recipe": "nope"}, {"contact_email": "x"}])
 def test_a_wrong_field_starts_nothing_and_says_why(client: Client, wrong: dict[str, str]) -> None:
     reply = _new(client, **wrong)
     assert reply.status_code == 400
     assert b"errorlist" in reply.content
     assert not Project.objects.exists()
+
+
+@pytest.mark.parametrize("recipe", available())
+def test_every_recipe_can_be_started_from_its_page(client: Client, recipe: str) -> None:
+    assert _new(client, recipe=recipe).status_code == 302
+    assert client.get(reverse("project", args=["ferry"])).status_code == 200
 
 
 def test_two_projects_of_one_name_have_two_addresses(client: Client) -> None:
