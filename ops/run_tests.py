@@ -109,7 +109,9 @@ MARKETPLACE_ON_POSTGRESQL = (
     "tests/marketplace/wire/test_life_of_a_hit.py",
     "tests/marketplace/wire/test_qualification_tests.py",
 )
-# The longest group of one database, halved: a process has one core.
+# Parts of the longest groups of one database: a process has one core.
+WORKERS_SITE = ("tests/marketplace/site",)
+ROOMS = ("tests/hits/flow",)
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 GROUP_SECONDS = 1500
 
@@ -155,9 +157,11 @@ def groups(server: str | None) -> list[Group]:
     stacks = [path for path in ("tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
-        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=stricter),
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
-        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=LEADS_PAGES),
+        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=(*stricter, *WORKERS_SITE)),
+        Group("Marketplace's site on SQLite", WORKERS_SITE, MARKETPLACE),
+        Group("Rooms on SQLite", ROOMS, REQUESTER),
+        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(*LEADS_PAGES, *ROOMS)),
         Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=TASK_PAGES),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
@@ -262,8 +266,8 @@ def _database_name() -> str:
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     outcomes = {}
-    # Four on two cores: half of their time they wait for servers and browsers.
-    with ThreadPoolExecutor(4) as pool:
+    # Six on two cores: most of their time they wait for servers and browsers.
+    with ThreadPoolExecutor(6) as pool:
         begun = {pool.submit(run, group): group for group in wanted}
         for done in as_completed(begun):
             group = begun[done]
