@@ -142,8 +142,16 @@ def test_times_are_shown_in_the_viewers_zone_also_after_a_swap(world: World, ope
     assert "UTC" not in page.locator("#funnel time").inner_text()
 
 
-def test_the_release_page_fetches_its_preview(world: World, opened: Opener) -> None:
+def test_the_release_page_of_a_small_project_fetches_its_preview(world: World, opened: Opener) -> None:
+    StageSummary.objects.filter(stage=world.stage).update(items=400)
     page = opened(world.url("releases"))
+    expect(page.locator("main")).to_contain_text("Nothing has come through the stages yet")
+
+
+def test_the_release_page_of_a_large_project_waits_until_it_is_asked(world: World, opened: Opener) -> None:
+    page = opened(world.url("releases"))
+    assert not page.get_by_text("Nothing has come through the stages yet").count()
+    page.get_by_role("link", name="Count splits").click()
     expect(page.locator("main")).to_contain_text("Nothing has come through the stages yet")
 
 
