@@ -23,6 +23,7 @@ from hits.formats import cosmos, stories
 from hits.formats.faults import Fault, FormatErrors
 from hits.formats.tables import COSMOS_TYPES, FORMATS, Format, write_all
 from hits.recipes.cosmos import splitting
+from hits.recipes.sampling import sample
 from hits.recipes.source import (
     Collected,
     Computation,
@@ -175,7 +176,7 @@ def _choose_least_challenging(
     # Every set teaches the scorers, also those that stay as they are.
     sets = [one for one in valid if not offers_none(one.answers)]
     wanted = round(len(valid) * collected.options["none_share"]) - (len(valid) - len(sets))
-    chosen = set(_sample((one.key for one in sets), wanted, f"none of the above {seed}"))
+    chosen = set(sample((one.key for one in sets), wanted, f"none of the above {seed}"))
     said: list[Progress] = []
     choices = least_challenging(
         sets,
@@ -269,18 +270,13 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     part = {HUMAN: "test", REASONING: "dev"}[stage_key]
     parts = split_of(written_sets(collected), collected.options, seed).of
     fit = [key for key in _drawable(collected, stage_key) if parts.get(key) == part]
-    drawn = set(_sample(fit, count, f"draw {stage_key} {seed}"))
+    drawn = set(sample(fit, count, f"draw {stage_key} {seed}"))
     least = _least(collected)
     return [
         NextItem(stage_key, item.key, as_released(item, least.get(item.key)), parent=(VALIDATE, item.key))
         for item in collected.judged(VALIDATE)
         if item.key in drawn
     ]
-
-
-def _sample(keys: Iterable[str], count: int, seed: str) -> list[str]:
-    """At most `count` of the keys. A larger sample holds the smaller one, and a key that is new moves few others."""
-    return sorted(keys, key=lambda key: blake2b(f"{seed} {key}".encode(), digest_size=16).digest())[: max(0, count)]
 
 
 def _drawable(collected: Collected, stage_key: str) -> Iterator[str]:

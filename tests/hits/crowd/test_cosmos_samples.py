@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -13,17 +11,12 @@ import pytest
 from hits.crowd.key import AnswerKey
 from hits.protocols.question_writing.protocol import protocol
 from hits.recipes import load
-
-SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+from tests.hits.crowd.builders import SAMPLES, builder
 
 
 @pytest.fixture(scope="module")
 def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("samples_build_cosmos", SAMPLES / "build_cosmos.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return builder("build_cosmos")
 
 
 @pytest.fixture(scope="module")

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from hits.formats import record
 from hits.recipes.record.steps import mark
-
-SAMPLES = Path(__file__).resolve().parents[3] / "samples"
+from tests.hits.crowd.builders import SAMPLES, builder
 
 
 @pytest.fixture(scope="module")
 def build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("samples_build", SAMPLES / "build.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return builder("build")
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from scipy.stats import binom
 
 from hits.crowd.people import draw
 from hits.flow import deciding, drawing, importing, projects, scoring
-from hits.models import Assignment, Item, Project, Stage
+from hits.models import Assignment, Item, Project, Stage, StageSummary
 from hits.protocols.choosing import order_of, shuffled
 from tests.hits import factories
 
@@ -147,6 +147,8 @@ def test_verdicts_and_human_score_are_what_chance_says(project: Project) -> None
     assert drawing.draw(human, DRAWN) == DRAWN
     answered(human, chosen)
     right = human.items.filter(conclusion="right").count()
+    measured = StageSummary.objects.get(stage=human).scores
+    assert (measured["n"], measured["majority"]) == (DRAWN, pytest.approx(100 * right / DRAWN))
     found = compared(
         [
             ("valid (C4)", counts["valid"], SETS, chances()["valid"]),
