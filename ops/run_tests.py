@@ -23,6 +23,7 @@ from xml.etree import ElementTree
 
 import psycopg2
 
+from ops.chromium import NoBrowserError, whole
 from ops.ensure_database import drop
 from ops.surroundings import ROOT, StackError, whole_environment
 
@@ -250,8 +251,10 @@ def missing(server: str | None) -> list[str]:
     found = []
     if server is None:
         found.append(f"No PostgreSQL at {LOCAL_SERVER} and no TEST_DATABASE_URL: tested on SQLite only.")
-    if not (os.environ.get("CHROMIUM") or shutil.which("chromium")):
-        found.append("No Chromium (install chromium, or set CHROMIUM): no page was tried in a browser.")
+    try:
+        whole()
+    except NoBrowserError as error:
+        found.append(f"{error} No page was tried in a browser.")
     if not shutil.which("docker-compose"):
         found.append("No docker-compose: docker-compose.yml was not checked.")
     if not (ROOT.parent / "shared" / "data").is_dir():

@@ -5,7 +5,6 @@ Starts a stack of its own with the sample project and some simulated answers. CH
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import sys
@@ -17,6 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from playwright.sync_api import Error as PageError
 from playwright.sync_api import Page, sync_playwright
 
+from ops.chromium import ARGUMENTS, NoBrowserError, quick
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
@@ -30,16 +30,17 @@ NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/admin/|^/static/")
 
 
 def main() -> int:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not chromium:
-        print("No Chromium: install it, or say where it is in CHROMIUM.", file=sys.stderr)
+    try:
+        chromium = quick()
+    except NoBrowserError as error:
+        print(error, file=sys.stderr)
         return 1
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as data_dir, Stack(Path(data_dir)) as stack, sync_playwright() as playwright:
         stack.manage("load_sample")
         stack.manage("crowd", "--key", "samples/record.jsonl", "--max-answers", str(ANSWERS), "--time-scale", "0.2")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         count = 0
         for side, url, name, password in (
             ("lead", stack.web_url, "lead", "lead-sample-password"),

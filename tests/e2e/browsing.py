@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,18 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Playwright, expect, sync_playwright
 
+from ops.chromium import ARGUMENTS, whole
 from tests.axe import violations
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 BLOCKING = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": True}}
 
 
@@ -33,7 +23,7 @@ def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
     preferences.parent.mkdir(parents=True)
     preferences.write_text(json.dumps(BLOCKING))
     context: BrowserContext = playwright.chromium.launch_persistent_context(
-        str(folder), executable_path=CHROMIUM, headless=True, args=ARGUMENTS, viewport={"width": 1280, "height": 800}
+        str(folder), executable_path=whole(), headless=True, args=ARGUMENTS, viewport={"width": 1280, "height": 800}
     )
     context.set_default_timeout(20_000)
     page = context.pages[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ops.chromium import ARGUMENTS, NoBrowserError, whole
 from ops.ensure_database import drop
 from ops.stack import Stack
 from ops.surroundings import second_database
@@ -46,10 +46,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> 
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not chromium:
+    try:
+        return {"executable_path": whole(), "args": ARGUMENTS}
+    except NoBrowserError as error:
         complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
-        complain("No Chromium: install it, or say where it is in CHROMIUM.")
-    flags = ("no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking")
-    more = ("disable-component-update", "disable-sync", "disable-dev-shm-usage")
-    return {"executable_path": chromium, "args": [f"--{flag}" for flag in flags + more]}
+        complain(str(error))

@@ -14,10 +14,10 @@ from playwright.sync_api import Browser, BrowserType, Page
 
 from hits.models import Hit
 from hits.models.links import task_url
+from ops.chromium import ARGUMENTS, quick
 from tests.hits import factories as make
 from tests.hits.serving import story
 
-ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 WORKER, ASSIGNMENT = "AREADER01", "3ASSIGNMENT01"
 
 
@@ -103,7 +103,7 @@ def chromium(browser_type: BrowserType) -> Iterator[Browser]:
     with pytest.MonkeyPatch.context() as patch:
         # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = browser_type.launch(executable_path="/usr/bin/chromium", args=ARGS)
+        browser = browser_type.launch(executable_path=quick(), args=ARGUMENTS)
         yield browser
         browser.close()
 

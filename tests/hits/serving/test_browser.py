@@ -10,6 +10,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
@@ -84,9 +85,12 @@ def test_an_answer_by_keyboard_alone(new_page, task_address, marketplace):
     page = new_page()
     page.goto(task_address())
     stops = []
-    while not stops or stops[-1] != "yes":  # the first tick box
-        page.keyboard.press("Tab")
+
+    def at_the_first_tick_box() -> bool:
         stops.append(focused(page))
+        return stops[-1] == "yes"
+
+    press_until(page, "Tab", at_the_first_tick_box)
     names = dict.fromkeys(story.TEXT[start : end + 1] for start, end in story.MENTIONS)
     assert [stop for stop in stops if re.fullmatch(r"\d+-\d+", str(stop))] == [story.places(name)[0] for name in names]
     page.keyboard.press("Shift+Tab")

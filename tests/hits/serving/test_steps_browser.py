@@ -9,6 +9,7 @@ from hits.models import Draft
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.keyboard import press_until
 from tests.hits.serving.question_set import CANDIDATES, DOCUMENT, SET, fields
 from tests.hits.serving.test_browser import PHONE, settle, submit, submitted
 
@@ -81,8 +82,7 @@ def test_five_steps_by_keyboard_alone(new_page, task_address, marketplace):
     page = new_page()
     page.goto(task_address())
     page.locator(".instructions summary").focus()
-    while page.evaluate("document.activeElement.type") != "radio":
-        page.keyboard.press("Tab")
+    press_until(page, "Tab", lambda: page.evaluate("document.activeElement.type") == "radio")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     for number, text in enumerate(PATH[1:4], 2):
@@ -90,8 +90,7 @@ def test_five_steps_by_keyboard_alone(new_page, task_address, marketplace):
         expect(heading(page)).to_be_focused()
         page.keyboard.press("Tab")
         page.keyboard.press("Space")
-        while not page.get_by_role("radio", name=text).is_checked():
-            page.keyboard.press("ArrowDown")
+        press_until(page, "ArrowDown", page.get_by_role("radio", name=text).is_checked)
         page.keyboard.press("Enter")
     at_step(page, 5)
     expect(heading(page)).to_be_focused()

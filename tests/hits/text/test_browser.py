@@ -1,6 +1,5 @@
 """What runs in workers' and leads' browsers says the same as the server, and everybody can read it."""
 
-import os
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,12 +13,11 @@ from playwright.sync_api import Page, sync_playwright
 from hits.text.overlap import Limits, advice, reused_share
 from hits.text.set_statistics import Prefix, prefix_chart
 from hits.text.words import FUNCTION_WORDS, content_words, words
+from ops.chromium import ARGUMENTS, quick
 from tests.axe import violations
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js"
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 # Later characters may be letters to one side only.
 KNOWN = some.characters(exclude_categories=("Cs", "Cn")).filter(lambda letter: unicodedata.category(letter) != "Cn")
 ODD = [
@@ -66,7 +64,7 @@ limits = some.builds(
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
         yield browser.new_page(viewport={"width": 360, "height": 740}, color_scheme="dark")
         browser.close()
 

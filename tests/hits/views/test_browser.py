@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hits.flow import deciding
 from hits.models import Batch, Stage, StageSummary
+from ops.chromium import ARGUMENTS, quick
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -21,8 +21,6 @@ from tests.hits.views.conftest import PAGES, World, build_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
@@ -34,7 +32,7 @@ LOOKS = [(1280, "light"), (360, "dark")]
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
         yield started
         started.close()
 

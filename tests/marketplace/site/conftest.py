@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,10 @@ from django.test import Client
 
 from marketplace.models import Assignment, Hit, HitType, Worker
 from marketplace.verbs import assignments
+from ops.chromium import ARGUMENTS, NoBrowserError, quick
 
 # The browser's driver runs an event loop in the thread that also talks to the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 TASK_PAGE = b"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Task</title></head><body>
 <main><h1>A task</h1><form method="post"><input type="hidden" name="assignmentId">
@@ -92,13 +91,11 @@ def requirement(
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    if not Path(CHROMIUM).exists():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no Chromium at {CHROMIUM}: install it, or say where it is in CHROMIUM")
-        pytest.skip(f"no Chromium at {CHROMIUM}; set CHROMIUM to try another")
-    flags = ("no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking")
-    more = ("disable-component-update", "disable-sync", "disable-dev-shm-usage")
-    return {"executable_path": CHROMIUM, "args": [f"--{flag}" for flag in flags + more]}
+    try:
+        return {"executable_path": quick(), "args": ARGUMENTS}
+    except NoBrowserError as error:
+        complain = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        complain(str(error))
 
 
 class _TaskPage(BaseHTTPRequestHandler):
