@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from hits import protocols, recipes
-from hits.models import Item, Project, Qualification, Stage
+from hits.models import Document, Item, Project, Qualification, Stage
 from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.needs import chunks
 from hits.mturk.errors import MarketplaceError
@@ -94,13 +94,37 @@ def make_items(stage: Stage, items: Sequence[tuple[Item, NextItem]]) -> int:
     known: set[str] = set()
     for some in chunks([made.key for _, made in items]):
         known.update(stage.items.filter(key__in=some).values_list("key", flat=True))
+    new = [(parent, made) for parent, made in items if made.key not in known]
+    documents = _make_documents(stage.project, new)
     rows = [
-        Item(stage=stage, document_id=parent.document_id, parent=parent, key=made.key, data=made.data)
-        for parent, made in items
-        if made.key not in known
+        Item(
+            stage=stage,
+            document_id=documents[made.document.key] if made.document else parent.document_id,
+            parent=parent,
+            key=made.key,
+            data=made.data,
+        )
+        for parent, made in new
     ]
     Item.objects.bulk_create(rows, batch_size=1000)
     return len(rows)
+
+
+def _make_documents(project: Project, items: Sequence[tuple[Item, NextItem]]) -> dict[str, int]:
+    """Make the documents that the project lacks, each of the origin and purpose of the one it was written for.
+
+    Returns their rows by key; several items may be about one.
+    """
+    wanted = {made.document.key: (parent.document, made.document) for parent, made in items if made.document}
+    rows = [
+        Document(project=project, key=key, origin=old.origin, purpose=old.purpose, data=new.data)
+        for key, (old, new) in wanted.items()
+    ]
+    Document.objects.bulk_create(rows, batch_size=1000, ignore_conflicts=True)
+    found: dict[str, int] = {}
+    for some in chunks(list(wanted)):
+        found.update(project.documents.filter(key__in=some).values_list("key", "pk"))
+    return found
 
 
 def ensure_hit_type(stage: Stage, market: Gateway) -> str:

@@ -72,7 +72,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
 def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
     """The first votes that count, in the order of their submission, one a worker; later ones are spare."""
     votes: dict[int, list[Vote]] = defaultdict(list)
-    rows = Label.objects.filter(item__in=pks, void=False).order_by("assignment__submitted_at", "id")
+    rows = Label.objects.filter(item__in=pks, void=False, undone_at=None).order_by("assignment__submitted_at", "id")
     first: dict[tuple[int, int], tuple[int, Vote]] = {}
     columns = ("item", "worker__pk", "assignment", "unit", "value", "correct")
     for item, worker, assignment, unit, value, correct in rows.values_list(*columns):

@@ -85,6 +85,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         quality=vars(spec.quality) if spec.quality else {},
         not_workers_of=list(spec.asks_other_workers_than),
         draws=spec.draws,
+        grants=spec.grants,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         auto_publish=not spec.draws,
     )

@@ -1,6 +1,7 @@
 """The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
 
 from hits.models.answers import Assignment, Draft, Label, Verdict
+from hits.models.changes import ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
@@ -10,7 +11,7 @@ from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
 from hits.models.qualification_tests import NotOfferedError, QualificationScore, QualificationTest
 from hits.models.rules import RuleEdition
-from hits.models.workers import Block, Qualification, Worker, WorkerStat
+from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
     "Account",
@@ -27,8 +28,10 @@ __all__ = [
     "Document",
     "Draft",
     "Extension",
+    "Grant",
     "Hit",
     "Item",
+    "ItemChange",
     "Label",
     "Lease",
     "LedgerCheck",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 from hits.models.projects import Item, Stage
@@ -69,6 +70,8 @@ class Label(models.Model):
     value = models.JSONField()
     correct = models.BooleanField(null=True, help_text="Against the reference; empty where there is none.")
     void = models.BooleanField(default=False, help_text="The worker is blocked.")
+    undone_at = models.DateTimeField(null=True, help_text="When a lead took it back: then it counts for nothing.")
+    undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment", "unit", name="label_once_a_unit")]

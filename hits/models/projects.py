@@ -87,6 +87,12 @@ class Stage(models.Model):
     rule = models.JSONField(default=dict, help_text="The vote rule as data: name, version, params.")
     rule_edition = models.PositiveIntegerField(default=1, help_text="Counts the rules that this stage has had.")
     draws = models.PositiveIntegerField(default=0, help_text="Items that a draw brings by default; 0: none is drawn.")
+    grants = models.SlugField(
+        max_length=60,
+        blank=True,
+        db_index=False,
+        help_text="A qualification that everybody gets who has answered here.",
+    )
     quality = models.JSONField(default=dict, help_text="The blocking policy; empty for none.")
     not_workers_of = models.JSONField(
         default=list, help_text="Keys of stages whose workers are excluded, item by item."

@@ -49,6 +49,41 @@ class Qualification(models.Model):
         return self.key
 
 
+class Grant(models.Model):
+    """A qualification of the project that a worker has, given by a lead or by having answered in a stage.
+
+    The row is the intent of the calls: "intended" and "withdrawing" are written before the marketplace is asked.
+    """
+
+    class State(models.TextChoices):
+        INTENDED = "intended", "Being granted"
+        GRANTED = "granted", "Granted"
+        WITHDRAWING = "withdrawing", "Being withdrawn"
+        WITHDRAWN = "withdrawn", "Withdrawn"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="grants")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="grants")
+    key = models.SlugField(max_length=60, help_text="The qualification, as stages name it.")
+    state = models.CharField(max_length=11, choices=State.choices, default=State.INTENDED)
+    stage = models.ForeignKey(
+        Stage, on_delete=models.SET_NULL, null=True, help_text="Where the worker answered; empty: a lead gave it."
+    )
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True)
+    error = models.TextField(blank=True, help_text="Why the marketplace did not grant or withdraw it.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                "project", "key", "worker", condition=~models.Q(state="withdrawn"), name="one_standing_grant_a_worker"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.worker}: {self.get_state_display()}"
+
+
 class Block(models.Model):
     """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock."""
 

@@ -67,8 +67,16 @@ class JudgedItem:
 
 
 @dataclass(frozen=True)
+class NewDocument:
+    """A text that a worker wrote, as a document of its own. `key` is unique within the project."""
+
+    key: str
+    data: Json
+
+
+@dataclass(frozen=True)
 class NextItem:
-    """An item for a later stage, about the same document. `key` is unique within that stage.
+    """An item for a later stage, about the same document or about a new one. `key` is unique within that stage.
 
     `parent` is the (stage, key) of the item that it was drawn from; what follows from a verdict has it anyway.
     """
@@ -77,6 +85,7 @@ class NextItem:
     key: str
     data: Json
     parent: tuple[str, str] | None = None
+    document: NewDocument | None = None
 
 
 @dataclass(frozen=True)

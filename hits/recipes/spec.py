@@ -63,6 +63,7 @@ class StageSpec:
     """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage.
 
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
+    `grants` is a qualification of the project that everybody gets who has answered here; empty for none.
     """
 
     key: str
@@ -84,6 +85,7 @@ class StageSpec:
     asks_other_workers_than: tuple[str, ...]
     feeds: str | None
     draws: int
+    grants: str
 
 
 @dataclass(frozen=True)
@@ -293,9 +295,17 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "asks_other_workers_than": table.items("asks_other_workers_than", lambda i: isinstance(i, str), "stage keys"),
         "feeds": table.text("feeds", 60, "") or None,
         "draws": table.whole("draws", 0, 1_000_000, 0),
+        "grants": _grants(table),
     }
     table.refuse_rest()
     return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
+
+
+def _grants(table: Table) -> str:
+    given = table.text("grants", 60, "")
+    if given and not _is_own(given):
+        table.say("grants", f"must be a qualification of the project's own, such as part-one, not {given!r}")
+    return given
 
 
 def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
