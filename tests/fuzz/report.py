@@ -26,6 +26,11 @@ class Report:
     def requests(self) -> int:
         return sum(self.counts.values())
 
+    @property
+    def dropped(self) -> int:
+        """Requests that got no answer, counted with status 0."""
+        return sum(count for (_, _, status), count in self.counts.items() if not status)
+
     def lines(self) -> list[str]:
         """Requests by operation or page and by status, then the failures."""
         seconds = time.monotonic() - self._started

@@ -51,8 +51,9 @@ def fuzz(url: str, seed: str, stop: Callable[[Report], bool], threads: int = 4, 
         for thread in crowd:
             thread.join(60)
     _look(gate, report, pool)
-    if sum(count for (_, _, status), count in report.counts.items() if not status) * 1000 > report.requests:
-        report.fail("the server", "more than one connection in a thousand was dropped")
+    # One may always meet its end in the moment in which it is used again, however short the run.
+    if report.dropped > 1 + report.requests / 1000:
+        report.fail("the server", f"{report.dropped} connections were dropped, more than one in a thousand")
     return report
 
 
