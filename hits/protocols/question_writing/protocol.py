@@ -7,21 +7,19 @@ Form fields are named `q1_question`, `q1_category`, `q1_correct1`, `q1_incorrect
 
 from __future__ import annotations
 
-import json
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hits.protocols import evidence
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
-from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs, printed
+from hits.protocols.choosing import MAX_REMARK, remark
+from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
 from hits.protocols.optional import Setting
 from hits.text.overlap import Limits, advice
+from hits.text.written import alike, kept
 
 LONGEST = 300
-MAX_REMARK = 2000
-MOST_PASTES = 100
 CATEGORIES = (
     ("causes", "Causes"),
     ("effects", "Effects"),
@@ -40,13 +38,6 @@ DEFAULTS: Json = {
 }
 
 _CORRECT = ("Correct answer", "Second correct answer")
-# Each text is one line.
-_LINE_END = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_UNSEEN = {"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"}
-# Letters and a symbol that are drawn as nothing.
-_DRAWN_BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
-_SECONDS = re.compile("[0-9]{1,7}", re.ASCII)
 
 Fault = tuple[str, str]
 
@@ -168,30 +159,12 @@ class QuestionWriting:
         if faults:
             raise AnswerRefusedError([sentence for _, sentence in faults], [name for name, _ in faults])
         labels = [LabelValue(f"question{question.number}", _value(question), None) for question in questions]
-        evidence = LabelValue("evidence", _evidence(document["text"], questions, options, fields), None)
-        return CheckedAnswer((LabelValue("questions", len(questions), None), *labels, evidence), _remark(fields))
+        came = LabelValue("evidence", _evidence(document["text"], questions, options, fields), None)
+        return CheckedAnswer((LabelValue("questions", len(questions), None), *labels, came), remark(fields))
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
         return {}
-
-
-def kept(text: str) -> str:
-    """The text in one line, without control characters and outer space; empty where nothing of it can be seen."""
-    line = _CONTROL.sub("", _LINE_END.sub(" ", text)).strip()
-    seen = any(unicodedata.category(sign) not in _UNSEEN and sign not in _DRAWN_BLANK for sign in line)
-    return line if seen else ""
-
-
-def alike(text: str) -> str:
-    """What two texts share that differ in case, spacing, punctuation or unseen characters alone.
-
-    A text of nothing but punctuation stands for itself.
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    bare = "".join(" " if unicodedata.category(sign).startswith("P") else sign for sign in folded)
-    seen = "".join(sign for sign in bare if unicodedata.category(sign) != "Cf")
-    return " ".join(seen.split()) or " ".join(folded.split())
 
 
 def _numbers(settings: Json) -> range:
@@ -299,16 +272,15 @@ def _asked_twice(questions: Sequence[Question]) -> list[Fault]:
     return faults
 
 
-# Evidence and remark
+# Evidence
 
 
 def _evidence(text: str, questions: Sequence[Question], settings: Json, fields: Mapping[str, str]) -> Json:
     """How the answer came about. `pastes` and `seconds` are None where the page could not note them."""
     names = [field.name for question in questions for field in question.texts]
-    seconds = str(fields.get("seconds_open", ""))
     return {
-        "pastes": _pastes(str(fields.get("pastes", "")), names) if settings["pastes"] else None,
-        "seconds": int(seconds) if _SECONDS.fullmatch(seconds) else None,
+        "pastes": evidence.pastes(fields, names) if settings["pastes"] else None,
+        "seconds": evidence.seconds(fields),
         "advice": {name: said for question in questions for name, said in _advice(text, question, settings).items()},
     }
 
@@ -323,32 +295,6 @@ def _advice(text: str, question: Question, settings: Json) -> dict[str, dict[str
     ):
         found.setdefault(names[hint["field"]], {})[hint["kind"]] = round(hint["share"], 3)
     return found
-
-
-def _pastes(posted: str, names: Sequence[str]) -> list[Json] | None:
-    """[{"field", "characters"}, ...] as the page noted them, None where it noted nothing that can be read."""
-    try:
-        found = json.loads(posted)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(found, list) or not all(_is_paste(one) for one in found):
-        return None
-    return [{"field": one["field"], "characters": one["characters"]} for one in found if one["field"] in names][
-        :MOST_PASTES
-    ]
-
-
-def _is_paste(one: object) -> bool:
-    return (
-        isinstance(one, dict)
-        and isinstance(one.get("field"), str)
-        and type(one.get("characters")) is int
-        and 0 <= one["characters"] <= 10_000_000
-    )
-
-
-def _remark(fields: Mapping[str, str]) -> str:
-    return printed(str(fields.get("comment", "")))[:MAX_REMARK]
 
 
 protocol = QuestionWriting()

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
-from hits.protocols.question_writing.protocol import LONGEST, alike, kept, protocol
+from hits.protocols.question_writing.protocol import LONGEST, protocol
 from hits.text.overlap import reused_share
+from hits.text.written import alike, kept
 from tests.hits.protocols.writing import DOCUMENT, FIELDS, QUESTION
 
 SETTINGS = protocol.settings({})

@@ -1,11 +1,11 @@
-// Optional fields open by a button, advice follows what is written, pastes are noted by field and length.
+// Optional fields open by a button, advice follows what is written.
 // Without this script all fields are there, and the server computes the same advice for whoever reviews.
 "use strict";
 (function () {
-  const ADVISE_AFTER = 400, SPEAK_AFTER = 1500, MOST_PASTES = 100, NEAR = 0.8;
+  const ADVISE_AFTER = 400, SPEAK_AFTER = 1500, NEAR = 0.8;
   const form = document.querySelector("form"), announcer = document.querySelector("[data-announce]");
   const text = document.querySelector("[data-paragraph]").textContent;
-  const written = form.querySelector("[data-limits]").dataset, pastes = form.elements.pastes;
+  const written = form.querySelector("[data-limits]").dataset;
   const limits = {
     correct_reuse: Number(written.correctReuse), incorrect_reuse: Number(written.incorrectReuse), length_factor: Number(written.lengthFactor),
   };
@@ -15,7 +15,6 @@
   for (const field of fieldsOf(form)) field.removeAttribute("maxlength"); // too much is told, not cut off
   for (const part of document.querySelectorAll("[data-optional]")) fold(part);
   adviseAll();
-  if (pastes && !pastes.value) pastes.value = "[]";
 
   function fieldsOf(part, kind = "") {
     return [...part.querySelectorAll(kind ? `[data-kind="${kind}"]` : "[data-kind]")];
@@ -81,15 +80,6 @@
   });
 
   form.addEventListener("beforeinput", (event) => {
-    if (!event.target.dataset.kind) return;
-    if (event.inputType === "insertLineBreak") event.preventDefault(); // each text is one line
-    if (pastes && ["insertFromPaste", "insertFromDrop"].includes(event.inputType)) note(event);
+    if (event.target.dataset.kind && event.inputType === "insertLineBreak") event.preventDefault(); // each text is one line
   });
-
-  function note(event) {
-    const pasted = event.data ?? event.dataTransfer?.getData("text/plain") ?? "";
-    const noted = JSON.parse(pastes.value);
-    if (noted.length >= MOST_PASTES) return;
-    pastes.value = JSON.stringify([...noted, { field: event.target.name, characters: [...pasted].length }]);
-  }
 })();

@@ -1,0 +1,30 @@
+"""What somebody wrote into a field of one line: how it is kept, and when two such texts say the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LINE_END = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSEEN = {"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"}
+# Letters and a symbol that are drawn as nothing.
+_DRAWN_BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def kept(text: str) -> str:
+    """The text in one line, without control characters and outer space; empty where nothing of it can be seen."""
+    line = _CONTROL.sub("", _LINE_END.sub(" ", text)).strip()
+    seen = any(unicodedata.category(sign) not in _UNSEEN and sign not in _DRAWN_BLANK for sign in line)
+    return line if seen else ""
+
+
+def alike(text: str) -> str:
+    """What two texts share that differ in case, spacing, punctuation or unseen characters alone.
+
+    A text of nothing but punctuation stands for itself.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    bare = "".join(" " if unicodedata.category(sign).startswith("P") else sign for sign in folded)
+    seen = "".join(sign for sign in bare if unicodedata.category(sign) != "Cf")
+    return " ".join(seen.split()) or " ".join(folded.split())
