@@ -1,0 +1,129 @@
+"""Which of several workers' correct answers is taken: those that say the same count together, and the most win.
+
+Source: S. Ostermann et al. (2019), MCScript2.0, section 3.4, after S. Ostermann et al. (2018), MCScript. Answers are
+normalised; those of which one contains the other, and those less than three edits apart (V. Levenshtein 1966), say the
+same; the largest group wins, and one of several largest is drawn.
+
+Where the paper leaves a choice:
+- One answer contains another if the words of the other stand in it one after the other: "stove" is in "the gas stove",
+  and "car" is not in "the carpet".
+- Whatever says the same as a third answer is of its group, however far apart the two are.
+- Edits count however short the answers: "cat" and "car" say the same by this rule, as "2 cups" and "3 cups" do.
+- A number is one word ("three" is "3", "1,000" is "1000", "2.5" stays whole); punctuation counts for nothing.
+- An answer of nothing but dropped words ("and", "the") keeps them; one without any word ("?!") is compared as it is.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from rapidfuzz.distance import Levenshtein
+from text_to_num import alpha2digit
+
+from hits.text.words import words
+
+DROPPED_WORDS = frozenset({"and", "or", "to", "the", "a"})
+MOST_EDITS = 2
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# A point or colon between digits holds a number or a time together, which `words` would part.
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)+")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """`text` stands for `group`, the one of the `groups` that won; with `tie`, it was drawn among the largest.
+
+    Groups hold the answers as they were written, one for each worker who wrote them, in alphabetical order; larger
+    groups come first.
+    """
+
+    text: str
+    group: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+    tie: bool
+
+
+@lru_cache(maxsize=4096)
+def normal_form(answer: str) -> tuple[str, ...]:
+    """What of an answer is compared: its words in lower case, numbers as digits, without `DROPPED_WORDS`.
+
+    Raises ValueError for an answer of nothing but space.
+    """
+    bare = answer.strip().lower()
+    if not bare:
+        raise ValueError("an answer without any character cannot be compared")
+    digits = _THOUSANDS.sub("", alpha2digit(bare, "en", threshold=0))
+    found = tuple(_words(digits))
+    return tuple(word for word in found if word not in DROPPED_WORDS) or found or (bare,)
+
+
+def _words(text: str) -> Iterable[str]:
+    end = 0
+    for number in _NUMBER.finditer(text):
+        yield from words(text[end : number.start()])
+        yield number[0]
+        end = number.end()
+    yield from words(text[end:])
+
+
+def _contains(longer: Sequence[str], shorter: Sequence[str]) -> bool:
+    size = len(shorter)
+    return any(longer[at : at + size] == shorter for at in range(len(longer) - size + 1))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two answers say the same by themselves, without a third one between them."""
+    a, b = normal_form(one), normal_form(other)
+    if _contains(a, b) or _contains(b, a):
+        return True
+    return Levenshtein.distance(" ".join(a), " ".join(b), score_cutoff=MOST_EDITS) <= MOST_EDITS
+
+
+def groups(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The answers in groups that say the same, as `Selection` has them; their order makes no difference."""
+    ordered = sorted(answers)
+    of = list(range(len(ordered)))
+    for a, b in combinations(range(len(ordered)), 2):
+        if of[a] != of[b] and same(ordered[a], ordered[b]):
+            joined, gone = sorted((of[a], of[b]))
+            of = [joined if group == gone else group for group in of]
+    found = [tuple(answer for answer, own in zip(ordered, of, strict=True) if own == group) for group in set(of)]
+    return tuple(sorted(found, key=lambda group: (-len(group), group)))
+
+
+def representative(group: Sequence[str]) -> str:
+    """The wording that stands for a group, without space around it.
+
+    Of what most of the group wrote, compared in normal form, it is the most frequent wording; of several the shortest,
+    and of those the first in the alphabet.
+    """
+    wordings = [answer.strip() for answer in group]
+    forms = Counter(map(normal_form, wordings))
+    times = Counter(wordings)
+    return min(times, key=lambda text: (-forms[normal_form(text)], -times[text], len(text), text))
+
+
+def select(correct: Sequence[str], *, seed: str) -> Selection:
+    """The answer that most workers gave. Each of several largest groups has the same chance, which `seed` decides.
+
+    A seed that names the question too lets questions be drawn apart. Raises ValueError where there is no answer, or
+    one of nothing but space.
+    """
+    if not correct:
+        raise ValueError("there is no answer to select from")
+    found = groups(correct)
+    largest = [group for group in found if len(group) == len(found[0])]
+    group = random.Random(f"correct answer {seed}").choice(largest)
+    return Selection(representative(group), group, found, tie=len(largest) > 1)
+
+
+def still_incorrect(incorrect: Iterable[str], selected: Selection) -> list[str]:
+    """The incorrect answers, in their order, without those that are in normal form one of the selected group."""
+    right = {normal_form(answer) for answer in selected.group}
+    return [answer for answer in incorrect if normal_form(answer) not in right]
