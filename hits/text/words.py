@@ -1,6 +1,6 @@
 """What a word is: one rule for everything that counts words, on the server and in the browser.
 
-`hits/protocols/question_writing/static/advice.js` holds the same rule for workers' pages, and a test runs both.
+`static/task/words.js` holds the same rule for workers' pages, and a test runs both.
 They agree on every character that Unicode 14 knows; later ones may be letters to one side only.
 """
 
@@ -45,8 +45,20 @@ _SAME = str.maketrans("\u2019\u03c2", "'\u03c3")
 
 def words(text: str) -> list[str]:
     """The words in order, in lower case and composed form: letters, their marks and digits, joined by apostrophes."""
-    found: list[str] = _WORD.findall(unicodedata.normalize("NFC", text).lower().translate(_SAME))
+    found: list[str] = _WORD.findall(_folded(text))
     return found
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower().translate(_SAME)
+
+
+def placed(text: str) -> list[tuple[str, int, int]]:
+    """(word, start, end) in the order of the text, ends exclusive, in characters of the text as it is.
+
+    The words are those of `words`, unless a sign outside them changes what it is when it is composed.
+    """
+    return [(_folded(found[0]), *found.span()) for found in _WORD.finditer(text.translate(_SAME))]
 
 
 def content(found: Iterable[str]) -> list[str]:

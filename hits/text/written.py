@@ -1,4 +1,4 @@
-"""What somebody wrote into a field of one line: how it is kept, and when two such texts say the same."""
+"""What somebody wrote into a field: how it is kept, in one line or in several, and when two texts say the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 import unicodedata
 
 _LINE_END = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
+_LINES = re.compile("\r\n|[\n\v\f\r\x85\u2028\u2029]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_GAP = re.compile("\n{3,}")
 _UNSEEN = {"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"}
 # Letters and a symbol that are drawn as nothing.
 _DRAWN_BLANK = set("\u115f\u1160\u2800\u3164\uffa0")
@@ -17,6 +19,12 @@ def kept(text: str) -> str:
     line = _CONTROL.sub("", _LINE_END.sub(" ", text)).strip()
     seen = any(unicodedata.category(sign) not in _UNSEEN and sign not in _DRAWN_BLANK for sign in line)
     return line if seen else ""
+
+
+def kept_lines(text: str) -> str:
+    """The text line by line as `kept` has it; of several blank lines one stays, and none at the ends."""
+    lines = "\n".join(kept(line) for line in _LINES.split(text))
+    return _GAP.sub("\n\n", lines).strip("\n")
 
 
 def alike(text: str) -> str:

@@ -13,11 +13,15 @@ from playwright.sync_api import Page, sync_playwright
 from hits.text.overlap import Limits, advice, reused_share
 from hits.text.set_statistics import Prefix, prefix_chart
 from hits.text.words import FUNCTION_WORDS, content_words, words
+from hits.text.written import kept_lines
 from ops.chromium import ARGUMENTS, quick
 from tests.axe import violations
 
 ROOT = Path(__file__).resolve().parents[3]
-SCRIPT = ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js"
+SCRIPTS = [
+    ROOT / "static" / "task" / "words.js",
+    ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js",
+]
 # Later characters may be letters to one side only.
 KNOWN = some.characters(exclude_categories=("Cs", "Cn")).filter(lambda letter: unicodedata.category(letter) != "Cn")
 ODD = [
@@ -52,7 +56,24 @@ ODD = [
         "\u0301",
         "\ufeff",
     ],
-    *["24", "3.50", "old-fashioned", "snake_case", "\x00", "\x85", "\u2028", "\n", "the", "garden", "kettle", "train"],
+    *[
+        "24",
+        "3.50",
+        "old-fashioned",
+        "snake_case",
+        "\x00",
+        "\x85",
+        "\u2028",
+        "\n",
+        "a\x07b",
+        "c\td\x1ce",
+        "\u3164",
+        "\r\n",
+        "the",
+        "garden",
+        "kettle",
+        "train",
+    ],
 ]
 texts = some.lists(some.sampled_from(ODD) | some.text(KNOWN, max_size=6), max_size=12).map(" ".join)
 candidates = some.lists(texts, max_size=3)
@@ -69,6 +90,11 @@ def page() -> Iterator[Page]:
         browser.close()
 
 
+def load(page: Page) -> None:
+    for script in SCRIPTS:
+        page.evaluate(script.read_text(encoding="utf-8"))
+
+
 def some_cases():
     cases = []
 
@@ -82,25 +108,27 @@ def some_cases():
 
 
 def test_the_browser_gives_the_same_advice_as_the_server_on_any_text(page):
-    page.evaluate(SCRIPT.read_text(encoding="utf-8"))
+    load(page)
     cases = some_cases()
     given_ones = [[paragraph, right, wrong, asdict(limit)] for paragraph, right, wrong, limit in cases]
     computed = page.evaluate(
         """cases => cases.map(([paragraph, right, wrong, limits]) => [
-            advice.words(paragraph), advice.contentWords(paragraph), advice.advice(paragraph, right, wrong, limits),
+            words(paragraph), words.count(paragraph), advice.contentWords(paragraph),
+            advice.advice(paragraph, right, wrong, limits),
             right.map(answer => advice.reusedShare(answer, paragraph))])""",
         given_ones,
     )
     for (paragraph, right, wrong, limit), found in zip(cases, computed, strict=True):
         told = advice(paragraph, right, wrong, limits=limit)
         shares = [reused_share(answer, paragraph) for answer in right]
-        assert found == [words(paragraph), content_words(paragraph), told, shares]
-    levels = {(hint["kind"], hint["level"]) for found in computed for hint in found[2]}
+        counted = len(words(kept_lines(paragraph)))
+        assert found == [words(paragraph), counted, content_words(paragraph), told, shares]
+    levels = {(hint["kind"], hint["level"]) for found in computed for hint in found[3]}
     assert len(levels) == 4  # the cases had both kinds of advice, well and not
 
 
 def test_the_browser_knows_the_same_function_words_and_defaults(page):
-    page.evaluate(SCRIPT.read_text(encoding="utf-8"))
+    load(page)
     assert set(page.evaluate("[...advice.FUNCTION_WORDS]")) == FUNCTION_WORDS
     paragraph, right, wrong = "kettle garden train", ["kettle garden rain sun", "wind"], ["kettle one rain sun sea sky"]
     found = page.evaluate("texts => advice.advice(...texts)", [paragraph, right, wrong])

@@ -1,12 +1,11 @@
 // What a written answer shares with the paragraph, and how long it is, while it is being typed. This file knows no page:
-// it puts functions on `advice`, which compute what hits/text/overlap.py and hits/text/words.py do on the server.
-// A test runs both; change them together.
+// it puts functions on `advice`, which compute what hits/text/overlap.py and hits/text/words.py do on the server, and
+// takes its words from static/task/words.js. A test runs both sides; change them together.
 "use strict";
 (function () {
   const TINY = 1e-9, SHOWN = 5;
   const DEFAULTS = { correct_reuse: 0.4, incorrect_reuse: 0.4, length_factor: 2 };
-  const PART = "[\\p{L}\\p{N}][\\p{L}\\p{M}\\p{N}]*";
-  const WORD = new RegExp(`${PART}(?:'${PART})*`, "gu");
+  const words = window.words;
   const FUNCTION_WORDS = new Set(`
     s t d m re ve ll nt n't ca wo sha ai
     a an the this that these those some any each every either neither no none all both half another such other own
@@ -26,11 +25,6 @@
     not only just also too very more most much many few little less least same even still already almost always never
     often ever quite rather really well oh yes ok okay
   `.trim().split(/\s+/));
-
-  function words(text) {
-    const plain = text.normalize("NFC").toLowerCase().replaceAll("\u2019", "'").replaceAll("\u03c2", "\u03c3");
-    return plain.match(WORD) || [];
-  }
 
   function contentWords(text) {
     return words(text).map((word) => word.replace(/'s$/, "")).filter((word) => !FUNCTION_WORDS.has(word));
@@ -98,5 +92,5 @@
     });
   }
 
-  window.advice = { words, contentWords, reusedShare, advice, FUNCTION_WORDS };
+  window.advice = { contentWords, reusedShare, advice, FUNCTION_WORDS };
 })();
