@@ -46,3 +46,34 @@ class ItemwiseProtocol(TaskProtocol, Protocol):
 
         An answer says a value of each unit, and of `<unit>.correct` where the unit was compared with a reference.
         """
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one label changes in its item: texts by what they are called, before and after; `after` None is deleted.
+
+    `title` says what is changed ("Question 2"), `reason` why, in words; it may be empty.
+    """
+
+    title: str
+    action: str
+    reason: str
+    before: Mapping[str, str]
+    after: Mapping[str, str] | None
+
+
+@runtime_checkable
+class ChangingProtocol(TaskProtocol, Protocol):
+    """Its answers change the very item that they are about, and a lead may take each change back.
+
+    A label is a change exactly if its value is an object whose `action` is a word of `actions`, which are (word, what
+    a lead reads): so changes are found in a table without looking at every label.
+    """
+
+    actions: tuple[tuple[str, str], ...]
+
+    def change(self, item: Json, unit: str, value: Any) -> Change | None:
+        """None for a label that changes nothing."""
+
+    def left_out(self, item: Json, changes: Mapping[str, Any]) -> str:
+        """Why nothing of the item is left after these label values by unit, a sentence; empty where something is."""

@@ -7,7 +7,6 @@ choices that an item lacks come from the settings. A question set is an item too
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from hits.protocols.given_settings import (
     paragraphs,
     printed,
 )
+from hits.protocols.majorities import right_shares
 from hits.protocols.optional import Setting
 
 NO, OPTIONAL, REQUIRED = "no", "optional", "required"
@@ -126,24 +126,8 @@ class MultipleChoice:
         return {"accuracy": choosing.percent(sum(right), len(right)), "n": len(right)} if right else {}
 
     def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
-        """{"accuracy" of single answers, "majority" of the items' majorities, "answers", "ties", "n" items}, both
-        shares in percent, over the items that have gold; an answer of several choices is right if every box is.
-
-        The majority is what was said most often of a question, or of each box. A tie is not right.
-        """
-        answers = [[_compared(said) for said in given] for _, _, given in items]
-        judged = [given for given in answers if given and all(given)]
-        if not judged:
-            return {}
-        single = [_all_right(answer) for given in judged for answer in given]
-        majorities = [_majority(given) for given in judged]
-        return {
-            "accuracy": choosing.percent(sum(single), len(single)),
-            "majority": choosing.percent(majorities.count(True), len(judged)),
-            "ties": majorities.count(None),
-            "answers": len(single),
-            "n": len(judged),
-        }
+        """As `majorities.right_shares`, over the items that have gold; of several choices every box has to be right."""
+        return right_shares([given for _, _, given in items])
 
 
 def _shown(document: Json, item: Json, settings: Json, worker: str) -> list[Json]:
@@ -202,32 +186,6 @@ def _labels(choices: Sequence[Json], item: Json, settings: Json, chosen: Sequenc
         )
         for choice in choices
     ]
-
-
-_Compared = dict[str, tuple[Any, bool]]
-
-
-def _compared(said: Mapping[str, Any]) -> _Compared:
-    """(value, whether it is right) by unit, of the units that were compared with gold."""
-    return {unit: (value, said[f"{unit}.correct"]) for unit, value in said.items() if f"{unit}.correct" in said}
-
-
-def _all_right(answer: _Compared) -> bool:
-    return all(right for _, right in answer.values())
-
-
-def _majority(answers: Sequence[_Compared]) -> bool | None:
-    """Whether the majority of every unit is right; None where one has no majority."""
-    majorities = [_most([answer[unit] for answer in answers if unit in answer]) for unit in answers[0]]
-    return None if None in majorities else all(majorities)
-
-
-def _most(said: Sequence[tuple[Any, bool]]) -> bool | None:
-    """Whether the value that was said most often is right; None for a tie."""
-    (first, count), *others = Counter(value for value, _ in said).most_common()
-    if others and others[0][1] == count:
-        return None
-    return dict(said)[first]
 
 
 protocol = MultipleChoice()

@@ -1,0 +1,58 @@
+"""How often single answers are right, and how often the majority of all answers to an item is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hits.protocols.base import Json
+from hits.protocols.choosing import percent
+
+Said = Mapping[str, Any]
+_Compared = dict[str, tuple[Any, bool]]
+
+
+def right_shares(items: Sequence[Sequence[Said]]) -> Json:
+    """{"accuracy" of single answers, "majority" of the items' majorities, "answers", "ties", "n" items}, both shares
+    in percent, over the items whose answers were compared with a reference; empty without any.
+
+    `items` holds, item by item, what each answer says, as `ItemwiseProtocol.item_scores` gets it. An answer of several
+    units is right if every unit is. The majority is what was said most often of each unit; a tie is not right.
+    """
+    answers = [[_compared(said) for said in given] for given in items]
+    judged = [given for given in answers if given and all(given)]
+    if not judged:
+        return {}
+    single = [_all_right(answer) for given in judged for answer in given]
+    majorities = [_majority(given) for given in judged]
+    return {
+        "accuracy": percent(sum(single), len(single)),
+        "majority": percent(majorities.count(True), len(judged)),
+        "ties": majorities.count(None),
+        "answers": len(single),
+        "n": len(judged),
+    }
+
+
+def _compared(said: Said) -> _Compared:
+    """(value, whether it is right) by unit, of the units that were compared with a reference."""
+    return {unit: (value, said[f"{unit}.correct"]) for unit, value in said.items() if f"{unit}.correct" in said}
+
+
+def _all_right(answer: _Compared) -> bool:
+    return all(right for _, right in answer.values())
+
+
+def _majority(answers: Sequence[_Compared]) -> bool | None:
+    """Whether the majority of every unit is right; None where one has no majority."""
+    majorities = [_most([answer[unit] for answer in answers if unit in answer]) for unit in answers[0]]
+    return None if None in majorities else all(majorities)
+
+
+def _most(said: Sequence[tuple[Any, bool]]) -> bool | None:
+    """Whether the value that was said most often is right; None for a tie."""
+    (first, count), *others = Counter(value for value, _ in said).most_common()
+    if others and others[0][1] == count:
+        return None
+    return dict(said)[first]
