@@ -6,7 +6,7 @@ window.questionRules = (function () {
   const UNSEEN = /\p{Cf}/gu, APOSTROPHES = /[`\u00b4\u02bb\u02bc\u2018\u201b\u2032\uff07]/g;
 
   function questionWords(text) {
-    return wordsOf(text.replace(UNSEEN, "").replace(APOSTROPHES, "'").normalize("NFKC"));
+    return words(text.replace(UNSEEN, "").replace(APOSTROPHES, "'").normalize("NFKC"));
   }
 
   function asked(text) {

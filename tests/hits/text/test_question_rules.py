@@ -27,7 +27,7 @@ OPENINGS = [
         "\u200fDid they go there?",
         "\u202bDid they go there?",
         "\ufeffDid they go there?",
-        "D\u00adi\u200bd they go?",
+        "D\u00adi\u200bd it go on?",
     ],
     *["1. Did they go there?", "(1) Was it there, then?", "- Did they go there?", "Ｄｉｄ they go there?"],
     *["Didn't they go there?", "Didn’t they go there?", "Didnʼt they go there?", "Didn`t they go there?"],
