@@ -18,6 +18,7 @@ from hits.flow import (
     compensating,
     computing,
     deciding,
+    granting,
     harvesting,
     importing,
     listening,
@@ -68,6 +69,9 @@ def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
 def conclude_stage(stage_pk: int) -> int:
     """From harvested answers to verdicts, blocks, further answers and the next stage's items."""
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
+    # Before they are scored: as long as answers are not, a crash brings this back.
+    if granting.grant_for_answers(stage):
+        finish_grants.delay(stage.project_id)
     scoring.score(stage)
     if blocking.is_due(stage):
         check_quality(stage_pk)
@@ -140,6 +144,17 @@ def undo_block(block_pk: int) -> None:
     row = Block.objects.select_related("stage__project", "worker").get(pk=block_pk)
     blocking.undo(row, None)
     conclude_project.delay(row.project_id)
+
+
+@shared_task
+def finish_grants(project_pk: int) -> int:
+    """What the marketplace does not answer to stays written down, and `resume_all` comes back to it."""
+    project = Project.objects.get(pk=project_pk)
+    try:
+        return granting.finish(project)
+    except MarketplaceError as error:
+        log.warning("Qualifications of %s wait: %s", project, error)
+        return 0
 
 
 @shared_task
@@ -237,6 +252,7 @@ def resume_all() -> int:
         *(ensure_events.s(pk) for pk in listening.deaf_stages()),
         *(import_upload.s(pk) for pk in importing.unfinished()),
         *(finish_blocks.s(pk) for pk in blocking.unfinished()),
+        *(finish_grants.s(pk) for pk in granting.unfinished()),
         *(finish_reviews.s(pk) for pk in reviewing.unfinished()),
         *(conclude_stage.s(pk) for pk in _unconcluded()),
         *(top_up.s(pk) for pk in topping_up.unfinished()),

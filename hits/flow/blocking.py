@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
-from hits.flow.common import gateway, own_qualification, sentence
+from hits.flow.qualifying import Turns
 from hits.models import Assignment, Block, Item, Label, Stage, Worker
-from hits.models.leases import Held, lease
+from hits.models.holding import POOR_QUALITY
+from hits.models.leases import lease
 from hits.models.summaries import refresh_summary
-from hits.mturk.errors import GoneError, MarketplaceError, RefusedError, UnreachableError, WrongStateError
-from hits.mturk.gateway import Gateway
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
 
-QUALIFICATION = "poor-quality"
 LEASE_SECONDS = 30
+TURNS = Turns[Block](
+    give=Block.State.INTENDED,
+    given=Block.State.GRANTED,
+    take=Block.State.LIFTING,
+    taken=Block.State.UNDONE,
+    taken_at="undone_at",
+    reason="The block was undone.",
+    key=lambda row: POOR_QUALITY,
+)
 # Sentences on the stage's page; there are more only when the marketplace refuses every grant.
 SHOWN = 5
 
@@ -105,76 +111,20 @@ def _void(stage: Stage, worker: Worker, void: bool) -> None:
 def finish(stage: Stage) -> int:
     """Make the grants and revocations of the stage's project that are intended and not made; returns how many.
 
-    Both are harmless to repeat, and one that is refused holds up no other: its row says why. Raises
-    UnreachableError when the marketplace does not answer. Another process at it makes it return 0; what is
+    Raises UnreachableError when the marketplace does not answer. Another process at it makes it return 0; what is
     intended meanwhile, that process takes up.
     """
     with lease(f"blocks:{stage.project_id}", seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
-        done, tried = 0, set[tuple[int, str]]()
+        done, rows = 0, Block.objects.filter(project=stage.project_id)
         try:
-            while rows := _to_make(stage.project_id, tried):
-                tried |= {(row.pk, row.state) for row in rows}
-                outcomes = _make(stage, rows, held)
-                done += sum(_record(row, outcome) for row, outcome in outcomes)
-                _raise_unreachable(outcomes)
+            for made in TURNS.carry_out(stage.project, rows, held):
+                done += made
         finally:
             if done:
                 refresh_summary(stage)
         return done
-
-
-def _to_make(project_pk: int, tried: Collection[tuple[int, str]]) -> list[Block]:
-    rows = Block.objects.filter(project=project_pk, state__in=[Block.State.INTENDED, Block.State.LIFTING])
-    return [row for row in rows.select_related("worker").order_by("id") if (row.pk, row.state) not in tried]
-
-
-def _make(stage: Stage, rows: Sequence[Block], held: Held) -> list[tuple[Block, None | MarketplaceError]]:
-    market = gateway()
-    qualification = _qualification_type_id(stage, market)
-
-    def work(row: Block) -> None:
-        if row.state == Block.State.INTENDED:
-            market.grant(qualification, row.worker.worker_id)
-        else:
-            _revoke(market, qualification, row.worker.worker_id)
-
-    return market.run(work, rows, beat=held.renew)
-
-
-def _revoke(market: Gateway, qualification: str, worker_id: str) -> None:
-    """A worker who does not hold it any more, or never did, is what was wanted."""
-    try:
-        market.revoke(qualification, worker_id, "The block was undone.")
-    except (GoneError, WrongStateError):
-        pass
-    except RefusedError as error:
-        if "Granted" not in error.message:
-            raise
-
-
-def _record(row: Block, outcome: None | MarketplaceError) -> int:
-    """A block that was lifted while it was granted stays lifted: its revocation comes next."""
-    standing = Block.objects.filter(pk=row.pk, state=row.state)
-    if isinstance(outcome, UnreachableError):
-        return 0
-    if isinstance(outcome, MarketplaceError):
-        standing.update(error=sentence(outcome))
-        return 0
-    if row.state == Block.State.INTENDED:
-        return standing.update(state=Block.State.GRANTED, error="")
-    return standing.update(state=Block.State.UNDONE, undone_at=timezone.now(), error="")
-
-
-def _raise_unreachable(outcomes: Sequence[tuple[Block, object]]) -> None:
-    for _, outcome in outcomes:
-        if isinstance(outcome, UnreachableError):
-            raise outcome
-
-
-def _qualification_type_id(stage: Stage, market: Gateway) -> str:
-    return own_qualification(stage, QUALIFICATION, market)
 
 
 def undo(row: Block, user: User | None) -> None:

@@ -151,7 +151,7 @@ def _spec(stage: Stage, market: Gateway) -> HitTypeSpec:
 def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
     key = given["qualification"]
     found: dict = {
-        "QualificationTypeId": SYSTEM_QUALIFICATIONS.get(key) or own_qualification(stage, key, market),
+        "QualificationTypeId": SYSTEM_QUALIFICATIONS.get(key) or own_qualification(stage.project, key, market),
         "Comparator": given["comparator"],
         "ActionsGuarded": given.get("guards", "PreviewAndAccept"),
     }
@@ -162,19 +162,15 @@ def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
     return found
 
 
-def own_qualification(stage: Stage, key: str, market: Gateway) -> str:
+def own_qualification(project: Project, key: str, market: Gateway) -> str:
     """The id of the project's qualification of that name: a test's, or one made when it is wanted first."""
-    test = stage.project.qualification_tests.filter(key=key).first()
+    test = project.qualification_tests.filter(key=key).first()
     if test:
         return test.qualification_type_id
-    existing = Qualification.objects.filter(project=stage.project, key=key).first()
+    existing = Qualification.objects.filter(project=project, key=key).first()
     if existing:
         return existing.qualification_type_id
-    name = f"{key.replace('-', ' ').capitalize()}: {stage.project.name} ({stage.project.namespace[:6]})"
-    made = market.ensure_qualification_type(
-        name, QUALIFICATIONS.get(key, f"Granted by the project {stage.project.name}.")
-    )
-    row, _ = Qualification.objects.get_or_create(
-        project=stage.project, key=key, defaults={"qualification_type_id": made}
-    )
+    name = f"{key.replace('-', ' ').capitalize()}: {project.name} ({project.namespace[:6]})"
+    made = market.ensure_qualification_type(name, QUALIFICATIONS.get(key, f"Granted by the project {project.name}."))
+    row, _ = Qualification.objects.get_or_create(project=project, key=key, defaults={"qualification_type_id": made})
     return row.qualification_type_id

@@ -21,6 +21,7 @@ from django.utils import timezone
 from hits.flow.common import protocol_of
 from hits.models import Assignment, Block, Draft, Hit, Item
 from hits.models.due import mark_due
+from hits.models.holding import Misfit, misfit
 from hits.models.links import hit_pk
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
 
@@ -244,7 +245,8 @@ def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_ineligible(visit: Visit) -> None:
-    """Raises NotEligibleError for a blocked worker and for one who has judged this item before."""
+    """Raises NotEligibleError for a blocked worker, one who has judged this item before, and one whom the stage's own
+    qualifications keep out."""
     project = visit.hit.stage.project
     blocked = Block.objects.filter(
         project=project, worker__worker_id=visit.worker_id, state__in=[Block.State.INTENDED, Block.State.GRANTED]
@@ -256,6 +258,17 @@ def refuse_ineligible(visit: Visit) -> None:
             "You have answered this question before. This time we need somebody who sees it for the first time.",
             project.contact_email,
         )
+    found = misfit(visit.hit.stage, visit.worker_id, visit.assignment_id)
+    if found:
+        raise NotEligibleError(_why(found), project.contact_email)
+
+
+def _why(found: Misfit) -> str:
+    if found.lacking:
+        return "This task is for workers whom the project chose for it, and you are not among them yet."
+    if found.answered:
+        return "You have done the other part of this task already. This part needs somebody who has not."
+    return "The project keeps this task for other workers than you."
 
 
 def _hit(pk: int) -> Hit:

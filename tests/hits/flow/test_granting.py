@@ -1,0 +1,203 @@
+"""Qualifications that a lead or an answer gives; the real marketplace says who is let in."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hits import tasks
+from hits.flow import granting
+from hits.models import Assignment, Grant, Stage
+from hits.mturk.errors import UnreachableError
+from tests.hits import factories as make
+from tests.hits.flow.crashes import MOMENTS, crash, interrupted
+from tests.hits.market import VerbRefusedError
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = Grant.State
+
+
+@pytest.fixture
+def parts(project) -> tuple[Stage, Stage]:
+    """Two stages of one project; whoever answers in the first may not answer in the second."""
+    first, second = project.stages.order_by("position")[:2]
+    other = {"qualification": "part-one", "comparator": "DoesNotExist", "guards": "PreviewAndAccept"}
+    Stage.objects.filter(pk=first.pk).update(grants="part-one", requirements=[])
+    Stage.objects.filter(pk=second.pk).update(requirements=[other])
+    first.refresh_from_db()
+    second.refresh_from_db()
+    return first, second
+
+
+@pytest.fixture
+def published(parts, market, publish) -> tuple[Stage, Stage]:
+    first, second = parts
+    for stage in parts:
+        make.items(stage, 2)
+    publish(first, "page-1")
+    publish(second, "page-2")
+    return first, second
+
+
+def states(**columns) -> dict[str, str]:
+    return dict(Grant.objects.filter(**columns).order_by("id").values_list("worker__worker_id", "state"))
+
+
+def is_let_in(market, stage: Stage, worker_id: str) -> bool:
+    try:
+        market.give_back(market.accept(worker_id, hit_type_id=stage.hit_type_id))
+    except VerbRefusedError as error:
+        assert "DoesNotMeetRequirements" in str(error)
+        return False
+    return True
+
+
+def test_whoever_has_answered_one_part_is_kept_from_the_other_at_the_marketplace(market, published, answer, eager):
+    first, second = published
+    busy, idle = (market.sign_up_worker() for _ in range(2))
+    assert is_let_in(market, second, busy)
+    hit = first.hits.first()
+    answer(busy, hit)
+    tasks.harvest_stage(first.pk)
+    assert states() == {busy: State.GRANTED}
+    row = Grant.objects.get()
+    assert (row.key, row.stage, row.created_by) == ("part-one", first, None)
+    assert [is_let_in(market, second, worker) for worker in (busy, idle)] == [False, True]
+    assert is_let_in(market, first, busy)
+    tasks.conclude_stage(first.pk)
+    assert Grant.objects.count() == 1
+
+
+def test_a_lead_gives_takes_back_and_gives_again(market, published, project, lead):
+    _, second = published
+    worker = market.sign_up_worker()
+    assert granting.grant(project, "part-one", [worker, f" {worker} ", ""], lead) == 1
+    assert granting.grant(project, "part-one", [worker], lead) == 0
+    row = Grant.objects.get()
+    assert (row.state, row.created_by, row.stage) == (State.GRANTED, lead, None)
+    assert not is_let_in(market, second, worker)
+    granting.withdraw(row)
+    row.refresh_from_db()
+    assert (row.state, row.withdrawn_at is None) == (State.WITHDRAWN, False)
+    assert is_let_in(market, second, worker)
+    assert not granting.intend_withdrawal(row)
+    assert granting.grant(project, "part-one", [worker], lead) == 1
+    assert not is_let_in(market, second, worker)
+    assert Grant.objects.count() == 2
+
+
+@pytest.mark.parametrize("moment", MOMENTS[:2])
+def test_a_crash_at_granting_or_withdrawing_loses_nothing(market, published, project, lead, moment):
+    _, second = published
+    workers = [market.sign_up_worker() for _ in range(2)]
+    interrupted("grant", moment, lambda: granting.grant(project, "part-one", workers, lead))
+    assert granting.unfinished() == [project.pk]
+    granting.finish(project)
+    assert [is_let_in(market, second, worker) for worker in workers] == [False, False]
+    row = Grant.objects.get(worker__worker_id=workers[0])
+    interrupted("revoke", moment, lambda: granting.withdraw(row))
+    assert granting.unfinished() == [project.pk]
+    granting.finish(project)
+    assert [is_let_in(market, second, worker) for worker in workers] == [True, False]
+    assert (states(), granting.unfinished()) == ({workers[0]: State.WITHDRAWN, workers[1]: State.GRANTED}, [])
+
+
+def test_withdrawing_while_it_is_granted_and_granting_while_it_is_withdrawn_end_as_was_said_last(
+    market, published, project, lead
+):
+    _, second = published
+    worker = market.sign_up_worker()
+    with crash("grant", "reply lost"), pytest.raises(UnreachableError):
+        granting.grant(project, "part-one", [worker], lead)
+    granting.withdraw(Grant.objects.get())
+    assert (states(), is_let_in(market, second, worker)) == ({worker: State.WITHDRAWN}, True)
+    granting.grant(project, "part-one", [worker], lead)
+    with crash("revoke", "reply lost"), pytest.raises(UnreachableError):
+        granting.withdraw(Grant.objects.get(state=State.GRANTED))
+    assert granting.grant(project, "part-one", [worker], lead) == 1
+    assert not is_let_in(market, second, worker)
+    assert list(Grant.objects.order_by("id").values_list("state", flat=True)) == [State.WITHDRAWN, State.GRANTED]
+
+
+def test_a_silent_marketplace_leaves_the_intent_and_the_beat_comes_back_to_it(
+    marketplace, market, published, project, lead, eager
+):
+    worker = market.sign_up_worker()
+    with crash("grant", "reply lost"):
+        granting.intend(project, "part-one", [worker], lead)
+        assert tasks.finish_grants(project.pk) == 0
+    assert states() == {worker: State.INTENDED}
+    tasks.resume_all()
+    assert states() == {worker: State.GRANTED}
+
+
+def test_a_worker_whom_the_marketplace_does_not_know_holds_up_nobody_and_can_be_taken_off(
+    market, published, project, lead
+):
+    known = market.sign_up_worker()
+    assert granting.grant(project, "part-one", ["A000NOTTHERE", known], lead) == 2
+    assert states() == {"A000NOTTHERE": State.INTENDED, known: State.GRANTED}
+    refused = Grant.objects.get(state=State.INTENDED)
+    assert "refused" in refused.error and refused.error.endswith(".")
+    assert granting.unfinished() == []
+    granting.intend(project, "part-one", ["A000NOTTHERE"], lead)
+    assert granting.unfinished() == [project.pk]
+    granting.withdraw(refused)
+    assert states(key="part-one")["A000NOTTHERE"] == State.WITHDRAWN
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["A1", "worker", "a2", "<b>"], "“worker” is no worker id.*“a2” is no.*“<b>” is no"),
+        (["", "  "], "at least one"),
+        ([f"A{n}" for n in range(1001)], "at most 1,000"),
+        (["?"] * 1 + [f"x{n}" for n in range(6)], "And 2 more"),
+    ],
+)
+def test_what_is_no_list_of_workers_is_refused_whole(project, parts, lead, given, said):
+    with pytest.raises(granting.WorkersRefusedError, match=said):
+        granting.intend(project, "part-one", given, lead)
+    assert not Grant.objects.exists()
+
+
+@pytest.mark.parametrize("key", ["poor-quality", "part-two", "reading-test", ""])
+def test_only_what_stages_give_or_ask_for_can_be_given(project, parts, lead, key):
+    make.qualification_test(project, key="reading-test")
+    mine = {"qualification": "reading-test", "comparator": "Exists"}
+    Stage.objects.filter(pk=parts[0].pk).update(requirements=[mine])
+    with pytest.raises(granting.UnknownKeyError, match="There are: part-one"):
+        granting.intend(project, key, ["A1"], lead)
+
+
+def test_an_answer_gives_it_once_and_again_only_after_a_withdrawal(project, parts):
+    first, _ = parts
+    hits = make.hits(make.items(first, 3))
+    worker, rejected = make.worker(), make.worker()
+    make.assignments(hits, worker, submitted_at=timezone.now())
+    make.assignment(hits[0], rejected, state=Assignment.State.REJECTED)
+    assert granting.grant_for_answers(first) == 2
+    assert granting.grant_for_answers(first) == 0
+    Grant.objects.update(state=State.WITHDRAWN, withdrawn_at=timezone.now())
+    assert granting.grant_for_answers(first) == 0
+    make.assignment(make.hit(make.item(first)), worker, submitted_at=timezone.now())
+    assert granting.grant_for_answers(first) == 1
+    assert Grant.objects.get(state=State.INTENDED).worker == worker
+
+
+def test_granting_for_answers_costs_the_same_however_many_answered(parts):
+    first, second = parts
+    counts = []
+    for n in (1, 30):
+        hit = make.hit(make.item(first))
+        for _ in range(n):
+            make.assignment(hit)
+        with CaptureQueriesContext(connection) as queries:
+            assert granting.grant_for_answers(first) == n
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 5
+    with CaptureQueriesContext(connection) as queries:
+        assert granting.grant_for_answers(second) == 0
+    assert not queries.captured_queries
