@@ -14,7 +14,7 @@ from tests.hits.formats.shared_data import shared_file
 
 SOUP = "First I cut the onions, and then I cried a little. I put them into the pot with some oil and stirred."
 TEA = "We boil water in the big kettle before anybody comes home. Then I put two spoons of leaves in the pot."
-LETTERS = some.lists(some.sampled_from("a b c d e".split()), max_size=14).map(" ".join)
+LETTERS = some.lists(some.sampled_from(list("abcde")), max_size=14).map(" ".join)
 
 
 def plain_passages(text):
@@ -53,7 +53,7 @@ def test_case_spacing_punctuation_and_apostrophes_make_no_other_story():
 def test_a_story_copied_into_a_longer_one_is_found_from_its_own_side():
     found = similar({"soup": SOUP, "both": f"{SOUP} {TEA}", "tea": "Nothing of the kind was ever told."}, least=0.3)
     assert (found["soup"][0].key, found["soup"][0].contained) == ("both", 1.0)
-    assert found["both"][0].contained == pytest.approx(17 / 38)
+    assert found["both"][0].contained == pytest.approx(18 / 39)
     assert "tea" not in found
 
 
@@ -73,14 +73,8 @@ def test_shared_passages_are_marked_where_they_stand():
     other = "Before that we boil water in the big kettle. <b>Then</b> I put two spoons of sugar in."
     found = marked(TEA, other)
     assert "".join(piece.text for piece in found) == TEA
-    assert (
-        [piece.text for piece in found if piece.shared]
-        == [
-            "We boil water in the big kettle",
-            "Then I put two spoons of",  # "b" stands in between, there
-        ][:1]
-        + ["I put two spoons of"]
-    )
+    told = [piece.text for piece in found if piece.shared]
+    assert told == ["We boil water in the big kettle", "I put two spoons of"]  # "Then" stands beside a <b> there
     assert "".join(piece.text for piece in marked(other, TEA)) == other
 
 
