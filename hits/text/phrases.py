@@ -8,13 +8,13 @@ Noun phrases: those that lie in no other noun phrase, with all that belongs to t
 and her friend", "the food that we had saved"). One that is the object of a preposition is taken with it ("in the
 kitchen"). Left out are phrases that mean whoever tells the story: I, we, you (stories told to a child say "you" for
 "one"), alone, joined to others ("my mom and I") or as the whole that something is a part of ("all of us"). "My cake"
-means a cake and stays; so do he, it, they and the like, as the paper excludes the narrator only. "There" of "there is"
-means nothing and is no noun phrase.
+means a cake and stays; so do he, it, they and the like, as the paper excludes the narrator only. "There" of "there is",
+"at first", "a bit" and the like mean nothing in the story and are no noun phrases.
 
 Verb phrases: a verb with its auxiliaries, complements and modifiers, without its subject and without the words before
-its first auxiliary; verbs joined by "and", and a clause behind a comma, stand for themselves. Of phrases within one
-another the outermost is taken. Verbs within a noun phrase ("the cake that we baked") describe it and are no phrases,
-nor is a lone form of "be" or of another auxiliary.
+its first auxiliary that is written out ("I'll | pack a bag"); verbs joined by "and", and a clause behind a comma, stand
+for themselves. Of phrases within one another the outermost is taken. Verbs within a noun phrase ("the cake that we
+baked") describe it and are no phrases, nor is a lone form of "be" or of another auxiliary.
 """
 
 from __future__ import annotations
@@ -58,6 +58,16 @@ _SUBORDINATE = frozenset({"relcl", "acl", "advcl", "ccomp", "parataxis"})
 _NARRATOR = frozenset(
     "i me mine myself we us ours ourselves you yours yourself yourselves".split()  # noqa: SIM905
 )
+_SHORT_FORMS = frozenset(f"{mark}{rest}" for mark in "'\u2019" for rest in ("m", "s", "re", "ve", "ll", "d"))
+# Noun phrases in form only: nothing in the story is meant by them.
+_IDIOMS = """
+    in case, of course, for example, for instance, in fact, at all, at once, at first, at last, at least, by one
+    a bit, a lot, a little
+"""
+_MEAN_NOTHING = frozenset(" ".join(idiom.split()) for line in _IDIOMS.strip().split("\n") for idiom in line.split(","))
+# With "of" these make one preposition, which the parser takes apart.
+_BEFORE_OF = frozenset({"out", "inside", "outside", "ahead", "instead", "because"})
+_STAND_FOR_VERBS = frozenset({"do", "does", "did"})
 _PAIRS = {")": "(", "]": "[", "}": "{", "\u201d": "\u201c", "\u2019": "\u2018", '"': '"', "'": "'"}
 
 
@@ -128,7 +138,9 @@ def _all_noun_phrases(sentence: Doc) -> Iterator[tuple[Phrase, Token]]:
         if head is None:
             waiting += token.children
             continue
-        yield _trimmed(sentence, token.left_edge.i, _noun_end(head)), head
+        phrase = _trimmed(sentence, _noun_start(token), _noun_end(head))
+        if " ".join(word.lower_ for word in sentence[phrase.start : phrase.end]) not in _MEAN_NOTHING:
+            yield phrase, head
         waiting += _cut_off(head)
 
 
@@ -162,12 +174,22 @@ def _rights(head: Token, ends_at: Callable[[Token], bool]) -> tuple[list[Token],
 def _ends_noun(child: Token) -> bool:
     if child.dep_ == "conj":
         return child.pos_ in _VERBS
+    if child.dep_ == "prep" and child.lower_ in {"into", "onto"} and child.head.dep_ == "dobj":
+        # Where something is put is no part of it, whatever the parser says.
+        return True
     return child.dep_ in {"advcl", "ccomp", "parataxis"} or (child.dep_ in _SUBORDINATE and _follows_comma(child))
 
 
 def _follows_comma(token: Token) -> bool:
     first = token.left_edge.i
     return first > 0 and bool(token.doc[first - 1].is_punct)
+
+
+def _noun_start(token: Token) -> int:
+    """`token` is the noun or the preposition that leads to it."""
+    start = token.left_edge.i
+    is_of = token.i == start > 0 and token.lower_ == "of"
+    return start - 1 if is_of and token.doc[start - 1].lower_ in _BEFORE_OF else start
 
 
 def _noun_end(head: Token) -> int:
@@ -215,11 +237,12 @@ def _verb_start(head: Token) -> int:
     """The first auxiliary behind the subject, or the verb."""
     lefts = list(head.lefts)
     subject = max((child.i for child in lefts if child.dep_ in _SUBJECTS), default=-1)
-    return min([head.i, *(child.i for child in lefts if child.dep_ in _AUXILIARIES and child.i > subject)])
+    helpers = (child for child in lefts if child.dep_ in _AUXILIARIES and child.i > subject)
+    return min([head.i, *(child.i for child in helpers if child.lower_ not in _SHORT_FORMS)])
 
 
 def _ends_verb(child: Token) -> bool:
-    return child.dep_ == "conj" or (child.dep_ in {"advcl", "parataxis"} and _follows_comma(child))
+    return child.dep_ == "conj" or (child.dep_ in {"advcl", "ccomp", "parataxis"} and _follows_comma(child))
 
 
 def _verb_end(head: Token) -> int:
@@ -228,4 +251,5 @@ def _verb_end(head: Token) -> int:
 
 
 def _says_nothing(sentence: Doc, phrase: Phrase) -> bool:
-    return all(token.pos_ in {"AUX", "PART", "PUNCT"} for token in sentence[phrase.start : phrase.end])
+    tokens = sentence[phrase.start : phrase.end]
+    return all(token.pos_ in {"AUX", "PART", "PUNCT"} or token.lower_ in _STAND_FOR_VERBS for token in tokens)

@@ -3,8 +3,12 @@
 Source: S. Ostermann, M. Roth and M. Pinkal (2019), MCScript2.0, section 3.2. Every fourth sentence is a candidate; it
 counts when it has fewer than 20 tokens and at least two noun phrases. We read "every fourth" as the 4th, 8th, 12th ...:
 so each target follows three sentences that tell a reader where the story stands, and two targets never touch.
-A token is one of spaCy's tokeniser: punctuation counts, the two halves of "didn't" count, space does not.
-Sentences are those of `hits.text.sentences`.
+A token is one of spaCy's tokeniser: punctuation counts, the two halves of "didn't" count, space does not. The narrator
+counts as a noun phrase ("I baked a cake" has two), though nobody is asked about it. Sentences are those of
+`hits.text.sentences`.
+
+Beyond the paper, a target has at least one noun phrase and one verb phrase to ask about, so that neither of the two
+parts of the questions is ever empty. That is a matter of very few sentences ("We took them with us.").
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ LEAST_NOUN_PHRASES = 2
 # Nobody writes 19 tokens in so many characters, and a tokeniser may take very long over one endless word.
 _MOST_CHARACTERS = 1000
 _TEXTS_AT_ONCE = 64
+# Stories that were cut into tokens before ("I 've") have these alone, which the tokeniser would cut once more.
+_SHORT_FORMS = ("'m", "'re", "'ve", "\u2019m", "\u2019re", "\u2019ve")
 # A parser's memory is given back after each batch, which only one thread may do at a time.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -113,7 +119,10 @@ def _parser() -> Language:
     # Only whoever looks for phrases pays for loading the library and its model.
     import spacy
 
-    return spacy.load(MODEL, exclude=["ner", "lemmatizer", "senter"])
+    parser = spacy.load(MODEL, exclude=["ner", "lemmatizer", "senter"])
+    for short in _SHORT_FORMS:
+        parser.tokenizer.add_special_case(short, [{"ORTH": short}])
+    return parser
 
 
 def _parsed(candidates: Sequence[tuple[int, Sentence]], rule: Rule) -> Iterator[tuple[int, Target]]:
@@ -121,7 +130,9 @@ def _parsed(candidates: Sequence[tuple[int, Sentence]], rule: Rule) -> Iterator[
     short = ((doc, (number, at)) for number, sentence in candidates for doc, at in _tokens(sentence, rule.longest))
     for doc, (number, offsets) in _parser().pipe(short, as_tuples=True):
         if count_noun_phrases(doc) >= rule.least_noun_phrases:
-            yield number, _target(doc, offsets)
+            target = _target(doc, offsets)
+            if target.noun_phrases and target.verb_phrases:
+                yield number, target
 
 
 def _tokens(sentence: Sentence, longest: int) -> Iterator[tuple[Doc, list[Span]]]:
