@@ -77,3 +77,31 @@ class ChangingProtocol(TaskProtocol, Protocol):
 
     def left_out(self, item: Json, changes: Mapping[str, Any]) -> str:
         """Why nothing of the item is left after these label values by unit, a sentence; empty where something is."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """An answer that says much of what another answer to the same item says, and which one that is.
+
+    `share`, 0..1, is how much of it stands in the other one, and `passage` the longest piece that both have. `own` and
+    `others` are the two texts as runs of (text, stands in both).
+    """
+
+    other: int
+    share: float
+    passage: str
+    own: tuple[tuple[str, bool], ...]
+    others: tuple[tuple[str, bool], ...]
+
+
+@runtime_checkable
+class ComparingProtocol(TaskProtocol, Protocol):
+    """Holds the answers to one item against one another, so that a reviewer sees which are copied.
+
+    `compared` names the unit whose values are held against one another; reviewers read it as a word.
+    """
+
+    compared: str
+
+    def compare(self, answers: Mapping[int, Any]) -> dict[int, Likeness]:
+        """By the answers' own numbers, the one that each is most like; answers like no other one are left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from math import floor, log10
@@ -156,6 +157,12 @@ def said(value: Any) -> str:
 def asked(data: dict[str, Any]) -> str:
     """What an item asks in one line: its query, or all its fields."""
     return str(data["query"]) if data.get("query") else said(data)
+
+
+@register.filter
+def at(found: Mapping[Any, Any], key: Any) -> Any:
+    """What a dictionary holds at a key that only the page knows; None where it holds nothing."""
+    return found.get(key)
 
 
 @register.filter

@@ -18,6 +18,7 @@ from hits.models import Assignment, BudgetExceededError, Stage
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.items import words
+from hits.views.likeness import likenesses
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
@@ -63,9 +64,11 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
     rows = rows.filter(_concluded(word))
     summary = stage.summary
     adopted = len(stage.assignments.filter(CHOICES["adopted"]).values_list("pk")[:MOST_COUNTED])
+    page = paging.by_id(rows, request.GET, newest_first=chosen != "review")
     context = {
         **frame(stage),
-        "page": paging.by_id(rows, request.GET, newest_first=chosen != "review"),
+        "page": page,
+        "alike": likenesses(stage, page.rows),
         "filters": [
             ("", "All", summary.answers),
             ("review", "Wait for review", summary.to_review),
