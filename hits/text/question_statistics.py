@@ -1,0 +1,205 @@
+"""The size of a data set of labelled questions on texts, and how they begin: MCScript2.0's section 4, Figures 3 and 4.
+
+Source: S. Ostermann et al. (2019), MCScript2.0, sections 4.1 and 4.2. What is counted, so that figures can be compared:
+- tokens are those of `hits.text.statistics`; a text counts once, an answer is a correct or an incorrect one alike;
+- a question's type is its first word without regard to case, "what" also where it is "what's"; the words of `TYPES`
+  have a row of their own and all others are "other".
+
+All is computed in one pass that keeps nothing but numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+from hits.text.statistics import tokens
+from hits.text.words import words
+
+TYPES = ("what", "when", "where", "who", "how", "why", "which")
+OTHER = "other"
+LABELS = ("text", "script", "text-or-script")
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """`label` says where its answer comes from, one of `LABELS`."""
+
+    text: str
+    label: str
+    correct: str
+    incorrect: str
+
+
+def question_type(question: str) -> str:
+    """One of `TYPES`, or `OTHER`."""
+    first = next(iter(words(question)), "").partition("'")[0]
+    return first if first in TYPES else OTHER
+
+
+@dataclass
+class QuestionTally:
+    """Counts while texts are added one by one; `kinds` has the questions by (type, label)."""
+
+    texts: int = 0
+    text_tokens: int = 0
+    question_tokens: int = 0
+    answer_tokens: int = 0
+    kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, text: str, questions: Iterable[AskedQuestion]) -> None:
+        self.texts += 1
+        self.text_tokens += len(tokens(text))
+        for one in questions:
+            self.kinds[question_type(one.text), one.label] += 1
+            self.question_tokens += len(tokens(one.text))
+            self.answer_tokens += len(tokens(one.correct)) + len(tokens(one.incorrect))
+
+    def absorb(self, other: QuestionTally) -> None:
+        """Count all that the other one counted. The two must have no text in common."""
+        self.texts += other.texts
+        self.text_tokens += other.text_tokens
+        self.question_tokens += other.question_tokens
+        self.answer_tokens += other.answer_tokens
+        self.kinds += other.kinds
+
+    def by_type(self) -> dict[str, int]:
+        """Every type that occurs, the most frequent first, `OTHER` last."""
+        found = Counter[str]()
+        for (kind, _), count in self.kinds.items():
+            found[kind] += count
+        order = sorted(found, key=lambda kind: (kind == OTHER, -found[kind], kind))
+        return {kind: found[kind] for kind in order}
+
+    def by_label(self) -> dict[str, int]:
+        """`LABELS`, then those of a rule that has other words."""
+        others = sorted({label for _, label in self.kinds} - set(LABELS))
+        return {label: sum(self.kinds[kind, label] for kind in (*TYPES, OTHER)) for label in (*LABELS, *others)}
+
+    def shares(self, kind: str) -> dict[str, float]:
+        """Of a type that occurs: label to its share, 0..1."""
+        total = self.by_type()[kind]
+        return {label: self.kinds[kind, label] / total for label in self.by_label()}
+
+    def figures(self) -> dict[str, float | None]:
+        """Flat, for a table: counts, and means and shares that are None where there is nothing to take them of."""
+        labels, kinds = self.by_label(), self.by_type()
+        questions = sum(labels.values())
+        found: dict[str, float | None] = {
+            "questions": questions,
+            "texts": self.texts,
+            "questions_per_text": _mean(questions, self.texts),
+            "mean_tokens_text": _mean(self.text_tokens, self.texts),
+            "mean_tokens_question": _mean(self.question_tokens, questions),
+            "mean_tokens_answer": _mean(self.answer_tokens, 2 * questions),
+        }
+        found |= {f"questions_labelled_{_word(label)}": count for label, count in labels.items()}
+        found |= {f"questions_with_{kind}": kinds.get(kind, 0) for kind in (*TYPES, OTHER)}
+        for kind in kinds:
+            found |= {f"{_word(label)}_share_of_{kind}": share for label, share in self.shares(kind).items()}
+        return found
+
+
+def _word(label: str) -> str:
+    return label.replace("-", "_")
+
+
+def _mean(total: int, n: int) -> float | None:
+    return total / n if n else None
+
+
+# The charts: widths in percent and heights in pixels, so that letters keep their size from a phone to a wide screen.
+_ROW, _BAR = 30, 20
+_LEFT = 20.0  # percent of the width for the names of the types
+_LEAST = 9.0  # percent of the width in which a share can be read
+_SHADES = {"text": ".55", "script": ".28", "text-or-script": ".08"}
+
+
+def types_chart(tally: QuestionTally) -> str:
+    """Bars of how many questions are of which type, as SVG text; an empty string where there is no question."""
+    kinds = tally.by_type()
+    if not kinds:
+        return ""
+    total, most = sum(kinds.values()), max(kinds.values())
+    said = ", ".join(f"{kind} {count:,} ({count / total:.0%})" for kind, count in kinds.items())
+    svg = _svg(len(kinds) * _ROW, "Question types", f"{total:,} questions by their first word: {said}.")
+    for row, (kind, count) in enumerate(kinds.items()):
+        width = 60 * count / most
+        _name(svg, kind, row * _ROW)
+        _bar(svg, _LEFT, width, row * _ROW, ".28", f"{kind}: {count:,}, {count / total:.1%}")
+        _text(svg, f"{_LEFT + width + 1:.2f}%", row * _ROW + 15, f"{count:,}")
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def labels_chart(tally: QuestionTally) -> str:
+    """For each type a bar of where the answers come from, as SVG text; an empty string where there is no question."""
+    kinds = tally.by_type()
+    if not kinds:
+        return ""
+    said = "; ".join(f"{kind}: {_spoken(tally.shares(kind))}" for kind in kinds)
+    svg = _svg((len(kinds) + 1) * _ROW, "Labels by question type", f"Where the answers come from. {said}.")
+    _legend(svg, list(tally.by_label()))
+    for row, kind in enumerate(kinds, start=1):
+        _name(svg, kind, row * _ROW)
+        _stacked(svg, kind, tally.shares(kind), row * _ROW)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def _spoken(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
+
+
+def _svg(height: int, title: str, told: str) -> ElementTree.Element:
+    shape = {"class": "plot", "width": "100%", "height": str(height), "role": "img"}
+    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **shape})
+    ElementTree.SubElement(svg, "title").text = title
+    ElementTree.SubElement(svg, "desc").text = told
+    return svg
+
+
+def _legend(svg: ElementTree.Element, labels: Sequence[str]) -> None:
+    for at, label in enumerate(labels):
+        left = _LEFT + at * (100 - _LEFT) / len(labels)
+        _bar(svg, left, 4, 0, _shade(label), label)
+        _text(svg, f"{left + 5:.2f}%", 15, label)
+
+
+def _stacked(svg: ElementTree.Element, kind: str, shares: Mapping[str, float], top: int) -> None:
+    left = _LEFT
+    for label, share in shares.items():
+        width = (100 - _LEFT) * share
+        if width:
+            _bar(svg, left, width, top, _shade(label), f"{kind}, {label}: {share:.1%}")
+        if width >= _LEAST:
+            _text(svg, f"{left + 1:.2f}%", top + 15, f"{share:.0%}")
+        left += width
+
+
+def _shade(label: str) -> str:
+    return _SHADES.get(label, ".02")
+
+
+def _name(svg: ElementTree.Element, kind: str, top: int) -> None:
+    _text(svg, "0", top + 15, kind)
+
+
+def _bar(svg: ElementTree.Element, left: float, width: float, top: int, shade: str, title: str) -> None:
+    place = {"x": f"{left:.2f}%", "y": str(top + 1), "width": f"{width:.2f}%", "height": str(_BAR)}
+    look = {"fill": "currentColor", "fill-opacity": shade, "stroke": "currentColor", "stroke-opacity": ".5"}
+    bar = ElementTree.SubElement(svg, "rect", {**place, **look})
+    ElementTree.SubElement(bar, "title").text = title
+
+
+def _text(svg: ElementTree.Element, left: str, baseline: int, said: str) -> None:
+    place = {"x": left, "y": str(baseline), "fill": "currentColor", "font-size": "12"}
+    ElementTree.SubElement(svg, "text", place).text = said
+
+
+def together(tallies: Iterable[QuestionTally]) -> QuestionTally:
+    """What several tallies counted, as one. They must have no text in common."""
+    found = QuestionTally()
+    for tally in tallies:
+        found.absorb(tally)
+    return found
