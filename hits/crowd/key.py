@@ -14,7 +14,7 @@ _MARKER = "@highlight"
 
 
 class WrongKeyError(ValueError):
-    """A key of written questions is not as it must be; the message names every fault."""
+    """A key of written texts is not as it must be; the message names every fault."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,19 @@ class AnswerKey:
         truths: Mapping[tuple[str, str], Truth] | None = None,
         written: Mapping[str, Sequence[Written]] | None = None,
         junk: Sequence[Written] = (),
+        stories: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """`truths` by passage and statement, `written` by the sentence that its story begins with."""
+        """`truths` by passage and statement, `written` by the sentence that its story begins with, `stories` to be
+        told by their scenario.
+        """
         self._truths = truths or {}
         self._written = {squeezed(opening): tuple(questions) for opening, questions in (written or {}).items()}
         self.junk = tuple(junk)
+        self._stories = {squeezed(scenario): tuple(told) for scenario, told in (stories or {}).items()}
 
     def __len__(self) -> int:
-        return len(self._truths) + sum(map(len, self._written.values()))
+        written, told = self._written.values(), self._stories.values()
+        return len(self._truths) + sum(map(len, written)) + sum(map(len, told))
 
     def find(self, passage: str, statement: str) -> Truth | None:
         return self._truths.get((squeezed(passage), squeezed(statement)))
@@ -76,9 +81,20 @@ class AnswerKey:
             next((one for one in (*found[1], *self.junk) if squeezed(one.question) == asked), None) if found else None
         )
 
+    def stories(self, scenario: str) -> tuple[str, ...]:
+        """Those to be told about a scenario; none where the key does not know it."""
+        return self._stories.get(squeezed(scenario), ())
+
+    def other_stories(self, scenario: str) -> tuple[str, ...]:
+        """Those about all other scenarios."""
+        own = squeezed(scenario)
+        return tuple(story for about, told in self._stories.items() if about != own for story in told)
+
     @classmethod
     def read(cls, file: Path) -> AnswerKey:
-        """A ReCoRD file, or a key of written questions (`samples/cosmos-key.jsonl` is one).
+        """A ReCoRD file, or a key of written texts (`samples/cosmos-key.jsonl` is one).
+
+        A line of the second kind holds {"opening", "questions"}, or {"scenario", "stories"}.
 
         Raises OSError, FormatErrors for a ReCoRD file that could not be imported either, and WrongKeyError.
         """
@@ -92,17 +108,20 @@ class AnswerKey:
     def _of_written(cls, file: Path) -> AnswerKey:
         faults: list[str] = []
         written: dict[str, list[Written]] = {}
+        stories: dict[str, list[str]] = {}
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             try:
                 found = json.loads(line)
+                if "scenario" in found:
+                    stories[found["scenario"]] = [str(story) for story in found["stories"]]
+                    continue
                 written[found["opening"]] = [_written(one, junk=not found["opening"]) for one in found["questions"]]
             except (ValueError, KeyError, TypeError) as error:
                 faults.append(f"line {number}: {type(error).__name__}: {error}")
         if faults:
-            raise WrongKeyError(f"{file} is no key of written questions. {'; '.join(faults)}")
-        return cls(
-            written={opening: questions for opening, questions in written.items() if opening}, junk=written.get("", [])
-        )
+            raise WrongKeyError(f"{file} is no key of written texts. {'; '.join(faults)}")
+        openings = {opening: questions for opening, questions in written.items() if opening}
+        return cls(written=openings, junk=written.get("", []), stories=stories)
 
 
 def _is_written(line: bytes) -> bool:
@@ -110,7 +129,7 @@ def _is_written(line: bytes) -> bool:
         first = json.loads(line)
     except ValueError:
         return False
-    return isinstance(first, dict) and "opening" in first
+    return isinstance(first, dict) and ("opening" in first or "scenario" in first)
 
 
 def _written(fields: Mapping[str, Any], *, junk: bool) -> Written:

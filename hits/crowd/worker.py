@@ -33,8 +33,8 @@ class SiteError(Exception):
 class Tally:
     """What a worker did.
 
-    `refused` counts task pages that turned the worker away, `unknown` tasks that the answer key does not hold, and
-    `lost` answers that came too late.
+    `refused` counts task pages that turned the worker away, `unknown` tasks that the answer key does not hold, `lost`
+    answers that came too late, and `sent_back` those that the page refused, so that the worker changed them.
     """
 
     answers: int = 0
@@ -42,6 +42,7 @@ class Tally:
     refused: int = 0
     unknown: int = 0
     lost: int = 0
+    sent_back: int = 0
 
 
 @dataclass(frozen=True)
@@ -229,10 +230,15 @@ class Worker:
 
     def _send(self, held: _Open) -> float:
         """Check the answer as the page's script does, and send it to the marketplace."""
-        checked = self._post(held, held.screen.check_url, {"page": held.screen.page_token})
-        if checked.status == 403:
-            return self._turned_away(held)
-        if checked.status >= 400:
+        for fields in (*held.answer.tries, held.answer.fields):
+            held = replace(held, answer=replace(held.answer, fields=fields))
+            checked = self._post(held, held.screen.check_url, {"page": held.screen.page_token})
+            if checked.status == 403:
+                return self._turned_away(held)
+            if checked.status < 400:
+                break
+            self.tally.sent_back += 1
+        else:
             raise SiteError(f"The task page refused {held.answer.fields} to {held.answer.item}: {checked.body[:300]}")
         self._note(self._post(held, held.screen.submit_url, {}), held)
         return 0.0

@@ -20,10 +20,14 @@ from hits.crowd.task_page import NotATaskError, Screen
 
 @dataclass(frozen=True)
 class Answer:
-    """`item` names what was asked, the same for everybody; `fields` are those of the form that the person filled in."""
+    """`item` names what was asked, the same for everybody; `fields` are those of the form that the person filled in.
+
+    `tries` is what the person sends first, in this order, and replaces where the page refuses it.
+    """
 
     item: str
     fields: dict[str, str]
+    tries: tuple[dict[str, str], ...] = ()
 
 
 Hand = Callable[[Person, Screen, AnswerKey], Answer | None]

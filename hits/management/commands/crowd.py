@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("--key", type=Path, required=True, help="a ReCoRD file with its answers, or a key of written questions")
+        add("--key", type=Path, required=True, help="a ReCoRD file with its answers, or a key of written texts")
         add("--marketplace", default=settings.MTURK_SUBMIT_ORIGINS[0], help="address of the worker site")
         add("--workers", type=int, default=12, help="how many people, spammers included")
         add("--spammers", type=int, default=2, help="how many of them click at random and write rubbish, and fast")

@@ -34,6 +34,9 @@ def filled_in(hit: Hit, assignment: str, worker: str, person: Person, key: Answe
             return None
         fields = {**screen.form.fields, **found.fields}
         if screen.onward is None:
+            for tried in found.tries:
+                reply = client.post("/task/check/", {**fields, **tried, "page": screen.page_token})
+                assert reply.status_code == 422, "What is tried first is there to be refused."
             assert client.post("/task/check/", {**fields, "page": screen.page_token}).json() == {"ok": True}
             return fields
         onward = urlsplit(screen.onward.url)

@@ -1,0 +1,107 @@
+"""Simulated people who tell stories, at the page that the product renders and at a real marketplace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hits.crowd.browser import Allowance
+from hits.crowd.hands.story import COPIES
+from hits.crowd.key import AnswerKey, WrongKeyError
+from hits.crowd.people import Person, happens
+from hits.crowd.worker import Worker
+from hits.flow import publishing, sending
+from hits.models import Hit, Stage
+from hits.protocols.story.protocol import protocol
+from tests.hits import factories as make
+from tests.hits.crowd.pages import filled_in
+from tests.hits.market import Marketplace
+from tests.hits.protocols.telling import DOCUMENT, OTHER, STORY
+
+WASHING = (
+    "The cups were brown inside. I let warm water run into the bowl. Soap made it white with foam. Each cup got a turn"
+    " with the brush. I rinsed them under the tap, one by one. They dried upside down on a towel."
+)
+KEY = AnswerKey(stories={"taking the bus  to town": [STORY, OTHER], "washing": [WASHING, "I rinse it."]})
+CAREFUL = Person("anna", "careful", 7, 1.0, 30.0, 0.0)
+CARELESS = [replace(CAREFUL, name=f"c{number}", kind="careless") for number in range(12)]
+
+
+def hit_of(stage: Stage, document: dict[str, Any] = DOCUMENT) -> Hit:
+    return make.hit(make.item(stage, document=make.document(stage.project, data=document), data={}))
+
+
+@pytest.fixture
+def told(db: None) -> Callable[[Person], str]:
+    """What a person's answer tells after the page has taken it."""
+    stage = make.stage(protocol="story", settings=protocol.settings({}), answers=20)
+    hit = hit_of(stage)
+
+    def tell(person: Person) -> str:
+        fields = filled_in(hit, f"3{person.name}", f"A{person.name}", person, KEY)
+        assert fields is not None
+        return str(protocol.check(DOCUMENT, {}, stage.settings, fields).labels[0].value["text"])
+
+    return tell
+
+
+def test_a_careful_person_tells_a_story_of_the_key(told: Callable[[Person], str]) -> None:
+    found = {told(replace(CAREFUL, name=f"p{number}")) for number in range(8)}
+    assert found == {STORY, OTHER}
+
+
+def test_careless_people_send_one_and_the_same_story_or_pad_what_was_refused(told: Callable[[Person], str]) -> None:
+    found = [told(person) for person in CARELESS]
+    copies = [text for text in found if text == STORY]
+    padded = [text for text in found if text != STORY]
+    assert len(copies) > 2 and len(padded) > 2
+    for text in padded:
+        assert text.startswith((STORY[:60], OTHER[:60]))
+        assert "I rinse it." in text and WASHING[:27] in text
+
+
+def test_a_scenario_that_the_key_does_not_hold_is_left(db: None) -> None:
+    hit = hit_of(make.stage(protocol="story"), {"scenario": "flying to the moon"})
+    assert filled_in(hit, "3A", "AANNA", CAREFUL, KEY) is None
+
+
+def test_stories_and_questions_stand_in_one_key_file(tmp_path: Path) -> None:
+    file = tmp_path / "key.jsonl"
+    question = {"question": "Why?", "correct": ["So."], "incorrect": ["No."]}
+    rows = [
+        {"scenario": "washing", "stories": ["I wash.", "I rinse."]},
+        {"opening": "I wash.", "questions": [question]},
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    key = AnswerKey.read(file)
+    assert key.stories("wash ing") == ("I wash.", "I rinse.")
+    assert key.about("I wash. Then I go.") is not None
+    assert len(key) == 3
+    file.write_text(json.dumps({"scenario": "washing"}))
+    with pytest.raises(WrongKeyError, match="line 1: KeyError"):
+        AnswerKey.read(file)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_somebody_whose_story_the_page_sends_back_changes_it_and_is_done(
+    market: Marketplace, live_server: Any, settings: Any
+) -> None:
+    settings.PUBLIC_URL = live_server.url
+    settings.MTURK_SUBMIT_ORIGINS = [market.url]
+    stage = make.stage(protocol="story", requirements=[])
+    make.item(stage, document=make.document(stage.project, data=DOCUMENT), data={})
+    quote = publishing.quote(stage)
+    sending.send(publishing.publish(stage, quote.items, quote.total, "page-1", None).pk)
+    person = next(one for one in CARELESS if not happens(one, "tell taking the bus to town", "copy", COPIES))
+    worker = Worker(person, market.url, KEY, Allowance(80), "simulated crowd of a sandbox", time_scale=0.0)
+    for _ in range(6):
+        worker.step()
+        if worker.tally.answers:
+            break
+    assert (worker.tally.answers, worker.tally.sent_back) == (1, 1)
+    assert market.hit(stage.hits.get().hit_id)["status"] == "Reviewable"
