@@ -284,7 +284,7 @@ def test_texts_are_drawn_as_they_are_needed():
 def test_real_stories_have_about_as_many_targets_as_the_paper_says():
     """The paper has 1.98 a text; two thirds of its texts are not in these files."""
     files = [shared_file(f"mcscript/{name}-data.xml") for name in ("dev", "trial")]
-    texts = [one.text for file in files for one in ElementTree.parse(file).iter("text")]  # noqa: S314 (our own copy)
+    texts = [one.text for file in files for one in ElementTree.parse(file).iter("text")]
     found = list(targets_of(texts))
     count = sum(map(len, found))
     print(f"{len(texts)} texts, {count / len(texts):.2f} targets each, {found.count([])} without one")
