@@ -130,6 +130,22 @@ class WorkersForm(forms.Form):
         self.fields["workers"].choices = [(worker_id, worker_id) for worker_id in known]  # type: ignore[attr-defined]
 
 
+class WorkerIdsForm(forms.Form):
+    """Ids of workers at the marketplace; the room judges them."""
+
+    workers = forms.CharField(
+        label="Workers",
+        help_text="Their ids at the marketplace, one a line. Who has the qualification already keeps it.",
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocapitalize": "characters"}),
+        required=False,
+    )
+
+    def ids(self) -> list[str]:
+        """Commas and spaces part ids as well, as copied columns do."""
+        self.full_clean()
+        return str(self.cleaned_data.get("workers", "")).replace(",", " ").split()
+
+
 class BonusForm(forms.Form):
     """What a lead types; the room judges it, for single bonuses and files alike."""
 

@@ -62,7 +62,7 @@ def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | N
     refuse_unknown(project, key)
     wanted = _read(worker_ids)
     Worker.objects.bulk_create([Worker(worker_id=one) for one in wanted], ignore_conflicts=True)
-    workers = list(Worker.objects.filter(worker_id__in=wanted).values_list("pk", flat=True))
+    workers = list(Worker.objects.filter(worker_id__in=wanted).order_by("pk").values_list("pk", flat=True))
     with transaction.atomic():
         rows = Grant.objects.filter(project=project, key=key, worker__in=workers)
         turned = rows.filter(state=State.WITHDRAWING).update(
@@ -121,7 +121,7 @@ def grant_for_answers(stage: Stage) -> int:
     standing = Grant.objects.filter(project=stage.project_id, key=stage.grants, worker=OuterRef("worker"))
     answers = stage.assignments.exclude(Exists(standing.exclude(state=State.WITHDRAWN)))
     answers = answers.exclude(withdrawn_since("worker__worker_id", "submitted_at"))
-    workers = list(answers.order_by("worker").values_list("worker", flat=True).distinct())
+    workers = list(answers.order_by("worker_id").values_list("worker_id", flat=True).distinct())
     return _write(stage.project, stage.grants, workers, stage=stage)
 
 

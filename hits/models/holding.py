@@ -49,11 +49,11 @@ def held_in(project: Project) -> list[Held]:
     tests = set(project.qualification_tests.values_list("key", flat=True))
     found: dict[str, Held] = {}
     for stage in project.stages.order_by("position"):
-        presence = _presence(stage.requirements)
-        for key in {*presence, stage.grants} - {"", *tests}:
+        asked = presence(stage.requirements)
+        for key in {*asked, stage.grants} - {"", *tests}:
             held = found.setdefault(key, Held(key))
-            if key in presence:
-                (held.opens if presence[key] else held.closes).append(stage)
+            if key in asked:
+                (held.opens if asked[key] else held.closes).append(stage)
             if key == stage.grants:
                 held.given_by.append(stage)
     return [found[key] for key in sorted(found)]
@@ -65,11 +65,11 @@ def misfit(stage: Stage, worker_id: str, assignment_id: str) -> Misfit | None:
     The marketplace asks the same; but between an answer and the qualification that it gives lies a while, and what
     the marketplace let in before that is refused here. The answer to `assignment_id`, the worker's own, is left out.
     """
-    presence = _presence(stage.requirements)
-    if not presence:
+    asked = presence(stage.requirements)
+    if not asked:
         return None
-    said = set(_said(stage, presence, worker_id, assignment_id))
-    for key, wanted in sorted(presence.items()):
+    said = set(_said(stage, asked, worker_id, assignment_id))
+    for key, wanted in sorted(asked.items()):
         about = {word for found, word in said if found == key}
         if wanted and not about:
             return Misfit(key, lacking=True)
@@ -78,7 +78,7 @@ def misfit(stage: Stage, worker_id: str, assignment_id: str) -> Misfit | None:
     return None
 
 
-def _presence(requirements: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
+def presence(requirements: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
     """Own qualification to whether a worker has to hold it, or must not."""
     wanted = {"Exists": True, "DoesNotExist": False}
     return {
@@ -89,18 +89,18 @@ def _presence(requirements: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
     }
 
 
-def _said(stage: Stage, presence: Mapping[str, bool], worker_id: str, assignment_id: str) -> QuerySet[Any, Any]:
+def _said(stage: Stage, asked: Mapping[str, bool], worker_id: str, assignment_id: str) -> QuerySet[Any, Any]:
     """(key, "given" | "answered" | "test"). Who passed a test, the marketplace alone knows."""
     project = stage.project_id
-    grants = Grant.objects.filter(project=project, key__in=presence, state__in=STANDING, worker__worker_id=worker_id)
+    grants = Grant.objects.filter(project=project, key__in=asked, state__in=STANDING, worker__worker_id=worker_id)
     closing = {
         "hit__stage__project": project,
-        "hit__stage__grants__in": [key for key, wanted in presence.items() if not wanted],
+        "hit__stage__grants__in": [key for key, wanted in asked.items() if not wanted],
     }
     answers = Assignment.objects.filter(**closing, worker__worker_id=worker_id).exclude(assignment_id=assignment_id)
     sent = Draft.objects.filter(**closing, worker_id=worker_id, sent_at__isnull=False)
     sent = sent.exclude(assignment_id=assignment_id)
-    tests = QualificationTest.objects.filter(project=project, key__in=presence).order_by()
+    tests = QualificationTest.objects.filter(project=project, key__in=asked).order_by()
     return _keyed(grants.filter(stage=None), "key", "given").union(
         _keyed(grants.filter(stage__isnull=False), "key", "answered"),
         _keyed(answers.exclude(withdrawn_since("worker__worker_id", "submitted_at")), _GRANTED_THERE, "answered"),

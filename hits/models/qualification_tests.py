@@ -89,13 +89,22 @@ class NotOfferedError(Exception):
 
 @dataclass(frozen=True)
 class Unoffered:
-    """A test that a stage requires and that is not on offer; `state` is empty when the project has no such test."""
+    """A test that a stage requires and that is not on offer; `state` is empty when the project has no such test.
+
+    `can_be_given` says that it need not be a test: whoever is given it passes.
+    """
 
     key: str
     state: str
+    can_be_given: bool = False
 
     @property
     def sentence(self) -> str:
+        if self.can_be_given and not self.state:
+            return (
+                f"Only workers who have “{self.key}” can answer in this stage, and nobody has it: give it to workers "
+                "under “Qualifications held” first."
+            )
         begin = f"This stage requires the qualification test “{self.key}”, which"
         state = QualificationTest.State
         if self.state == state.DRAFT:
@@ -122,7 +131,8 @@ def unoffered(stage: Stage) -> list[Unoffered]:
     if not lacking:
         return []
     granted = set(stage.project.qualifications.filter(key__in=lacking).values_list("key", flat=True))
-    return [Unoffered(key, states.get(key, "")) for key in lacking if key in states or key not in granted]
+    missing = [key for key in lacking if key in states or key not in granted]
+    return [Unoffered(key, states.get(key, ""), can_be_given=wanted[key] == "Exists") for key in missing]
 
 
 def refuse_unoffered(stage: Stage) -> None:

@@ -13,6 +13,7 @@ from hits.flow import computing, importing
 from hits.flow import projects as room
 from hits.flow.common import load_recipe
 from hits.models import BudgetExceededError, Project, Stage, Upload
+from hits.models.holding import presence
 from hits.views import jobs, overview
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
@@ -67,6 +68,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "uploads": project.uploads.all()[:SHOWN],
         "releases": project.releases.all()[:SHOWN],
         "computes": bool(computing.computations(project)),
+        "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
         "has_options": bool(room.options_of(project)),
         "owners": project.owners.order_by("username"),
         "import_form": forms.ImportForm(),

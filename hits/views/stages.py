@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from hits import forms, tasks
 from hits.flow import blocking, publishing
 from hits.models import Block, Stage, WorkerStat
-from hits.views import jobs, overview, qualification_tests, words
+from hits.views import grants, jobs, overview, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 
 WORKERS_SHOWN = 25
@@ -25,6 +25,7 @@ def _back(stage: Stage) -> HttpResponse:
 @for_stage(PAGE)
 def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
     proposals = blocking.proposals(stage)
+    tests = qualification_tests.of_stage(stage)
     context = {
         **frame(stage),
         **overview.figures(stage),
@@ -34,7 +35,8 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         "proposed": {found.worker for found in proposals},
         "requirements": words.requirements(stage.requirements),
         "held_up": overview.held_up(stage),
-        **qualification_tests.of_stage(stage),
+        **tests,
+        **grants.of_stage(stage, tests["tests_required"]),
     }
     return render(request, "stage/detail.html", context)
 

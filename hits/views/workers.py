@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
 from hits.flow import blocking
-from hits.models import Assignment, Block, Project, Stage, WorkerStat
+from hits.models import Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.mturk import fees
 from hits.quality.blocking import Evidence
 from hits.views import jobs, paging
@@ -41,6 +41,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "stats": stats,
         "blocks": blocks,
         "standing": standing,
+        "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
         "proposed_in": None if standing else _proposed_in(stats),
         "page": paging.by_id(rows, request.GET, newest_first=True),
     }

@@ -26,6 +26,7 @@ from hits.models import (
     Compensation,
     ComputationRun,
     Document,
+    Grant,
     Hit,
     Item,
     Label,
@@ -244,6 +245,13 @@ def block(stage_row: Stage | None = None, worker_row: Worker | None = None, **co
         "evidence": _evidence(worker_row),
     }
     return Block.objects.create(stage=stage_row, worker=worker_row, **{**defaults, **columns})
+
+
+def grant(project_row: Project | None = None, worker_row: Worker | None = None, **columns: Any) -> Grant:
+    """A qualification that a lead gave to a worker."""
+    defaults = {"key": "part-one", "state": Grant.State.GRANTED}
+    row = worker_row or worker()
+    return Grant.objects.create(project=project_row or project(), worker=row, **{**defaults, **columns})
 
 
 def _evidence(worker_row: Worker) -> dict[str, Any]:

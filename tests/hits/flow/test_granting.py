@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from hits import tasks
 from hits.flow import granting
-from hits.models import Assignment, Grant, Stage
+from hits.models import Assignment, Grant, NotOfferedError, Stage
 from hits.mturk.errors import UnreachableError
 from tests.hits import factories as make
 from tests.hits.flow.crashes import MOMENTS, crash, interrupted
@@ -201,3 +201,15 @@ def test_granting_for_answers_costs_the_same_however_many_answered(parts):
     with CaptureQueriesContext(connection) as queries:
         assert granting.grant_for_answers(second) == 0
     assert not queries.captured_queries
+
+
+def test_a_stage_for_chosen_workers_is_published_once_somebody_is_chosen(market, project, stage, lead, publish):
+    Stage.objects.filter(pk=stage.pk).update(requirements=[{"qualification": "chosen-few", "comparator": "Exists"}])
+    stage.refresh_from_db()
+    make.items(stage, 1)
+    with pytest.raises(NotOfferedError, match="give it to workers under “Qualifications held”"):
+        publish(stage)
+    chosen, other = (market.sign_up_worker() for _ in range(2))
+    granting.grant(project, "chosen-few", [chosen], lead)
+    publish(stage)
+    assert [is_let_in(market, stage, worker) for worker in (chosen, other)] == [True, False]

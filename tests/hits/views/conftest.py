@@ -18,6 +18,7 @@ from hits.models import (
     Block,
     Compensation,
     ComputationRun,
+    Grant,
     Hit,
     Item,
     LedgerCheck,
@@ -77,6 +78,7 @@ class World:
     check: LedgerCheck
     test: QualificationTest
     run: ComputationRun
+    grant: Grant
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -99,6 +101,8 @@ class World:
             "take-back": [self.answer.pk],
             "start-computation": ["words"],
             **dict.fromkeys(RUN_PAGES | {"stop-computation"}, [self.run.pk]),
+            **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
+            "withdraw-grant": [self.grant.key, self.grant.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
@@ -113,6 +117,7 @@ TEST_PAGES = {
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
+GRANT_PAGES = {"grants-of", "grants-progress"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 PROJECT_PAGES = {
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
@@ -121,6 +126,7 @@ PROJECT_PAGES = {
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "computations", "options", "options-split", *RUN_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
+    "grants", *GRANT_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
@@ -136,6 +142,8 @@ PROJECT_VERBS = {
     "make-release",
     "start-computation",
     "stop-computation",
+    "give-grant",
+    "withdraw-grant",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -160,7 +168,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
             {"qualification": "poor-quality", "comparator": "DoesNotExist"},
         ],
     )
-    make.stage(project, key="revalidate", title="Second validation", not_workers_of=["validate"])
+    make.stage(project, key="revalidate", title="Second validation", not_workers_of=["validate"], grants="part-one")
     published = make.items(stage, items // 2, state=Item.State.OPEN)
     make.items(stage, items - items // 2)
     hits = make.hits(published)
@@ -187,6 +195,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
+        make.grant(project, worker),
     )  # fmt: skip
 
 
