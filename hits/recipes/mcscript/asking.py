@@ -1,0 +1,194 @@
+"""From scenarios and texts to what is asked about a text: target sentences, questions, and those that are answered.
+
+Source: Ostermann et al. (2019), MCScript2.0, sections 3.1 to 3.3. Where the paper leaves a choice:
+- A question that somebody else has asked about the same text, but for case, spacing and punctuation, is dropped.
+- Where a text has more questions than are answered, each has the same chance, whatever its part; their order is random
+  as well, so that questions about one phrase do not stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from hits.formats import mcscript, scenarios
+from hits.formats.faults import Fault, FormatErrors
+from hits.recipes.sampling import sample
+from hits.recipes.source import (
+    Collected,
+    Json,
+    JudgedItem,
+    NewDocument,
+    NextItem,
+    SourceDocument,
+    SourceItem,
+)
+from hits.text.targets import Rule, Span, Target, targets_of
+from hits.text.written import alike
+
+STORY, ANSWERS = "story", "answers"
+PARTS = ("np", "vp")
+QUESTION_STAGES = ("np-long", "np-short", "vp-long", "vp-short")
+# From so many target sentences on, a text is paid as a long one.
+LONG = 4
+NO_TARGET = "no sentence of them is a target with a phrase to ask about."
+
+
+# What a file brings
+
+
+def read_documents(
+    stream: BinaryIO,
+    *,
+    name: str,
+    max_bytes: int,
+    default_origin: str,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any],
+) -> list[SourceDocument]:
+    """Scenarios to tell stories about, or an MCScript file whose texts are asked about at once, told by the content.
+
+    The file's own questions are not looked at. Raises FormatErrors with every fault.
+    """
+    rule = _rule(options)
+    if not mcscript.is_xml(stream):
+        found = scenarios.read(stream, max_bytes=max_bytes, progress=progress)
+        return [_of_scenario(one, default_origin, rule) for one in found]
+    texts = mcscript.read(stream, max_bytes=max_bytes, progress=progress)
+    return list(_of_texts(texts, default_origin, rule))
+
+
+def _rule(options: Mapping[str, Any]) -> Json:
+    """The numbers of `hits.text.targets.Rule`."""
+    names = {"every": "every", "longest": "longest_tokens", "least_noun_phrases": "least_noun_phrases"}
+    numbers = {name: options[own] for name, own in names.items()}
+    try:
+        Rule(**numbers)
+    except ValueError as error:
+        raise FormatErrors([Fault(None, "options", f"{error}: change the options")]) from error
+    return numbers
+
+
+def _of_scenario(one: scenarios.Scenario, origin: str, rule: Json) -> SourceDocument:
+    """The rule goes with the scenario: whoever takes up the stories knows no options."""
+    data = {"scenario": one.scenario, "hint": one.hint, "targets": rule}
+    return SourceDocument(one.key, origin, data, (SourceItem(one.key, {}, STORY),), one.line, one.place)
+
+
+def _of_texts(texts: Sequence[mcscript.Instance], origin: str, rule: Json) -> Iterator[SourceDocument]:
+    for one, found in zip(texts, targets_of((one.text for one in texts), **rule), strict=True):
+        items = tuple(SourceItem(f"{one.id}/{part}", data, stage) for stage, part, data in _asked(found))
+        data = {"text": one.text, "scenario": one.scenario} if items else {}
+        yield SourceDocument(one.id, origin, data, items, one.line, one.place, note="" if items else NO_TARGET)
+
+
+# What a story leads to
+
+
+def next_items(item: JudgedItem) -> list[NextItem]:
+    """Each told story becomes a text of its own, with the phrases of its target sentences to ask about."""
+    if item.stage != STORY or item.outcome != "kept":
+        return []
+    told = [label for label in item.labels if label.unit == STORY]
+    found = targets_of((label.value["text"] for label in told), **item.document["targets"])
+    made = []
+    for label, its_targets in zip(told, found, strict=True):
+        key = f"{item.key}/{label.assignment}"
+        data = {"text": label.value["text"], "scenario": item.document["scenario"], "story": label.assignment}
+        document = NewDocument(key, data)
+        made += [
+            NextItem(stage, f"{key}/{part}", asked, document=document) for stage, part, asked in _asked(its_targets)
+        ]
+    return made
+
+
+def _asked(found: Sequence[Target]) -> Iterator[tuple[str, str, Json]]:
+    """(stage, part, item data) of each part for which the targets have a phrase; both parts show all targets."""
+    size = "long" if len(found) >= LONG else "short"
+    for part in PARTS:
+        phrases = [one.noun_phrases if part == "np" else one.verb_phrases for one in found]
+        if any(phrases):
+            yield f"{part}-{size}", part, {"part": part, "targets": list(_targets(found, phrases))}
+
+
+def _targets(found: Iterable[Target], phrases: Iterable[Sequence[Span]]) -> Iterator[Json]:
+    number = 0
+    for target, spans in zip(found, phrases, strict=True):
+        listed = [{"id": f"p{number + n}", "start": span.start, "end": span.end} for n, span in enumerate(spans, 1)]
+        number += len(spans)
+        yield {"start": target.start, "end": target.end, "phrases": listed}
+
+
+# Which questions are answered
+
+
+@dataclass
+class _Asked:
+    """What was asked about one text. `parent` is (stage, key) of an item, `questions` has (tag, part, question)."""
+
+    parent: tuple[str, str]
+    ready: bool = True
+    hidden: set[tuple[int, int]] = field(default_factory=set)
+    questions: list[tuple[str, str, str]] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+
+    def add(self, item: JudgedItem) -> None:
+        self.ready &= item.outcome == "kept"
+        self.hidden |= {(target["start"], target["end"]) for target in item.data["targets"]}
+        for label in item.labels:
+            if isinstance(label.value, dict) and "question" in label.value:
+                self._ask(f"{item.key} {label.unit} {label.assignment}", item.data["part"], label.value["question"])
+
+    def _ask(self, tag: str, part: str, question: str) -> None:
+        if alike(question) not in self.seen:
+            self.seen.add(alike(question))
+            self.questions.append((tag, part, question))
+
+
+def draw_answers(collected: Collected, count: int, *, seed: int) -> list[NextItem]:
+    """The texts about which all questions were asked, each with at most so many questions as an option says."""
+    asked = {key: one for key, one in _gathered(collected).items() if one.ready and one.questions}
+    drawn = set(sample(asked, count, f"draw {ANSWERS} {seed}"))
+    most = collected.options["most_questions"]
+    return [
+        NextItem(ANSWERS, key, _to_answer(key, one, most, seed), parent=one.parent)
+        for key, one in asked.items()
+        if key in drawn
+    ]
+
+
+def _gathered(collected: Collected) -> dict[str, _Asked]:
+    """By text."""
+    standing = standing_stories(collected)
+    found: dict[str, _Asked] = {}
+    for stage in QUESTION_STAGES:
+        items = collected.judged(stage, labels=True)
+        for item in (item for item in items if not is_withdrawn(item, standing)):
+            found.setdefault(item.document_key, _Asked((stage, item.key))).add(item)
+    return found
+
+
+def _to_answer(key: str, one: _Asked, most: int, seed: int) -> Json:
+    questions = {tag: (part, question) for tag, part, question in one.questions}
+    drawn = [questions[tag] for tag in sample(questions, most, f"questions {seed} {key}")]
+    return {
+        "hidden": [list(span) for span in sorted(one.hidden)],
+        "questions": [{"id": f"q{n}", "text": text, "type": part} for n, (part, text) in enumerate(drawn, 1)],
+    }
+
+
+def standing_stories(collected: Collected) -> set[str]:
+    """The keys of the texts that were told here and whose story counts."""
+    return {
+        f"{item.key}/{label.assignment}"
+        for item in collected.judged(STORY, labels=True)
+        for label in item.labels
+        if label.unit == STORY
+    }
+
+
+def is_withdrawn(item: JudgedItem, standing: Set[str]) -> bool:
+    """Whether the item is about a story that was rejected after it had gone on; texts of files have no story."""
+    return "story" in item.document and item.document_key not in standing

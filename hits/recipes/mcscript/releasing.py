@@ -1,0 +1,320 @@
+"""The data set that comes of it: experts' changes made, texts split, files written (sections 4, 5 and 5.2).
+
+A text is released without its hidden sentences. Nothing stored is changed: each release makes the experts' changes
+anew. No text is in memory longer than it takes to write it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from itertools import chain
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO
+
+from hits.formats import mcscript
+from hits.formats.tables import Format, Type, write_all
+from hits.quality.human_bound import human_bound, plan
+from hits.recipes.mcscript.asking import ANSWERS, is_withdrawn, standing_stories
+from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
+from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
+from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent
+from hits.text.hiding import visible
+from hits.text.question_statistics import AskedQuestion, QuestionTally, labels_chart, together, types_chart
+from hits.text.statistics import OVERALL
+
+HUMANS = ("human-1", "human-2", "human-3", "human-4", "human-5")
+COLUMNS: dict[str, Type] = {
+    "id": "string",
+    "scenario": "string",
+    "text": "string",
+    "question_id": "string",
+    "question": "string",
+    "type": "string",
+    "answer0": "string",
+    "answer1": "string",
+    "label": "int64",
+}
+_TABLES: tuple[Format, ...] = ("jsonl", "parquet")
+_WORDS = {"": "without a label", "no-majority": "no clear majority"}
+
+
+@dataclass(frozen=True)
+class ReleasedQuestion:
+    """`number` is its id without the letter, `type` its label; `answers[right]` is the correct one."""
+
+    number: str
+    text: str
+    type: str
+    answers: tuple[str, str]
+    right: int
+
+
+@dataclass(frozen=True)
+class ReleasedText:
+    key: str
+    scenario: str
+    text: str
+    questions: tuple[ReleasedQuestion, ...]
+
+
+@dataclass(frozen=True)
+class _Released:
+    """A text with the item that it comes from; `digest` is the same for texts that were the same before hiding."""
+
+    item: JudgedItem
+    digest: str
+    text: ReleasedText
+
+
+# From items to released texts
+
+
+def released(collected: Collected, left_out: Counter[str]) -> Iterator[_Released]:
+    """Every text with a question left, in the order of the stage; counts in `left_out` what is not, and why."""
+    standing = standing_stories(collected)
+    for item, review, reviewed in _with_reviews(collected):
+        if is_withdrawn(item, standing):
+            left_out["texts whose story was rejected"] += 1
+            continue
+        questions = _reviewed(item, review, left_out) if reviewed else _selected(item, left_out)
+        text = _text(item, questions, collected.seed)
+        if not questions:
+            left_out["texts without a question left"] += 1
+        elif not _can_be_written(text):
+            left_out["texts with characters that XML cannot hold"] += 1
+        else:
+            digest = blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+            yield _Released(item, digest, text)
+
+
+def _with_reviews(collected: Collected) -> Iterator[tuple[JudgedItem, JudgedItem | None, bool]]:
+    """(text, its review, whether any text is reviewed); both stages come in the same order."""
+    reviews = collected.judged(REVIEW, labels=True)
+    upcoming = next(reviews, None)
+    reviewed = upcoming is not None
+    for item in collected.judged(ANSWERS, computation=SELECT):
+        review = None
+        if upcoming is not None and upcoming.key == item.key:
+            review, upcoming = upcoming, next(reviews, None)
+        yield item, review, reviewed
+    if upcoming is not None:
+        raise RuntimeError(f"The review of {upcoming.key} is about no text that was answered.")
+
+
+def _selected(item: JudgedItem, left_out: Counter[str]) -> list[Json]:
+    """What was answerable and got its answers."""
+    questions = selected(item)
+    if item.outcome == "open":
+        left_out["questions not answered yet"] += len(item.data["questions"])
+        return []
+    labels = answerable(item)
+    for question in item.data["questions"]:
+        if question["id"] not in labels:
+            word = item.parts.get(question["id"], "")
+            left_out[f"questions: {_WORDS.get(word, word)}"] += 1
+    if item.computed is None:
+        left_out["questions whose answers were not selected yet"] += len(labels)
+    elif len(questions) < len(labels):
+        left_out["questions without an incorrect answer"] += len(labels) - len(questions)
+    return questions
+
+
+def _reviewed(item: JudgedItem, review: JudgedItem | None, left_out: Counter[str]) -> list[Json]:
+    """What the experts left, as they left it."""
+    questions = _selected(item, left_out)
+    if review is None or review.outcome != "kept":
+        left_out["questions not reviewed yet"] += len(questions)
+        return []
+    changes = _changes(review.labels)
+    if (changes.get("text") or {}).get("action") == "delete":
+        left_out["questions of texts that experts deleted"] += len(questions)
+        return []
+    return [changed for one in questions if (changed := _changed(one, changes.get(one["id"]), left_out)) is not None]
+
+
+def _changes(labels: Iterable[GivenLabel]) -> dict[str, Json]:
+    """By unit, of the expert who was first; changes that a lead took back are not among the labels."""
+    found = list(labels)
+    return {label.unit: label.value for label in found if label.assignment == found[0].assignment}
+
+
+def _changed(question: Json, change: Json | None, left_out: Counter[str]) -> Json | None:
+    if change is None:
+        return question
+    if change["action"] == "delete":
+        left_out[f"questions that experts deleted: {change['reason']}"] += 1
+        return None
+    return {**question, **change["after"]}
+
+
+def _text(item: JudgedItem, questions: Iterable[Json], seed: int) -> ReleasedText:
+    text = visible(item.document["text"], item.data["hidden"])
+    asked = tuple(_question(item.key, question, seed) for question in questions)
+    return ReleasedText(item.document_key, item.document["scenario"], text, asked)
+
+
+def _question(item: str, question: Json, seed: int) -> ReleasedQuestion:
+    """Whether the correct answer stands first, only the seed and the question's key decide."""
+    answers = (question["correct"], question["incorrect"])
+    right = random.Random(f"order {seed} {item} {question['id']}").randrange(2)
+    placed = answers if right == 0 else answers[::-1]
+    return ReleasedQuestion(question["id"].removeprefix("q"), question["text"], question["label"], placed, right)
+
+
+def _can_be_written(text: ReleasedText) -> bool:
+    try:
+        mcscript.write([_instance(text)], io.BytesIO())
+    except mcscript.InstanceRefusedError:
+        return False
+    return True
+
+
+# Splitting and drawing
+
+
+def split_of(collected: Collected, left_out: Counter[str]) -> Split:
+    options = collected.options
+    return split(
+        (ToldText(one.digest, one.text.scenario) for one in released(collected, left_out)),
+        scenarios=options["test_scenarios"],
+        test_share=options["test_share"],
+        dev_share=options["dev_share"],
+        seed=collected.seed,
+    )
+
+
+def draw_human(stage: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
+    """The texts of test that this annotator reads, as they are released. Draw as many for each annotator."""
+    found = split_of(collected, Counter())
+    test = [one for one in released(collected, Counter()) if found.part(one.digest) == "test"]
+    common = min(collected.options["common_texts"], count)
+    plans = plan([one.item.key for one in test], annotators=len(HUMANS), each=count, common=common, seed=seed)
+    mine = set(plans[HUMANS.index(stage)])
+    return [
+        NextItem(stage, one.item.key, _to_read(one), parent=(ANSWERS, one.item.key))
+        for one in test
+        if one.item.key in mine
+    ]
+
+
+def _to_read(one: _Released) -> Json:
+    questions = [
+        {
+            "id": f"q{question.number}",
+            "text": question.text,
+            "answers": [{"id": f"a{place}", "text": text} for place, text in enumerate(question.answers)],
+            "intended": f"a{question.right}",
+        }
+        for question in one.text.questions
+    ]
+    return {"hidden": one.item.data["hidden"], "questions": questions}
+
+
+def _human_figures(collected: Collected) -> Json:
+    """M10, flat; nothing without an answer. Annotators are told apart by their stages."""
+    said: dict[str, dict[str, str]] = {}
+    intended: dict[str, str] = {}
+    texts: set[str] = set()
+    for stage in HUMANS:
+        for item in collected.judged(stage, labels=True):
+            own = _changes(item.labels)
+            for question in item.data["questions"]:
+                if (choice := own.get(f"{question['id']}/choice")) is not None:
+                    unit = f"{item.key} {question['id']}"
+                    intended[unit] = question["intended"]
+                    said.setdefault(stage, {})[unit] = str(choice)
+                    texts.add(item.key)
+    if not said:
+        return {}
+    bound = human_bound(said, intended)
+    return {
+        "human_annotators": len(said),
+        "human_texts": len(texts),
+        "human_accuracy": bound.accuracy,
+        "human_pairwise_agreement": bound.agreement,
+        "human_krippendorff_alpha": bound.alpha,
+    }
+
+
+# Files
+
+
+def build_release(collected: Collected) -> ReleaseContent:
+    """Each split as XML, JSON Lines and Parquet, figures of its questions, and two charts."""
+    left_out = Counter[str]()
+    found = split_of(collected, left_out)
+    tallies = {name: QuestionTally() for name in SPLITS}
+    with ExitStack() as stack:
+        spools: dict[str, BinaryIO] = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
+        # Counted by the first pass.
+        for one in released(collected, Counter()):
+            name = found.part(one.digest)
+            spools[name].write(json.dumps(asdict(one.text), ensure_ascii=False).encode() + b"\n")
+            tallies[name].add(one.text.text, map(_asked, one.text.questions))
+        files = dict(chain.from_iterable(_files(name, spools[name]).items() for name in SPLITS))
+    overall = together(tallies.values())
+    statistics = {name: tally.figures() for name, tally in {**tallies, OVERALL: overall}.items()}
+    statistics["test"] |= _human_figures(collected)
+    charts = {"question-types.svg": types_chart(overall), "question-labels.svg": labels_chart(overall)}
+    return ReleaseContent(
+        files={**files, **{name: io.BytesIO(chart.encode()) for name, chart in charts.items()}},
+        counts={name: int(statistics[name]["questions"] or 0) for name in SPLITS},
+        left_out=dict(left_out),
+        statistics=statistics,
+        notes=(*found.notes, *_notes(collected, found, left_out)),
+    )
+
+
+def _asked(question: ReleasedQuestion) -> AskedQuestion:
+    correct, incorrect = question.answers[question.right], question.answers[1 - question.right]
+    return AskedQuestion(question.text, question.type, correct, incorrect)
+
+
+def _files(name: str, spool: BinaryIO) -> dict[str, BinaryIO]:
+    """The split in each format, from its spooled texts."""
+    # Whoever stores the release reads them, so they outlive this function.
+    files: dict[str, BinaryIO] = {f"{name}.{form}": TemporaryFile() for form in ("xml", *_TABLES)}  # noqa: SIM115
+    mcscript.write(map(_instance, _texts(spool)), files[f"{name}.xml"])
+    tables = {form: files[f"{name}.{form}"] for form in _TABLES}
+    write_all(chain.from_iterable(map(_rows, _texts(spool))), list(COLUMNS), COLUMNS, tables)
+    return files
+
+
+def _texts(spool: BinaryIO) -> Iterator[ReleasedText]:
+    spool.seek(0)
+    for line in spool:
+        found = json.loads(line)
+        questions = [ReleasedQuestion(**{**one, "answers": tuple(one["answers"])}) for one in found["questions"]]
+        yield ReleasedText(found["key"], found["scenario"], found["text"], tuple(questions))
+
+
+def _instance(text: ReleasedText) -> mcscript.Instance:
+    return mcscript.Instance(text.key, text.scenario, text.text, tuple(map(_xml_question, text.questions)))
+
+
+def _xml_question(one: ReleasedQuestion) -> mcscript.Question:
+    answers = (mcscript.Answer(str(at), text, at == one.right) for at, text in enumerate(one.answers))
+    return mcscript.Question(one.number, one.text, one.type, tuple(answers))
+
+
+def _rows(text: ReleasedText) -> Iterator[Mapping[str, Any]]:
+    for one in text.questions:
+        answers = {f"answer{at}": answer for at, answer in enumerate(one.answers)}
+        asked = {"question_id": one.number, "question": one.text, "type": one.type, **answers, "label": one.right}
+        yield {"id": text.key, "scenario": text.scenario, "text": text.text, **asked}
+
+
+def _notes(collected: Collected, found: Split, left_out: Mapping[str, int]) -> Iterator[str]:
+    if found.apart:
+        yield f"In test alone: {', '.join(found.apart)}."
+    if not any(True for _ in collected.judged(REVIEW)):
+        yield "No expert has looked through the questions: draw the review, and release again when it is done."
+    if left_out["questions whose answers were not selected yet"]:
+        yield "Some questions have no answers yet: run the computation “Answers”, then release again."

@@ -1,0 +1,153 @@
+"""Which correct and which incorrect answer a question gets, and what experts are shown of it.
+
+Source: Ostermann et al. (2019), MCScript2.0, section 3.4: the correct answer that most workers gave
+(`hits.text.answer_merging`), and of the incorrect ones that which a shallow classifier takes for correct most easily
+(`hits.text.adversarial_filtering`). Incorrect answers that say what the correct one says are no candidates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hits.recipes.mcscript.asking import ANSWERS
+from hits.recipes.sampling import sample
+from hits.recipes.source import Collected, Computation, Found, GivenLabel, Json, JudgedItem, NextItem, Progress
+from hits.text.adversarial_filtering import Batch, FilteredQuestion, Iteration, Result, filter_answers
+from hits.text.answer_merging import Selection, select, still_incorrect
+from hits.text.hiding import visible
+from hits.text.question_statistics import LABELS
+
+REVIEW, SELECT = "review", "select"
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Of one question: where it belongs, its label, all answers that workers wrote and what was taken of them."""
+
+    item: str
+    question: str
+    label: str
+    correct: tuple[str, ...]
+    selection: Selection
+
+    def found(self, incorrect: Sequence[str], at: int) -> Json:
+        return {
+            "label": self.label,
+            "correct": self.selection.text,
+            "incorrect": incorrect[at],
+            "tie": self.selection.tie,
+            "candidates": {"correct": list(self.correct), "incorrect": list(incorrect)},
+        }
+
+
+def answerable(item: JudgedItem) -> dict[str, str]:
+    """Question to label, of those whose verdict is one of `LABELS`, in the order of the item."""
+    words = {question["id"]: item.parts.get(question["id"], "") for question in item.data["questions"]}
+    return {question: label for question, label in words.items() if label in LABELS}
+
+
+def _select_answers(
+    collected: Collected, params: Json, seed: int, checkpoint: Json | None
+) -> Iterator[Progress | Found]:
+    """M6 and M7 over all texts; a question without an incorrect answer gets no result."""
+    candidates: dict[str, _Candidates] = {}
+    questions: list[FilteredQuestion] = []
+    for item in collected.judged(ANSWERS, labels=True):
+        for one, question in _candidates(item, seed):
+            candidates[question.key] = one
+            questions.append(question)
+    batch = Batch(0, 0, 0, 0, 0, 1)
+    for said in filter_answers(questions, seed=seed, checkpoint=checkpoint, **params):
+        match said:
+            case Batch():
+                batch = said
+                yield Progress(said.done, said.total)
+            case Iteration(entry, made):
+                yield Progress(batch.done, batch.total, entry, made)
+            case Result(assigned):
+                yield Progress(batch.total, batch.total)
+                yield from _found(candidates, questions, assigned)
+
+
+def _candidates(item: JudgedItem, seed: int) -> Iterator[tuple[_Candidates, FilteredQuestion]]:
+    text = visible(item.document["text"], item.data["hidden"])
+    written = _written(item.labels)
+    asked = {question["id"]: question["text"] for question in item.data["questions"]}
+    for question, label in answerable(item).items():
+        correct = written[f"{question}/correct"]
+        # An own rule may keep what nobody answered.
+        if correct:
+            key = f"{item.key} {question}"
+            selection = select(correct, seed=f"{seed} {key}")
+            incorrect = tuple(still_incorrect(written[f"{question}/incorrect"], selection))
+            one = _Candidates(item.key, question, label, tuple(correct), selection)
+            yield one, FilteredQuestion(key, item.key, text, asked[question], selection.text, incorrect)
+
+
+def _written(labels: Sequence[GivenLabel]) -> dict[str, list[str]]:
+    """The answers by unit, in the order of submission."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        if label.unit.endswith(("/correct", "/incorrect")):
+            found[label.unit].append(label.value["text"])
+    return found
+
+
+def _found(
+    candidates: Mapping[str, _Candidates], questions: Sequence[FilteredQuestion], assigned: Mapping[str, int]
+) -> Iterator[Found]:
+    """One for each item; its questions stand in the order of the item."""
+    items: dict[str, Json] = {}
+    for one in questions:
+        of = candidates[one.key]
+        here = items.setdefault(of.item, {"questions": {}})
+        if one.key in assigned:
+            here["questions"][of.question] = of.found(one.incorrect, assigned[one.key])
+    yield from (Found(key, data) for key, data in items.items())
+
+
+COMPUTATIONS = (
+    Computation(
+        key=SELECT,
+        title="Answers",
+        description=(
+            "Takes the correct answer that most workers gave to each question, and the incorrect one that is hardest "
+            "to tell from it for a simple classifier. Review, release and human upper bound need it."
+        ),
+        stage=ANSWERS,
+        params={"batch": 250, "stop_at": 50, "most_iterations": 30},
+        run=_select_answers,
+    ),
+)
+
+
+def draw_review(collected: Collected, count: int, *, seed: int) -> list[NextItem]:
+    """The texts for which answers were selected, with all their questions and the crowd's candidates."""
+    shown = {}
+    for item in collected.judged(ANSWERS, computation=SELECT):
+        if questions := selected(item):
+            shown[item.key] = {"hidden": item.data["hidden"], "questions": questions}
+    return [
+        NextItem(REVIEW, key, shown[key], parent=(ANSWERS, key))
+        for key in sorted(sample(shown, count, f"draw {REVIEW} {seed}"))
+    ]
+
+
+def selected(item: JudgedItem) -> list[Json]:
+    """The answerable questions with the answers that were computed for them, those without left out.
+
+    Each is {"id", "text", "type", "label", "correct", "incorrect", "candidates"}, in the order of the item.
+    """
+    labels = answerable(item)
+    computed = (item.computed or {"questions": {}})["questions"]
+    return [
+        {
+            **{name: question[name] for name in ("id", "text", "type")},
+            "label": labels[question["id"]],
+            **{name: computed[question["id"]][name] for name in ("correct", "incorrect", "candidates")},
+        }
+        for question in item.data["questions"]
+        if question["id"] in labels and question["id"] in computed
+    ]

@@ -1,0 +1,296 @@
+"""MCScript2.0's release: experts' changes, splits without a common text, files that agree and read back, figures."""
+
+from __future__ import annotations
+
+import io
+import json
+import tracemalloc
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+import pyarrow.parquet
+import pytest
+
+from hits.formats import mcscript, tables
+from hits.recipes.mcscript import releasing
+from hits.recipes.mcscript.steps import COMPUTATIONS, build_release, draw
+from hits.recipes.source import Found
+from tests.hits.recipes.mcscript_collection import Collection, answered, five, item, label, reviewed, story_text
+
+SPLITS = ("train", "dev", "test")
+KINDS = ["text", "script", "unknown"]
+
+
+def collection(texts: int = 20, scenarios: int = 10, **options) -> Collection:
+    """Each text has a question of the text, one of script knowledge and one that nobody can answer."""
+    made = Collection(
+        *(
+            answered(
+                f"t{n:03}",
+                *(five(kind, f"{kind} answer {n}", f"{kind} lure") for kind in KINDS),
+                scenario=f"scenario {n % scenarios}",
+                text=story_text(n),
+            )
+            for n in range(texts)
+        ),
+        **{"test_scenarios": 1, "test_share": 0.25, "dev_share": 0.1, **options},
+    )
+    return with_answers(made)
+
+
+def with_answers(made: Collection) -> Collection:
+    (of,) = COMPUTATIONS
+    said = of.run(made, {**of.params, "most_iterations": 1}, 3, None)
+    made.computed = {each.key: each.data for each in said if isinstance(each, Found)}
+    return made
+
+
+def all_reviewed(made: Collection, **changes) -> Collection:
+    """By text: what the expert changed in it; all others are kept as they are."""
+    keep = {"text": {"action": "keep", "reason": ""}}
+    made.items += [reviewed(one, {**keep, **changes.get(one.key, {})}) for one in made.items if one.stage == "answers"]
+    return made
+
+
+def content(release, name: str) -> bytes:
+    release.files[name].seek(0)
+    return release.files[name].read()
+
+
+def rows(release, name: str) -> list[dict]:
+    return [json.loads(line) for line in content(release, f"{name}.jsonl").splitlines()]
+
+
+def all_rows(release) -> list[dict]:
+    return [row for name in SPLITS for row in rows(release, name)]
+
+
+def instances(release, name: str) -> list[mcscript.Instance]:
+    return mcscript.read(io.BytesIO(content(release, f"{name}.xml")))
+
+
+# Files
+
+
+def test_a_release_holds_each_split_as_xml_json_lines_and_parquet_that_agree():
+    release = build_release(all_reviewed(collection()))
+    assert release.counts == {"train": 26, "dev": 4, "test": 10}
+    for name in SPLITS:
+        table = rows(release, name)
+        assert pyarrow.parquet.read_table(io.BytesIO(content(release, f"{name}.parquet"))).to_pylist() == table
+        from_xml = [
+            {
+                "id": text.id,
+                "scenario": text.scenario,
+                "text": text.text,
+                "question_id": question.id,
+                "question": question.text,
+                "type": question.type,
+                "answer0": question.answers[0].text,
+                "answer1": question.answers[1].text,
+                "label": [answer.correct for answer in question.answers].index(True),
+            }
+            for text in instances(release, name)
+            for question in text.questions
+        ]
+        assert from_xml == table
+        assert len(table) == release.counts[name]
+    assert content(release, "question-types.svg").startswith(b"<svg") and release.files.keys() >= {
+        "question-labels.svg"
+    }
+
+
+def test_what_is_released_is_what_was_selected_without_the_hidden_sentence():
+    made = all_reviewed(collection())
+    found = {(row["id"], row["question_id"]): row for row in all_rows(build_release(made))}
+    assert len(found) == 40
+    for one in made.items[:20]:
+        for number, kind in (("1", "text"), ("2", "script")):
+            row = found[one.key, number]
+            computed = made.computed[one.key]["questions"][f"q{number}"]
+            answers = [row["answer0"], row["answer1"]]
+            assert (row["type"], answers[row["label"]]) == (kind, computed["correct"])
+            assert answers[1 - row["label"]] == computed["incorrect"]
+            assert row["text"] == one.document["text"].split(" Mum")[0]
+
+
+def test_the_place_of_the_correct_answer_tells_nothing_and_stays():
+    release = build_release(all_reviewed(collection(60, 60)))
+    places = Counter(row["label"] for row in all_rows(release))
+    assert set(places) == {0, 1} and min(places.values()) > 35
+    again = build_release(all_reviewed(collection(60, 60)))
+    assert all(content(release, name) == content(again, name) for name in release.files)
+    assert release.statistics == again.statistics
+
+
+def test_one_scenario_is_in_test_alone_and_no_text_is_in_two_splits():
+    made = collection()
+    twin = answered("t900", five("text", "twin"), text=story_text(0), scenario="scenario 3")
+    made.items.append(twin)
+    release = build_release(all_reviewed(with_answers(made)))
+    (note,) = (note for note in release.notes if note.startswith("In test alone: "))
+    apart = note.removeprefix("In test alone: ").rstrip(".")
+    homes: dict[str, set[str]] = {}
+    for name in SPLITS:
+        for row in rows(release, name):
+            homes.setdefault(row["text"], set()).add(name)
+            assert name == "test" or row["scenario"] != apart
+    assert len(homes) == 20 and all(len(names) == 1 for names in homes.values())
+
+
+# Experts
+
+
+def edit(question: int, text: str, *, correct: str, incorrect: str = "a lure"):
+    before = {"text": "What?", "correct": "a", "incorrect": "b"}
+    after = {"text": text, "correct": correct, "incorrect": incorrect}
+    return {f"q{question}": {"action": "edit", "reason": "", "duplicate_of": "", "before": before, "after": after}}
+
+
+def delete(*questions: int, reason: str = "nonsensical"):
+    gone = {"action": "delete", "reason": reason, "duplicate_of": "", "before": {}, "after": None}
+    return {f"q{number}": gone for number in questions}
+
+
+def test_experts_changes_are_made_and_counted():
+    whole = {"text": {"action": "delete", "reason": "incoherent"}}
+    made = all_reviewed(
+        collection(),
+        t000=edit(1, "What did they really do?", correct="They rode."),
+        t001=delete(1),
+        t002=delete(1, 2, reason="duplicate"),
+        t003=whole,
+    )
+    release = build_release(made)
+    found = {(row["id"], row["question_id"]): row for row in all_rows(release)}
+    changed = found["t000", "1"]
+    assert (changed["question"], changed[f"answer{changed['label']}"]) == ("What did they really do?", "They rode.")
+    assert ("t001", "1") not in found and ("t001", "2") in found
+    assert not {key for key, _ in found} & {"t002", "t003"}, "a text goes with its last question"
+    assert release.left_out == {
+        "questions: unknown": 20,
+        "questions that experts deleted: nonsensical": 1,
+        "questions that experts deleted: duplicate": 2,
+        "questions of texts that experts deleted": 2,
+        "texts without a question left": 2,
+    }
+    assert len(found) == sum(release.counts.values()) == 40 - 1 - 2 - 2
+
+
+def test_a_change_that_was_taken_back_is_not_made():
+    """Labels that were undone do not reach the steps."""
+    made = all_reviewed(collection(), t001=delete(1))
+    made.items = [
+        replace(one, labels=one.labels[:1]) if (one.stage, one.key) == ("review", "t001") else one for one in made.items
+    ]
+    assert sum(build_release(made).counts.values()) == 40
+
+
+def test_without_a_review_all_is_released_and_with_one_only_what_was_reviewed():
+    made = collection()
+    alone = build_release(made)
+    assert sum(alone.counts.values()) == 40
+    assert any(note.startswith("No expert has looked") for note in alone.notes)
+    made.items += [reviewed(made.items[0], {"text": {"action": "keep", "reason": ""}})]
+    made.items += [reviewed(made.items[1], {}, outcome="open")]
+    begun = build_release(made)
+    assert {row["id"] for row in all_rows(begun)} == {"t000"}
+    assert begun.left_out["questions not reviewed yet"] == 38
+
+
+def test_without_the_computation_nothing_is_released_and_the_preview_says_why():
+    made = collection()
+    made.computed = {}
+    release = build_release(made)
+    assert release.counts == {"train": 0, "dev": 0, "test": 0}
+    assert any("run the computation “Answers”" in note for note in release.notes)
+    assert instances_of_empty(release) == 0
+
+
+def instances_of_empty(release) -> int:
+    return content(release, "train.xml").count(b"<instance")
+
+
+@pytest.mark.parametrize(("text", "why"), [("A text\ufffe. Mum paid.", "texts with characters that XML cannot hold")])
+def test_a_text_that_xml_cannot_hold_is_left_out_and_spoils_nothing(text, why):
+    made = collection()
+    made.items.append(answered("t900", five(), text=text))
+    release = build_release(with_answers(made))
+    assert sum(release.counts.values()) == 40 and release.left_out[why] == 1
+
+
+def test_a_text_whose_story_was_rejected_later_is_left_out():
+    made = collection()
+    made.items.append(answered("cake/AW1", five(), about={"story": "AW1"}))
+    made.items.append(item("story", "cake", {}, labels=[label("story", {"text": "Cake.", "words": 1}, "W1")]))
+    with_answers(made)
+    assert sum(build_release(made).counts.values()) == 41
+    made.items[-1] = item("story", "cake", {}, labels=[])
+    release = build_release(made)
+    assert sum(release.counts.values()) == 40 and release.left_out["texts whose story was rejected"] == 1
+
+
+# People
+
+
+def test_five_annotators_read_texts_of_test_and_some_of_them_all():
+    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, common_texts=3))
+    test = {row["id"]: row for row in rows(build_release(made), "test")}
+    lists = [{each.key: each for each in draw(f"human-{n}", made, 5, seed=3)} for n in range(1, 6)]
+    assert [len(one) for one in lists] == [5] * 5
+    common = set.intersection(*map(set, lists))
+    assert len(common) == 3 and len(set().union(*lists)) == 3 + 5 * 2 and set().union(*lists) <= set(test)
+    one = lists[0][min(common)]
+    assert (one.parent, one.data["hidden"]) == (("answers", one.key), made.items[0].data["hidden"])
+    asked = one.data["questions"][1]
+    row = next(row for row in rows(build_release(made), "test") if (row["id"], row["question_id"]) == (one.key, "2"))
+    assert [answer["text"] for answer in asked["answers"]] == [row["answer0"], row["answer1"]]
+    assert asked["intended"] == f"a{row['label']}"
+
+
+def test_the_release_tells_how_right_people_are_and_how_far_they_agree():
+    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, common_texts=3))
+    assert "human_accuracy" not in build_release(made).statistics["test"]
+    for number in (1, 2):
+        for drawn in draw(f"human-{number}", made, 5, seed=3):
+            # The second one is wrong about every second question of a text.
+            said = [
+                label(f"{one['id']}/choice", one["intended"] if number == 1 or one["id"] == "q1" else "elsewhere")
+                for one in drawn.data["questions"]
+            ]
+            made.items.append(item(drawn.stage, drawn.key, drawn.data, labels=said))
+    found = build_release(made).statistics["test"]
+    assert (found["human_annotators"], found["human_texts"]) == (2, 3 + 2 * 2)
+    assert found["human_accuracy"] == pytest.approx((1 + 0.5) / 2)
+    assert found["human_pairwise_agreement"] == pytest.approx(0.5)
+
+
+def test_figures_are_of_each_split_and_of_all():
+    release = build_release(all_reviewed(collection()))
+    figures = release.statistics
+    assert list(figures) == ["train", "dev", "test", "overall"]
+    for name in ("questions", "texts", "questions_labelled_script", "questions_with_what"):
+        assert figures["overall"][name] == sum(figures[split][name] for split in SPLITS)
+    assert (figures["overall"]["script_share_of_what"], figures["overall"]["questions_per_text"]) == (0.5, 2.0)
+
+
+# Memory
+
+
+def peak(texts: int) -> int:
+    """Bytes above those of the collection itself."""
+    made = collection(texts, 10)
+    build_release(made)
+    tracemalloc.start()
+    build_release(made)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
+
+def test_the_memory_of_a_release_does_not_grow_with_its_texts(monkeypatch: pytest.MonkeyPatch):
+    # Tables are written in groups of 2,000 rows; small ones show the same with fewer texts.
+    monkeypatch.setattr(releasing, "write_all", partial(tables.write_all, row_group=50))
+    few, many = peak(100), peak(400)
+    assert (many - few) / 300 < 700, "bytes a text: its digest and its scenario's name, not the text and its questions"

@@ -1,0 +1,81 @@
+"""Which texts are MCScript2.0's test, dev and train: whole scenarios apart, whole texts, any order, one seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from hits.recipes import load
+from hits.recipes.mcscript.splitting import Split, ToldText, split
+
+SHARES = {"test_share": 0.2, "dev_share": 0.1}
+collections = some.lists(
+    some.builds(ToldText, some.integers(0, 60).map(str), some.sampled_from(["", "cake", "bus", "tree", "letter"])),
+    max_size=80,
+)
+
+
+def collection(scenarios: int, stories: int) -> list[ToldText]:
+    return [
+        ToldText(f"{scenario}-{story}", f"s{scenario:03}") for scenario in range(scenarios) for story in range(stories)
+    ]
+
+
+def parts_of(texts: list[ToldText], found: Split) -> Counter[str]:
+    return Counter(found.part(text.digest) for text in texts)
+
+
+def test_a_collection_of_the_papers_size_is_split_as_the_paper_was() -> None:
+    texts = collection(200, 18)[:3487]
+    options = load("mcscript").options
+    found = split(
+        texts,
+        scenarios=options["test_scenarios"],
+        test_share=options["test_share"],
+        dev_share=options["dev_share"],
+        seed=7,
+    )
+    assert parts_of(texts, found) == {"train": 2500, "dev": 355, "test": 632}
+    assert len(found.apart) == 5 and found.notes == ()
+    assert {found.part(text.digest) for text in texts if text.scenario in found.apart} == {"test"}
+    others = {text.scenario for text in texts if found.part(text.digest) == "test"} - set(found.apart)
+    assert len(others) > 100, "the rest of test comes from everywhere"
+
+
+def test_few_scenarios_leave_something_to_learn_from_and_say_so() -> None:
+    texts = collection(8, 4)
+    found = split(texts, scenarios=5, test_share=0.2, dev_share=0.1, seed=7)
+    assert parts_of(texts, found) == {"train": 23, "dev": 3, "test": 6}
+    assert len(found.apart) == 1
+    assert found.notes == (
+        "1 of the 8 scenarios are in test alone, fewer than 5: the texts of more would not fit into its share.",
+    )
+
+
+@given(collections, some.integers(0, 3), some.randoms(use_true_random=False))
+def test_no_text_is_in_two_splits_and_no_share_is_exceeded(texts: list[ToldText], seed: int, random: object) -> None:
+    found = split(texts, scenarios=2, seed=seed, **SHARES)
+    counts = parts_of(texts, found)
+    assert counts["test"] <= round(len(texts) * 0.2) and counts["dev"] <= round(len(texts) * 0.1)
+    for text in texts:
+        assert text.scenario not in found.apart or found.part(text.digest) == "test"
+    shuffled = list(texts)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert split(shuffled, scenarios=2, seed=seed, **SHARES) == found
+
+
+def test_another_seed_draws_other_scenarios_and_a_later_text_moves_few() -> None:
+    texts = collection(40, 10)
+    drawn = {split(texts, scenarios=2, seed=seed, **SHARES).apart for seed in range(6)}
+    assert len(drawn) > 1 and all(len(apart) == 2 for apart in drawn)
+    before, after = (split(some, scenarios=2, seed=1, **SHARES) for some in (texts, [*texts, ToldText("new", "s001")]))
+    assert sum(before.part(text.digest) != after.part(text.digest) for text in texts) <= 3
+
+
+def test_texts_without_a_scenario_are_no_scenario() -> None:
+    texts = [ToldText(str(number), "") for number in range(30)]
+    found = split(texts, scenarios=5, seed=1, **SHARES)
+    assert found.apart == () and parts_of(texts, found) == {"train": 21, "dev": 3, "test": 6}
+    assert split([], scenarios=5, seed=1, **SHARES) == Split({}, (), ())
