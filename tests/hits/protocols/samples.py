@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hits.protocols import writing
+from tests.hits.protocols import phrases, writing
 from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -42,6 +42,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": {},
         "other_references": {"intended": "c1"},
         "fields": writing.FIELDS,
+    },
+    "phrase_questions": {
+        "document": phrases.DOCUMENT,
+        "item": phrases.NP,
+        "other_references": {**phrases.NP, "author": "ANOTHER", "intended": "p1"},
+        "fields": {**phrases.FIELDS, "comment": "Clear."},
     },
     "staged_choice": {
         "document": question_set.DOCUMENT,
