@@ -29,35 +29,16 @@ if TYPE_CHECKING:
 _NOUNS = frozenset({"NOUN", "PROPN", "PRON"})
 _STAND_FOR_NOUNS = frozenset({"NUM", "DET", "ADJ"})
 _ARGUMENTS = frozenset({"nsubj", "nsubjpass", "dobj", "pobj", "attr", "dative"})
-_NEVER_NOUN_PHRASES = frozenset(
-    {
-        "expl",
-        "compound",
-        "poss",
-        "nmod",
-        "amod",
-        "det",
-        "predet",
-        "nummod",
-        "quantmod",
-        "aux",
-        "auxpass",
-        "prt",
-        "mark",
-        "advmod",
-        "intj",
-        "case",
-    }
-)
+_PARTS = "expl compound poss nmod amod det predet nummod quantmod aux auxpass prt mark advmod intj case"
+_NEVER_NOUN_PHRASES = frozenset(_PARTS.split())
 _PREPOSITIONS = frozenset({"prep", "dative", "agent"})
 _VERBS = frozenset({"VERB", "AUX"})
 _CLAUSES = frozenset({"ROOT", "conj", "advcl", "ccomp", "xcomp", "csubj", "csubjpass", "parataxis", "pcomp"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "csubjpass", "expl"})
 _AUXILIARIES = frozenset({"aux", "auxpass", "neg"})
 _SUBORDINATE = frozenset({"relcl", "acl", "advcl", "ccomp", "parataxis"})
-_NARRATOR = frozenset(
-    "i me mine myself we us ours ourselves you yours yourself yourselves".split()  # noqa: SIM905
-)
+_NARRATORS = "i me mine myself we us ours ourselves you yours yourself yourselves"
+_NARRATOR = frozenset(_NARRATORS.split())
 _SHORT_FORMS = frozenset(f"{mark}{rest}" for mark in "'\u2019" for rest in ("m", "s", "re", "ve", "ll", "d"))
 # Noun phrases in form only: nothing in the story is meant by them.
 _IDIOMS = """
@@ -81,8 +62,7 @@ class Phrase:
 
 def noun_phrases(sentence: Doc) -> list[Phrase]:
     """In order, without overlaps; without the narrator."""
-    found = [(phrase, head) for phrase, head in _all_noun_phrases(sentence) if not _means_narrator(head)]
-    return _apart([phrase for phrase, _ in found])
+    return _apart([phrase for phrase, head in _all_noun_phrases(sentence) if not _means_narrator(head)])
 
 
 def count_noun_phrases(sentence: Doc) -> int:
@@ -145,13 +125,18 @@ def _all_noun_phrases(sentence: Doc) -> Iterator[tuple[Phrase, Token]]:
 
 
 def _is_noun_phrase(token: Token) -> bool:
-    if token.tag_.startswith("W") or token.dep_ in _NEVER_NOUN_PHRASES or not any(c.isalnum() for c in token.text):
+    if token.dep_ in _NEVER_NOUN_PHRASES or _asks(token) or not any(one.isalnum() for one in token.text):
         return False
     if token.dep_ == "npadvmod" and token.head.pos_ not in _VERBS:
         return False
     if token.pos_ in _NOUNS:
         return True
     return token.pos_ in _STAND_FOR_NOUNS and token.dep_ in _ARGUMENTS
+
+
+def _asks(token: Token) -> bool:
+    """A word such as who, or a noun that has one, as in "which bus": there is nothing to ask about it."""
+    return any(one.tag_.startswith("W") for one in (token, *token.lefts) if one == token or one.dep_ == "det")
 
 
 def _object(preposition: Token) -> Token | None:

