@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hits.protocols import phrases, writing
+from tests.hits.protocols import phrases, telling, writing
 from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -48,6 +48,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": phrases.NP,
         "other_references": {**phrases.NP, "author": "ANOTHER", "intended": "p1"},
         "fields": {**phrases.FIELDS, "comment": "Clear."},
+    },
+    "story": {
+        "document": telling.DOCUMENT,
+        "item": {},
+        "other_references": {"intended": "c1"},
+        "fields": telling.FIELDS,
     },
     "staged_choice": {
         "document": question_set.DOCUMENT,
