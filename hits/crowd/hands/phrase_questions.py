@@ -16,10 +16,8 @@ from hits.crowd.people import Person, draw
 from hits.crowd.task_page import NotATaskError, Screen
 from hits.text.question_rules import Rules, asked, faults
 
-# How those who tell a story speak of themselves, and how a question does; the longer ones come first.
+# How those who tell a story speak of themselves, and how a question does; contractions come before their words.
 _THEY = {
-    "i am": "they are",
-    "i was": "they were",
     "i'm": "they are",
     "i've": "they have",
     "i'd": "they had",
@@ -45,6 +43,8 @@ _THEY = {
     "i": "they",
 }
 _SELF = re.compile(rf"\b({'|'.join(_THEY)})\b", re.IGNORECASE)
+_AGREES = {"am": "are", "is": "are", "was": "were"}
+_VERB = re.compile(rf"\bthey ({'|'.join(_AGREES)})\b")
 _PLACE = re.compile(r"(in|on|at|to|into|onto|under|over|behind|near|beside|from|inside|outside|next)\b", re.IGNORECASE)
 _TIME = re.compile(
     r"(after|before|during|until|for|every|at|on|in) .*(hour|minute|day|week|morning|evening|night)", re.IGNORECASE
@@ -137,7 +137,7 @@ def _careful(one: Asked, part: str, number: int, turn: float) -> Iterator[str]:
     start = int(turn * len(forms))
     rest = _plain(_of_them(f"{one.before} {one.after}")).rstrip(" .!?")
     words = {"phrase": _of_them(one.phrase), "word": _question_word(one.phrase), "rest": _uncapitalised(rest)}
-    yield from (_plain(form.format(**words)) for form in (*forms[start:], *forms[:start]))
+    yield from (_agreeing(_plain(form.format(**words))) for form in (*forms[start:], *forms[:start]))
     yield _LAST.format(number=number)
 
 
@@ -153,6 +153,10 @@ def _of_them(text: str) -> str:
     """The text as somebody else would tell it."""
     plain = text.replace("\u2019", "'")
     return _SELF.sub(lambda word: _THEY[word[0].lower()], plain)
+
+
+def _agreeing(text: str) -> str:
+    return _VERB.sub(lambda found: f"they {_AGREES[found[1]]}", text)
 
 
 def _uncapitalised(text: str) -> str:

@@ -55,12 +55,11 @@ def test_what_happens_is_asked_for_by_time_and_differently_by_two_people(ask: Ca
 
 
 def test_a_phrase_that_stands_twice_and_tells_of_oneself_is_asked_about_twice(ask: Callable[..., Said]) -> None:
-    text = "I’d mixed it and I’d mixed it again, because my own spoon broke."
-    twice = item("vp", [(text, ["mixed it", "mixed it"])], text)
-    said = ask(twice, document={"text": text, "scenario": "cake"})
-    assert len(set(said)) == 2
-    own = item("np", [(text, ["my own spoon"])], text)
-    assert "they had mixed it and they had mixed it again" in ask(own, document={"text": text, "scenario": "cake"})[0]
+    text = "I’d mixed it and I was tired, I’d mixed it again, because my own spoon broke."
+    document = {"text": text, "scenario": "baking a cake"}
+    assert len(set(ask(item("np", [(text, ["mixed it", "mixed it"])], text), document=document))) == 2
+    (said,) = ask(item("np", [(text, ["my own spoon"])], text), document=document)
+    assert "they had mixed it and they were tired, they had mixed it again" in said
 
 
 def test_a_careless_one_is_refused_with_yes_or_no_and_then_types_anything(ask: Callable[..., Said]) -> None:
