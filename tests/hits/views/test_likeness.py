@@ -79,7 +79,7 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked_and_nothing_i
 ) -> None:
     told(scenario(stage), STORY, COPY)
     about_copy, _ = rows_about(client, stage)
-    own, other = (part.all("p")[0] for part in about_copy.all("section"))
+    own, other = (part.all("p")[1] for part in about_copy.all("section"))
     assert (own.text(), other.text()) == (COPY, STORY)
     for side in (own, other):
         shared = [mark.text() for mark in side.all("mark")]
