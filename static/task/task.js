@@ -122,25 +122,34 @@
 
   // A reason that names its field is told there too, until that field is changed; the first of them gets the focus.
   function mark(reasons, names) {
-    const controls = names.map((name) => form.elements.namedItem(name));
+    const controls = names.map((name) => first(form.elements.namedItem(name)));
     reasons.forEach((reason, at) => { if (controls[at] instanceof HTMLElement) tell(controls[at], reason); });
     controls.find((control) => control instanceof HTMLElement)?.focus();
   }
 
+  // Choices of one name are one field.
+  function first(found) {
+    return found instanceof RadioNodeList ? found[0] : found;
+  }
+
+  function whole(control) {
+    return control.closest("[role=radiogroup]") ?? control;
+  }
+
   function tell(control, reason) {
-    const id = `fault-${control.name}`, told = document.getElementById(id);
+    const id = `fault-${control.name}`, told = document.getElementById(id), part = whole(control);
     if (told) return told.append(` ${reason}`);
-    control.after(Object.assign(document.createElement("p"), { id, className: "fault", textContent: reason }));
-    control.setAttribute("aria-invalid", "true");
-    control.setAttribute("aria-describedby", `${id} ${control.getAttribute("aria-describedby") ?? ""}`.trim());
+    part.after(Object.assign(document.createElement("p"), { id, className: "fault", textContent: reason }));
+    part.setAttribute("aria-invalid", "true");
+    part.setAttribute("aria-describedby", `${id} ${part.getAttribute("aria-describedby") ?? ""}`.trim());
   }
 
   function unmark(control) {
-    const fault = document.getElementById(`fault-${control.name}`);
+    const fault = document.getElementById(`fault-${control.name}`), part = whole(control);
     if (!fault) return;
     fault.remove();
-    control.removeAttribute("aria-invalid");
-    control.setAttribute("aria-describedby", control.getAttribute("aria-describedby").replace(fault.id, "").trim());
+    part.removeAttribute("aria-invalid");
+    part.setAttribute("aria-describedby", part.getAttribute("aria-describedby").replace(fault.id, "").trim());
   }
 
   function setSending(on) {

@@ -9,10 +9,19 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hits.protocols import phrases, telling, writing
+from tests.hits.protocols import answers, phrases, telling, writing
 from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
+    "answer_writing": {
+        "document": answers.DOCUMENT,
+        "item": answers.ITEM,
+        "other_references": {
+            **answers.ITEM,
+            "questions": [{**question, "type": "-"} for question in answers.ITEM["questions"]],
+        },
+        "fields": {**answers.FIELDS, "comment": "Clear."},
+    },
     "clickable_entity": {
         "document": story.DOCUMENT,
         "item": story.ITEM,
