@@ -23,6 +23,7 @@ from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelVa
 from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, LONGEST_INSTRUCTIONS, Given, paragraphs
 from hits.protocols.optional import Setting
+from hits.protocols.phrase_questions.correcting import Correcting
 from hits.text.question_rules import (
     LONGEST,
     NARRATOR_WORDS,
@@ -105,7 +106,7 @@ _EXAMPLE: tuple[Json, Json] = (
 )
 
 
-class PhraseQuestions:
+class PhraseQuestions(Correcting):
     name = "phrase_questions"
     title = "Ask about the marked phrases of a story"
     fields = (
