@@ -174,6 +174,13 @@ def test_without_scripts_the_chosen_label_opens_its_fields(new_page, task_addres
     assert protocol.check(DOCUMENT, ITEM, {}, posted).labels[-1].value == {"pastes": None, "seconds": None}
 
 
+def test_a_preview_shows_the_questions_and_takes_no_answer(new_page, task_address):
+    page = new_page()
+    page.goto(task_address(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
+    expect(page.get_by_text("Who cracked the eggs?")).to_be_visible()
+    assert page.locator("form :is(input, textarea, button):enabled").count() == 0
+
+
 # The field in focus or its label lies under the story or the line that sticks.
 UNDER_SOMETHING = """() => [document.activeElement, ...document.activeElement.labels].some((part) => {
   const box = part.getBoundingClientRect();
