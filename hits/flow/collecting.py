@@ -75,15 +75,17 @@ class Rows:
                 document.key, item.key, document.origin, document.purpose, document.data, item.data, tuple(reached)
             )
 
-    def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
+    def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
+        run = newest_run(self._project, computation) if computation else None
         of = self._project.stages.get(key=stage)
         rows = of.items.order_by("document__key", "key").values_list(*_COLUMNS).iterator(chunk_size=CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             pks = [row[0] for row in chunk]
             given = labels_of(pks) if labels else {}
             parts = _parts(pks)
+            found = _results(run, pks) if run else {}
             for row in chunk:
-                yield _judged_row(of, row, parts.get(row[0], {}), given.get(row[0], ()))
+                yield _judged_row(of, row, parts.get(row[0], {}), given.get(row[0], ()), found.get(row[0]))
 
     def found(self, computation: str) -> Iterator[tuple[str, dict[str, Any]]]:
         run = newest_run(self._project, computation)
@@ -115,7 +117,15 @@ def _parts(items: Sequence[int]) -> dict[int, dict[str, str]]:
     return dict(standing.values_list("item", "parts"))
 
 
-def _judged_row(stage: Stage, row: Sequence[Any], parts: dict[str, str], labels: Labels) -> JudgedItem:
+def _results(run: ComputationRun, items: Sequence[int]) -> dict[int, dict[str, Any]]:
+    return dict(ComputationResult.objects.filter(run=run, item__in=items).values_list("item", "data"))
+
+
+def _judged_row(
+    stage: Stage, row: Sequence[Any], parts: dict[str, str], labels: Labels, computed: dict[str, Any] | None
+) -> JudgedItem:
     _, key, data, document_key, document, origin, purpose, state, conclusion = row
     outcome = _OUTCOMES.get(state, "open")
-    return JudgedItem(stage.key, key, data, document_key, document, origin, purpose, outcome, conclusion, parts, labels)
+    return JudgedItem(
+        stage.key, key, data, document_key, document, origin, purpose, outcome, conclusion, parts, labels, computed
+    )

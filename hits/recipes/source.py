@@ -50,7 +50,8 @@ class JudgedItem:
     """An item and what its stage's rule concluded from the labels that count.
 
     `outcome` is kept, dropped or open; `conclusion` is the rule's own word, such as "valid", and `parts` holds one for
-    each group of units where the rule judges groups. Labels come in the order of submission.
+    each group of units where the rule judges groups. Labels come in the order of submission. `computed` is what a
+    computation that was asked for concluded about the item, None where it concluded nothing.
     """
 
     stage: str
@@ -64,6 +65,7 @@ class JudgedItem:
     conclusion: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[GivenLabel, ...] = ()
+    computed: Json | None = None
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,11 @@ class Collected(Protocol):
     def chain(self) -> Iterator[ChainItem]:
         """The first stage's kept items, ordered by document and key."""
 
-    def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
-        """Every item of a stage, ordered by document and key; its labels are read only where they are asked for."""
+    def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
+        """Every item of a stage, ordered by document and key.
+
+        Its labels, and what the newest finished run of a computation found, are read only where they are asked for.
+        """
 
     def found(self, computation: str) -> Iterator[tuple[str, Json]]:
         """(item key, result) of the newest finished run of a computation, by key; nothing where there is none."""

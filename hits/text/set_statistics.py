@@ -82,8 +82,9 @@ class Tally:
     """Counts while sets are added one by one."""
 
     questions: int = 0
+    paragraphs: int = 0
     unanswerable: int = 0
-    seen: set[bytes] = field(default_factory=set)
+    seen: set[bytes] = field(default_factory=set, compare=False)
     paragraph: _Lengths = field(default_factory=_Lengths)
     question: _Lengths = field(default_factory=_Lengths)
     correct: _Lengths = field(default_factory=_Lengths)
@@ -103,12 +104,13 @@ class Tally:
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if digest not in self.seen:
             self.seen.add(digest)
+            self.paragraphs += 1
             self.paragraph.add(text)
 
     def statistics(self) -> SetStatistics:
         return SetStatistics(
             questions=self.questions,
-            paragraphs=len(self.seen),
+            paragraphs=self.paragraphs,
             paragraph=self.paragraph.told(),
             question=self.question.told(),
             correct_answer=self.correct.told(),
@@ -120,7 +122,7 @@ class Tally:
         """Count all that the other one counted. The two must have no paragraph in common."""
         self.questions += other.questions
         self.unanswerable += other.unanswerable
-        self.seen |= other.seen
+        self.paragraphs += other.paragraphs
         self.prefixes += other.prefixes
         for mine, its in zip(self._lengths(), other._lengths(), strict=True):
             mine.absorb(its)

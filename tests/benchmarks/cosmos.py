@@ -14,6 +14,7 @@ import resource
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -26,8 +27,8 @@ FEW, TINY_SETS = min(5000, SETS // 2), 50
 TINY = f"question-sets-{TINY_SETS}"
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 PREVIEW_SECONDS, RELEASE_SECONDS = 2, 20
-# Seven times as many sets: their keys, with who wrote them, are in memory, and their texts are not.
-TIMES_MEMORY = 2
+# Seven times as many sets; what may grow is a number for each writer and each paragraph.
+TIMES_MEMORY = 1.5
 # Whoever picked another answer tells nothing, and two who did it well are enough.
 ANOTHER_RULE = """\
 answers missing: wait
@@ -109,39 +110,63 @@ def _counts(stage: Any) -> dict[tuple[str, str], int]:
 
 
 def _release(few: str, many: str) -> bool:
-    small, large = (_in_its_own_process(slug) for slug in (few, many))
+    large = _in_its_own_process("release", many)
     took = Took(large["wall"], large["cpu"])
     told = f"{took}, {large['bytes'] / 1e6:,.0f} MB in {large['files']} files"
     fine = _line("release", told, f"{RELEASE_SECONDS} s", took.wall <= RELEASE_SECONDS)
-    times = large["peak"] / small["peak"]
-    told = f"{small['peak']:.0f} MiB with {FEW:,} sets, {large['peak']:.0f} MiB with all: {times:.2f} times as much"
+    held = [_in_its_own_process("memory", slug) for slug in (few, many)]
+    times = held[1]["held"] / held[0]["held"]
+    told = f"{held[0]['held']:.1f} MiB with {FEW:,} sets, {held[1]['held']:.1f} MiB with all: {times:.2f} times as much"
     fine &= _line("  memory at its most", told, f"{TIMES_MEMORY}", times <= TIMES_MEMORY)
+    print(f"{'  of the process':26} grew by {large['peak']:.0f} MiB with all, with what the allocator kept in reserve")
     preview = Took(large["preview_wall"], large["preview_cpu"])
     print(f"{'preview of a release':26} {preview}")
     return fine
 
 
-def _in_its_own_process(slug: str) -> dict[str, float]:
+def _in_its_own_process(what: str, slug: str) -> dict[str, float]:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.benchmarks.cosmos", slug], cwd=ROOT, capture_output=True, text=True, timeout=900
+        [sys.executable, "-m", "tests.benchmarks.cosmos", what, slug],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=900,
     )
     if done.returncode:
-        raise SystemExit(f"the release of {slug} failed:\n{done.stdout}{done.stderr}")
+        raise SystemExit(f"the {what} of {slug} failed:\n{done.stdout}{done.stderr}")
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def release(slug: str) -> dict[str, float]:
-    """Make the project's release; `peak` is what it added to the memory of the process at its most, in MiB."""
+def memory(slug: str) -> dict[str, float]:
+    """`held` is what a release holds at its most, in MiB: objects, texts, and Arrow's buffers.
+
+    Counted by the allocators, as a process keeps what it was given once, used or not. Counting slows it down.
+    """
+    import pyarrow
+
+    project, releasing = _warm(slug)
+    tracemalloc.start()
+    releasing.release(project, None)
+    held = tracemalloc.get_traced_memory()[1] + pyarrow.default_memory_pool().max_memory()
+    return {"held": held / 2**20}
+
+
+def _warm(slug: str) -> tuple[Any, Any]:
+    """The project and the room; loading the libraries is no part of what a release needs."""
     import django
 
     django.setup()
     from hits.flow import releasing
     from hits.models import Project
 
-    project = Project.objects.get(slug=slug)
-    # Loading the libraries is no part of the growth.
     releasing.preview(Project.objects.get(slug=TINY))
+    return Project.objects.get(slug=slug), releasing
+
+
+def release(slug: str) -> dict[str, float]:
+    """Make the project's release; `peak` is what it added to the memory of the process at its most, in MiB."""
+    project, releasing = _warm(slug)
     before = _peak()
     (made, _), took = timed(lambda: releasing.release(project, None))
     peak = _peak() - before
@@ -177,6 +202,6 @@ def _line(name: str, told: str, target: str, fine: bool) -> bool:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(release(sys.argv[1])))
+        print(json.dumps({"release": release, "memory": memory}[sys.argv[1]](sys.argv[2])))
     else:
         sys.exit(main())

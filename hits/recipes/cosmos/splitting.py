@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,11 +15,10 @@ from hits.recipes.partition import nearest_subset
 class WrittenSet:
     """A question set as the split sees it. `author` is empty where nobody knows who wrote it.
 
-    Sets with the same `paragraph` are about the same text.
+    `paragraph` is a digest: sets with the same one are about the same text.
     """
 
-    key: str
-    paragraph: str
+    paragraph: bytes
     author: str
     kept: bool
 
@@ -37,10 +36,13 @@ class Writer:
 
 @dataclass(frozen=True)
 class Split:
-    """Set key to "test", "dev" or "train", kept sets only; `notes` are sentences on what was not as wanted."""
+    """Which paragraphs are "test" and "dev"; the rest is "train". `notes` are sentences on what was not as wanted."""
 
-    of: Mapping[str, str]
+    parts: Mapping[bytes, str]
     notes: tuple[str, ...]
+
+    def part(self, paragraph: bytes) -> str:
+        return self.parts.get(paragraph, "train")
 
 
 def writers(sets: Iterable[WrittenSet]) -> list[Writer]:
@@ -58,37 +60,37 @@ def best(found: Iterable[Writer], *, least_written: int, least_share: float) -> 
     return frozenset(w.worker for w in found if w.written >= least_written and w.share >= least_share)
 
 
-def split(sets: Sequence[WrittenSet], best_writers: frozenset[str], *, test: int, dev: int, seed: int) -> Split:
+def split(sets: Iterable[WrittenSet], best_writers: frozenset[str], *, test: int, dev: int, seed: int) -> Split:
     """Test and dev from paragraphs whose kept sets are all by the best writers, whole paragraphs; the rest is train.
 
     Where the best writers have fewer than `test + dev` kept sets, both shrink alike. The order of `sets` does not
-    matter, and the same seed gives the same split.
+    matter, and the same seed gives the same split. What stays in memory is a number for each paragraph.
     """
-    groups = _paragraphs(sets)
-    fit = sorted(p for p, group in groups.items() if all(one.author in best_writers for one in group))
+    sizes = _sizes(sets, best_writers)
+    fit = sorted(sizes)
     random.Random(f"split {seed}").shuffle(fit)
-    there = sum(len(groups[paragraph]) for paragraph in fit)
+    there = sum(sizes.values())
     share = min(1.0, there / (test + dev)) if test + dev else 0.0
-    for_test, rest = _taken(groups, fit, round(test * share))
-    for_dev, _ = _taken(groups, rest, round(dev * share))
+    for_test, rest = _taken(sizes, fit, round(test * share))
+    for_dev, _ = _taken(sizes, rest, round(dev * share))
     parts = {**dict.fromkeys(for_test, "test"), **dict.fromkeys(for_dev, "dev")}
-    found = {one.key: parts.get(paragraph, "train") for paragraph, group in groups.items() for one in group}
-    return Split(found, tuple(_notes(there, test, dev)))
+    return Split(parts, tuple(_notes(there, test, dev)))
 
 
-def _paragraphs(sets: Iterable[WrittenSet]) -> dict[str, list[WrittenSet]]:
-    groups: dict[str, list[WrittenSet]] = defaultdict(list)
+def _sizes(sets: Iterable[WrittenSet], best_writers: frozenset[str]) -> dict[bytes, int]:
+    """How many kept sets a paragraph has, where all of them are by the best writers."""
+    sizes: dict[bytes, int] = {}
     for one in sets:
         if one.kept:
-            groups[one.paragraph].append(one)
-    return groups
+            # Below nought is a paragraph that somebody else wrote about, too.
+            there = sizes.get(one.paragraph, 0)
+            sizes[one.paragraph] = there + 1 if there >= 0 and one.author in best_writers else -1
+    return {paragraph: size for paragraph, size in sizes.items() if size > 0}
 
 
-def _taken(
-    groups: Mapping[str, Sequence[WrittenSet]], order: Sequence[str], wanted: int
-) -> tuple[list[str], list[str]]:
+def _taken(sizes: Mapping[bytes, int], order: Sequence[bytes], wanted: int) -> tuple[list[bytes], list[bytes]]:
     """(paragraphs with as near to `wanted` sets as whole paragraphs allow, the others)."""
-    chosen = nearest_subset([len(groups[paragraph]) for paragraph in order], Fraction(wanted))
+    chosen = nearest_subset([sizes[paragraph] for paragraph in order], Fraction(wanted))
     taken = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if is_in]
     rest = [paragraph for paragraph, is_in in zip(order, chosen, strict=True) if not is_in]
     return taken, rest

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 import random
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -229,8 +228,9 @@ def offers_none(answers: Iterable[str]) -> bool:
     return any(answer.casefold().startswith(_NONE) for answer in answers)
 
 
-def as_released(item: JudgedItem, least: str | None) -> Json:
-    """The set's data with "None of the above" in the place of the right answer (C5) or of candidate `least` (C6)."""
+def as_released(item: JudgedItem) -> Json:
+    """The set's data with "None of the above" in the place of the right answer (C5) or of the computed one (C6)."""
+    least = item.computed["candidate"] if item.computed else None
     replaced = {UNANSWERABLE: item.data["intended"], VALID: least}.get(item.conclusion)
     if replaced is None or offers_none(each["text"] for each in item.data["candidates"]):
         return item.data
@@ -243,59 +243,55 @@ def as_released(item: JudgedItem, least: str | None) -> Json:
 # Splitting
 
 
-def written_sets(collected: Collected) -> list[splitting.WrittenSet]:
-    return [
-        # A name is kept in memory once, however many sets have it.
-        splitting.WrittenSet(item.key, _digest(item), sys.intern(item.data["author"]), item.outcome == "kept")
-        for item in collected.judged(VALIDATE)
-    ]
+def written_sets(collected: Collected) -> Iterator[splitting.WrittenSet]:
+    for item in collected.judged(VALIDATE):
+        yield splitting.WrittenSet(_digest(item), item.data["author"], item.outcome == "kept")
 
 
-def _digest(item: JudgedItem) -> str:
+def _digest(item: JudgedItem) -> bytes:
     """Names the paragraph by its text: two files may bring the same one."""
-    return sys.intern(blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest())
+    return blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _best(writers: Iterable[splitting.Writer], options: Mapping[str, Any]) -> frozenset[str]:
     return splitting.best(writers, least_written=options["best_written"], least_share=options["best_kept_share"])
 
 
-def split_of(sets: Sequence[splitting.WrittenSet], options: Mapping[str, Any], seed: int) -> splitting.Split:
-    best = _best(splitting.writers(sets), options)
-    return splitting.split(sets, best, test=options["test_sets"], dev=options["dev_sets"], seed=seed)
+def split_of(collected: Collected, seed: int) -> splitting.Split:
+    best = _best(splitting.writers(written_sets(collected)), collected.options)
+    return _split(collected, best, collected.options, seed)
+
+
+def _split(collected: Collected, best: frozenset[str], options: Mapping[str, Any], seed: int) -> splitting.Split:
+    wanted = {"test": options["test_sets"], "dev": options["dev_sets"]}
+    return splitting.split(written_sets(collected), best, **wanted, seed=seed)
 
 
 def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
     """C8: test sets as released; C10: answerable dev sets. The same rows and seed draw the same sample."""
     part = {HUMAN: "test", REASONING: "dev"}[stage_key]
-    parts = split_of(written_sets(collected), collected.options, seed).of
-    fit = [key for key in _drawable(collected, stage_key) if parts.get(key) == part]
+    split = split_of(collected, seed)
+    fit = [item.key for item in _drawable(collected, stage_key) if split.part(_digest(item)) == part]
     drawn = set(sample(fit, count, f"draw {stage_key} {seed}"))
-    least = _least(collected)
     return [
-        NextItem(stage_key, item.key, as_released(item, least.get(item.key)), parent=(VALIDATE, item.key))
-        for item in collected.judged(VALIDATE)
+        NextItem(stage_key, item.key, as_released(item), parent=(VALIDATE, item.key))
+        for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING)
         if item.key in drawn
     ]
 
 
-def _drawable(collected: Collected, stage_key: str) -> Iterator[str]:
+def _drawable(collected: Collected, stage_key: str) -> Iterator[JudgedItem]:
     for item in collected.judged(VALIDATE):
         if item.outcome == "kept" and (stage_key != REASONING or item.conclusion == VALID):
-            yield item.key
-
-
-def _least(collected: Collected) -> dict[str, str]:
-    return {key: sys.intern(data["candidate"]) for key, data in collected.found(LEAST_CHALLENGING)}
+            yield item
 
 
 def split_preview(collected: Collected, options: Mapping[str, Any]) -> Json:
     """{"writers": [{"worker", "written", "kept", "share", "best"}], "counts": {split: sets}, "notes": [sentence]}."""
-    sets = written_sets(collected)
-    found = splitting.writers(sets)
+    found = splitting.writers(written_sets(collected))
     best = _best(found, options)
-    split = split_of(sets, options, collected.seed)
-    counts = Counter(split.of.values())
+    split = _split(collected, best, options, collected.seed)
+    counts = Counter(split.part(one.paragraph) for one in written_sets(collected) if one.kept)
     rows = [{**vars(writer), "share": writer.share, "best": writer.worker in best} for writer in found]
     return {"writers": rows, "counts": {name: counts[name] for name in SPLITS}, "notes": list(split.notes)}
 
@@ -306,21 +302,22 @@ def split_preview(collected: Collected, options: Mapping[str, Any]) -> Json:
 def build_release(collected: Collected) -> ReleaseContent:
     """Each split as CSV, JSON Lines and Parquet, with its statistics and a chart of how questions begin.
 
-    Two passes over the sets; their texts are never in memory all at once.
+    Three passes over the sets. What stays in memory is a number for each writer and each paragraph, no set.
     """
-    found = split_of(written_sets(collected), collected.options, collected.seed)
-    least = _least(collected)
+    found = split_of(collected, collected.seed)
     tallies = {name: Tally() for name in SPLITS}
     counts: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
+    computed = False
     with ExitStack() as stack:
         spools = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
-        for item in collected.judged(VALIDATE):
-            name = found.of.get(item.key, item.outcome)
+        for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING):
+            name = found.part(_digest(item)) if item.outcome == "kept" else item.outcome
             counts[name] += 1
             if name not in spools:
                 continue
-            data = as_released(item, least.get(item.key))
+            computed = computed or item.computed is not None
+            data = as_released(item)
             replaced[item.conclusion] += data is not item.data
             released = _labelled(item, data)
             spools[name].write(json.dumps(_row(released), ensure_ascii=False).encode() + b"\n")
@@ -333,7 +330,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         counts={name: counts[name] for name in SPLITS},
         left_out={reason: counts[name] for name, reason in _LEFT_OUT.items() if counts[name]},
         statistics={name: _figures(tally) for name, tally in tallies.items()},
-        notes=(*found.notes, *_notes(replaced, counts, least)),
+        notes=(*found.notes, *_notes(replaced, counts, computed)),
     )
 
 
@@ -374,10 +371,10 @@ def _files(name: str, spool: BinaryIO) -> dict[str, BinaryIO]:
     return {f"{name}.{form}": stream for form, stream in files.items()}
 
 
-def _notes(replaced: Mapping[str, int], counts: Mapping[str, int], least: Mapping[str, str]) -> Iterator[str]:
+def _notes(replaced: Mapping[str, int], counts: Mapping[str, int], computed: bool) -> Iterator[str]:
     if replaced[UNANSWERABLE]:
         yield f'{replaced[UNANSWERABLE]:,} unanswerable sets have "{NONE_OF_THE_ABOVE}" as their right answer.'
-    if least:
+    if computed:
         yield f'{replaced[VALID]:,} valid sets have "{NONE_OF_THE_ABOVE}" in place of their least challenging answer.'
     elif any(counts[name] for name in SPLITS):
         yield f'No wrong answer became "{NONE_OF_THE_ABOVE}": run that computation before the release.'

@@ -45,8 +45,9 @@ class Kept:
     def __init__(self, *items: JudgedItem, found=(), **options):
         self.items, self.seed, self.options, self._found = items, 3, {**OPTIONS, **options}, dict(found)
 
-    def judged(self, stage, *, labels=False):
-        return (item for item in self.items if item.stage == stage)
+    def judged(self, stage, *, labels=False, computation=""):
+        found = self._found if computation else {}
+        return (replace(item, computed=found.get(item.key)) for item in self.items if item.stage == stage)
 
     def found(self, computation):
         return iter(sorted(self._found.items()))
@@ -150,7 +151,7 @@ def texts(data):
 
 def test_an_unanswerable_set_gets_it_for_its_right_answer():
     item = a_set(1, "unanswerable")
-    released = as_released(item, None)
+    released = as_released(item)
     assert texts(released)[released["intended"]] == NONE_OF_THE_ABOVE
     assert len(set(texts(released).items()) & set(texts(item.data).items())) == 3
 
@@ -158,15 +159,16 @@ def test_an_unanswerable_set_gets_it_for_its_right_answer():
 def test_a_valid_set_gets_it_for_the_answer_that_was_computed():
     item = a_set(1)
     wrong = next(each for each in texts(item.data) if each != item.data["intended"])
-    assert texts(as_released(item, wrong))[wrong] == NONE_OF_THE_ABOVE
-    assert as_released(replace(item, conclusion="of another rule"), wrong) is item.data
-    assert as_released(item, None) is item.data
+    computed = replace(item, computed={"candidate": wrong})
+    assert texts(as_released(computed))[wrong] == NONE_OF_THE_ABOVE
+    assert as_released(replace(computed, conclusion="of another rule")) is item.data
+    assert as_released(item) is item.data
 
 
 def test_a_set_that_offers_it_already_stays_as_it_is():
     item = a_set(1, "unanswerable")
     item.data["candidates"][0]["text"] = "None of the above choices ."
-    assert as_released(item, None) is item.data
+    assert as_released(item) is item.data
 
 
 def test_the_computation_chooses_wrong_answers_of_the_wanted_share():
