@@ -3,6 +3,7 @@ from django.urls import include, path
 from hits.views import (
     answers,
     calls,
+    changes,
     compensations,
     computations,
     drawing,
@@ -112,6 +113,10 @@ stage_urls = [
     path("answers/approve/", answers.approve, name="approve"),
     path("answers/reject/", answers.reject, name="reject"),
     path("answers/<int:pk>/take-back/", answers.take_back, name="take-back"),
+    path("changes/", changes.changes, name="changes"),
+    path("changes.csv", changes.changes_csv, name="changes-csv"),
+    path("changes/<int:pk>/undo/", changes.undo, name="undo-change"),
+    path("changes/<int:pk>/redo/", changes.redo, name="redo-change"),
     path("blocks/", workers.block, name="block"),
     path("required-test/", qualification_tests.requirement, name="required-test"),
 ]

@@ -34,6 +34,7 @@ from hits.flow import (
     ruling,
     setting_up,
     testing,
+    undoing,
 )
 from hits.formats.faults import FormatErrors
 from hits.models import BudgetExceededError, NotOfferedError
@@ -75,6 +76,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (ruling.RuleUnchangedError, CONFLICT, "rule_unchanged"),
     (computing.ComputationRefusedError, CONFLICT, "computation_refused"),
     (drawing.DrawRefusedError, CONFLICT, "draw_refused"),
+    (undoing.NotAChangeError, CONFLICT, "not_a_change"),
     (releasing.NothingToReleaseError, CONFLICT, "nothing_to_release"),
     (projects.LastOwnerError, CONFLICT, "last_owner"),
     (importing.UploadRefusedError, BAD, "upload_refused"),

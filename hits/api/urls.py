@@ -7,6 +7,7 @@ from hits.api.views import (
     account,
     answers,
     calls,
+    changes,
     computations,
     grants,
     money,
@@ -111,5 +112,9 @@ urlpatterns = [
     path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),
     path(STAGE + "answers/reject/", answers.Reject.as_view(), name="reject"),
     path(STAGE + "answers/take-back/", answers.TakeBack.as_view(), name="take-back"),
+    path(STAGE + "changes/", changes.Changes.as_view(), name="changes"),
+    path(STAGE + "changes/left-out/", changes.LeftOut.as_view(), name="left-out"),
+    path(STAGE + "changes/<int:pk>/undo/", changes.UndoChange.as_view(), name="undo-change"),
+    path(STAGE + "changes/<int:pk>/redo/", changes.RedoChange.as_view(), name="redo-change"),
     re_path("", account.NowhereView.as_view(), name="nowhere"),
 ]

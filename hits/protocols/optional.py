@@ -67,10 +67,12 @@ class ChangingProtocol(TaskProtocol, Protocol):
     """Its answers change the very item that they are about, and a lead may take each change back.
 
     A label is a change exactly if its value is an object whose `action` is a word of `actions`, which are (word, what
-    a lead reads): so changes are found in a table without looking at every label.
+    a lead reads): so changes are found in a table without looking at every label. `deleting` are those of them that
+    can leave nothing of an item.
     """
 
     actions: tuple[tuple[str, str], ...]
+    deleting: tuple[str, ...]
 
     def change(self, item: Json, unit: str, value: Any) -> Change | None:
         """None for a label that changes nothing."""

@@ -99,6 +99,7 @@ class ExpertReview:
     name = "expert_review"
     title = "Review a text and its questions"
     actions = ((EDIT, "Edited"), (DELETE, "Deleted"))
+    deleting = (DELETE,)
     fields = (
         INSTRUCTIONS,
         Setting("longest_question", "Longest question, characters", "number", "20 to 1,000."),

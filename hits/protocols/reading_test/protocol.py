@@ -71,7 +71,7 @@ class ReadingTest:
         self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
     ) -> CheckedAnswer:
         """Labels: `<id>/choice`, the id of an answer, for each question, and `order`: the ids of its answers as this
-        worker saw them, by question. A fault is about the field set of its question, which is named by its id.
+        worker saw them, by question.
         """
         faults: list[Fault] = []
         for number, question in enumerate(item["questions"], start=1):
@@ -120,7 +120,7 @@ def _faults(number: int, question: Json, shown: Sequence[Json], fields: Mapping[
         faults.append(f"Question {number} is not answered yet: “{question['text'][:150]}” Choose one of its answers.")
     elif chosen not in [answer["id"] for answer in shown]:
         faults.append(f"Question {number} got an answer that it does not have. Choose one of its answers.")
-    return [(question["id"], sentence) for sentence in faults]
+    return [(_name(question), sentence) for sentence in faults]
 
 
 def _label(question: Json, chosen: str) -> LabelValue:

@@ -47,6 +47,7 @@ def world(stage: Stage) -> dict[str, Any]:
         "upload": factories.upload(stage.project),
         "undo-block": factories.block(stage),
         "item": item,
+        **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
         **dict.fromkeys(
             ["computation-run", "stop-computation-run", "computation-run-results"],

@@ -99,6 +99,7 @@ class World:
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
+            **dict.fromkeys(("undo-change", "redo-change"), [self.answer.labels.values_list("pk", flat=True)[0]]),
             "start-computation": ["words"],
             **dict.fromkeys(RUN_PAGES | {"stop-computation"}, [self.run.pk]),
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
@@ -131,6 +132,7 @@ PROJECT_PAGES = {
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
     "answers-csv", "clear-away", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
+    "changes", "changes-csv",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
@@ -148,7 +150,7 @@ PROJECT_VERBS = {
 }
 STAGE_VERBS = {
     "pause", "resume", "harvest", "check", "approve", "reject", "try-task", "required-test",
-    "rule-preview", "confirm-rule", "save-rule", "judge-again",
+    "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-change", "redo-change",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)

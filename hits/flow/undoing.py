@@ -1,0 +1,100 @@
+"""The room in which a lead takes back what a trusted worker changed, and takes it up again.
+
+A change that is taken back counts for nothing: releases and computations made from then on do not see it. A release
+made before stays as it is. That is allowed at any time, for it can be turned round at any time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from hits.flow.common import protocol_of
+from hits.models import Label, Stage
+from hits.models.needs import chunks
+from hits.protocols.optional import Change, ChangingProtocol
+
+# How many items that are left out a page names.
+SHOWN = 50
+
+
+class NotAChangeError(Exception):
+    """The label is none that changes an item, so there is nothing to take back."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """An item of which nothing is left, and why."""
+
+    pk: int
+    key: str
+    because: str
+
+
+def changing(stage: Stage) -> ChangingProtocol | None:
+    """The stage's protocol, if its answers change the items that they are about."""
+    protocol = protocol_of(stage)
+    return protocol if isinstance(protocol, ChangingProtocol) else None
+
+
+def changes(stage: Stage) -> QuerySet[Label]:
+    """The labels that change an item, whether they count or not, with all that `change_of` reads."""
+    protocol = changing(stage)
+    if protocol is None:
+        return stage.labels.none()
+    rows = stage.labels.filter(value__action__in=[word for word, _ in protocol.actions])
+    related = rows.select_related("item__document", "worker", "assignment", "undone_by")
+    return related.defer("item__document__data", "assignment__answer")
+
+
+def change_of(label: Label, protocol: ChangingProtocol | None) -> Change:
+    """What a label changes; `protocol` is what `changing` gives for its stage. Raises NotAChangeError."""
+    found = protocol.change(label.item.data, label.unit, label.value) if protocol else None
+    if found is None:
+        raise NotAChangeError(f"“{label.unit}” of this answer changes nothing, so it cannot be taken back.")
+    return found
+
+
+def undo(label_pk: int, user: User | None) -> bool:
+    """Take one change back; False if somebody did before. Raises NotAChangeError."""
+    _refuse_others(label_pk)
+    standing = Label.objects.filter(pk=label_pk, undone_at=None)
+    return bool(standing.update(undone_at=timezone.now(), undone_by=user))
+
+
+def redo(label_pk: int) -> bool:
+    """Let a change count that was taken back; False if it counts. Raises NotAChangeError."""
+    _refuse_others(label_pk)
+    return bool(Label.objects.filter(pk=label_pk, undone_at__isnull=False).update(undone_at=None, undone_by=None))
+
+
+def _refuse_others(label_pk: int) -> None:
+    """Raises NotAChangeError for a label that changes nothing."""
+    label = Label.objects.select_related("stage", "item").filter(pk=label_pk).first()
+    if label is None:
+        raise NotAChangeError("This change is not there any more.")
+    change_of(label, changing(label.stage))
+
+
+def left_out(stage: Stage) -> Iterator[LeftOut]:
+    """The items of which the changes that count leave nothing, in the order in which they were made.
+
+    Lazily: whoever wants the first few reads no more items than it takes to find them.
+    """
+    protocol = changing(stage)
+    if protocol is None:
+        return
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    counting = stage.labels.filter(void=False, undone_at=None, value__action__in=protocol.deleting)
+    for item, unit, value in counting.order_by("item_id", "id").values_list("item_id", "unit", "value"):
+        found[item][unit] = value
+    for pks in chunks(list(found), 500):
+        for pk, key, data in stage.items.filter(pk__in=pks).order_by("pk").values_list("pk", "key", "data"):
+            if because := protocol.left_out(data, found[pk]):
+                yield LeftOut(pk, key, because)

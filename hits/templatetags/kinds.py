@@ -1,0 +1,16 @@
+"""What a stage's kind of task has beyond the ordinary, for the links to pages that only some stages have."""
+
+from __future__ import annotations
+
+from django import template
+
+from hits.flow import undoing
+from hits.models import Stage
+
+register = template.Library()
+
+
+@register.filter
+def changes_items(stage: Stage) -> bool:
+    """Whether its answers change the items that they are about, so that a lead may take that back."""
+    return undoing.changing(stage) is not None
