@@ -87,21 +87,27 @@ def _apart(phrases: list[Phrase]) -> list[Phrase]:
 
 
 def _trimmed(sentence: Doc, start: int, end: int) -> Phrase:
-    """Without punctuation at its ends; a closing mark stays with the opening one that lies within."""
+    """Without punctuation at its ends, but with both marks of a quotation or bracket that begins within."""
     while start < end and sentence[start].is_punct and not _is_closed(sentence, start, end):
         start += 1
-    while start < end and sentence[end - 1].is_punct and not _is_opened(sentence, start, end):
+    while start < end and sentence[end - 1].is_punct and not _closes(sentence, start, end - 1):
         end -= 1
-    return Phrase(start, end)
+    # The parser may hang the closing mark on another word.
+    return Phrase(start, end + 1 if start < end < len(sentence) and _closes(sentence, start, end) else end)
 
 
 def _is_closed(sentence: Doc, start: int, end: int) -> bool:
     return any(_PAIRS.get(token.text) == sentence[start].text for token in sentence[start + 1 : end])
 
 
-def _is_opened(sentence: Doc, start: int, end: int) -> bool:
-    opening = _PAIRS.get(sentence[end - 1].text)
-    return opening is not None and any(token.text == opening for token in sentence[start : end - 1])
+def _closes(sentence: Doc, start: int, at: int) -> bool:
+    """Whether the token ends what a mark from `start` on began and nothing before it ended."""
+    mark = sentence[at].text
+    before = [token.text for token in sentence[start:at]]
+    opening = _PAIRS.get(mark)
+    if opening is None:
+        return False
+    return before.count(mark) % 2 == 1 if opening == mark else before.count(opening) > before.count(mark)
 
 
 # Noun phrases

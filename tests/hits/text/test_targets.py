@@ -7,10 +7,13 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from spacy.tokens import Doc
 
 from hits.text import targets as module
+from hits.text.phrases import noun_phrases
 from hits.text.sentences import sentences
 from hits.text.targets import Target, targets, targets_of
 from tests.hits.formats.shared_data import shared_file
@@ -135,7 +138,7 @@ def phrases(sentence):
             ["a warm jacket", "for the trip"],
             ["pack a warm jacket for the trip"],
         ),
-        ("I 'm tossing it this morning .", ["it", "this morning"], ["tossing it this morning"]),
+        ("I 'm painting it this morning .", ["it", "this morning"], ["painting it this morning"]),
         (
             "After washing the dog, he dried it with a towel.",
             ["the dog", "he", "it", "with a towel"],
@@ -162,12 +165,53 @@ def phrases(sentence):
             ["Peel the potatoes", "cut them into small pieces"],
         ),
         ("They asked which bus went to the zoo.", ["They", "to the zoo"], ["asked which bus went to the zoo"]),
+        # What follows a comma stands for itself, and a lone auxiliary says nothing.
+        (
+            "I wore the coat, which my aunt had sewn.",
+            ["the coat", "my aunt"],
+            ["wore the coat, which my aunt had sewn"],
+        ),
+        (
+            "He fixed the lamp, because the room was dark.",
+            ["He", "the lamp", "the room"],
+            ["fixed the lamp", "was dark"],
+        ),
+        ("The key should fit the lock, and it does.", ["The key", "the lock", "it"], ["should fit the lock"]),
+        # A quotation or bracket is not left open.
+        ('We chose the theme of "Old Boats".', ['the theme of "Old Boats"'], ['chose the theme of "Old Boats"']),
+        ("The boys ate soup (with beans).", ["The boys", "soup (with beans)"], ["ate soup (with beans)"]),
         # What means nothing in the story is not asked about.
         ("At first she forgot the soap, of course.", ["she", "the soap"], ["forgot the soap, of course"]),
     ],
 )
 def test_the_phrases_of_a_sentence(sentence, nouns, verbs):
     assert phrases(sentence) == [nouns, verbs]
+
+
+def parsed(*tokens):
+    """A parse of our own, wrong on purpose: each token is "word TAG POS dependency head", the head counted from 0."""
+    words, tags, pos, deps, heads = zip(*(token.split() for token in tokens), strict=True)
+    return Doc(spacy.blank("en").vocab, words=words, tags=tags, pos=pos, deps=deps, heads=[int(head) for head in heads])
+
+
+def nouns_of(sentence):
+    return [sentence[one.start : one.end].text for one in noun_phrases(sentence)]
+
+
+def test_out_of_is_one_preposition_where_the_parser_takes_it_apart():
+    steam = parsed(
+        "Steam NN NOUN nsubj 1", "came VBD VERB ROOT 1", "out RB ADV advmod 1", "of IN ADP prep 1", "it PRP PRON pobj 3"
+    )
+    assert nouns_of(steam) == ["Steam", "out of it"]
+
+
+def test_where_something_is_put_is_no_part_of_it_where_the_parser_says_so():
+    tea = parsed(
+        "Pour VB VERB ROOT 0", "tea NN NOUN dobj 0", "into IN ADP prep 1", "cups NNS NOUN pobj 2", ". . PUNCT punct 0"
+    )
+    assert nouns_of(tea) == ["tea", "into cups"]
+    trip = parsed("A DT DET det 1", "trip NN NOUN ROOT 1", "into IN ADP prep 1", "town NN NOUN pobj 2")
+    assert nouns_of(trip) == ["A trip into town"]
 
 
 def test_a_phrase_that_occurs_twice_is_two_spans():
