@@ -61,8 +61,10 @@ class Iteration:
     """`entry` is {"iteration", "changed", "accuracy", "accuracy_after"}; from `checkpoint` the work can go on.
 
     Accuracies are the classifier's on batches that it did not learn from: how often it finds the correct answer more
-    likely than the assigned incorrect one, before and after the batch got new ones; equal scores count a half. Entry 0
-    is about the random start, in which every question "changed".
+    likely than the assigned incorrect one, before and after the batch got new ones; equal scores count a half. Below
+    one half, incorrect answers look the better ones: where there is little to learn from, it nears one in (1 +
+    candidates), as the best of several mostly beats one. Entry 0 is about the random start, in which every question
+    "changed".
     """
 
     entry: Json

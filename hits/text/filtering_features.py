@@ -6,7 +6,7 @@ task 11. Three families, in the columns of one sparse matrix:
 2. overlap: of answer and text, answer and question, question and text, how many different words and word pairs of the
    first the second has too, and what share of them that is;
 3. binary patterns, hashed: words of the answer, those of them that the text has too and those that it has not, words
-   of the question, and each word of the question with each of the answer. Those of one text alone are left out.
+   of the question, and each word of the question with each of the answer. Those of fewer than three texts are left out.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sklearn.feature_extraction import FeatureHasher
 from hits.text.words import words
 
 HASHED = 2**20
-# A pattern of one text alone tells nothing about another one.
-LEAST_TEXTS = 2
+# A pattern of one text tells nothing about another one, and one of two hardly anything.
+LEAST_TEXTS = 3
 NUMBERS = 18
 # Logarithms are divided by this, so that the lengths of usual texts lie between 0 and 1 as the other features do.
 _SCALE = 8.0
