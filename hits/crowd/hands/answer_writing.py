@@ -44,7 +44,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     own = _own_questions(story, asked, key)
     fields: dict[str, str] = {}
     for number, (card, question) in enumerate(zip(cards, asked, strict=True)):
-        label, texts = _said(person, _truth(story, question, key), question, number)
+        label, texts = _said(person, truth_of(story, question, key), question, number)
         fields |= _filled(card, label, (*texts, own[number] if not person.writes_junk else _any_question(number)))
     return Answer(f"answers {asked[0]}", fields)
 
@@ -70,7 +70,8 @@ def _said(person: Person, truth: Truth, question: str, number: int) -> tuple[str
     return label, (correct, one_of(wrong, person, item, "incorrect") if wrong else f"not {correct}")
 
 
-def _truth(story: str, question: str, key: AnswerKey) -> Truth:
+def truth_of(story: str, question: str, key: AnswerKey) -> Truth:
+    """What is right of a question about a story with gaps, to everybody who knows."""
     known = key.question(story, question)
     if known is None or known.junk:
         return _supposed(story, question)

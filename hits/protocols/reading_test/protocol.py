@@ -53,13 +53,13 @@ class ReadingTest:
         return Given(given, COMMON).done()
 
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
-        """{"scenario", "blocks", "instructions", "questions": [{"id", "number", "text", "name", "choices", "order"}]}.
+        """{"scenario", "text", "instructions", "questions": [{"id", "number", "text", "name", "choices", "order"}]}.
 
         The choices of a question are in this worker's own order.
         """
         return {
             "scenario": document.get("scenario", ""),
-            "blocks": choosing.blocks(visible(document["text"], item.get("hidden", []))),
+            "text": visible(document["text"], item.get("hidden", [])),
             "instructions": paragraphs(settings["instructions"]),
             "questions": [
                 _asked(number, question, _shown(document, question, worker))

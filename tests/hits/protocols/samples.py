@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hits.protocols import answers, phrases, telling, writing
+from tests.hits.protocols import answers, phrases, reviewed, telling, writing
 from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -27,6 +27,21 @@ SAMPLES: dict[str, dict[str, Any]] = {
         "item": story.ITEM,
         "other_references": {"query": story.QUERY, "answers": story.answers("Rotterdam")},
         "fields": {"answer": story.places("Annika de Wit")[0], "text": "Annika de Wit", "comment": "Clear."},
+    },
+    "expert_review": {
+        "document": reviewed.DOCUMENT,
+        "item": reviewed.ITEM,
+        "other_references": {**reviewed.ITEM, "author": "ANOTHER"},
+        "fields": reviewed.fields(q1_correct="a hand whisk", comment="Clear."),
+    },
+    "reading_test": {
+        "document": reviewed.DOCUMENT,
+        "item": reviewed.TEST,
+        "other_references": {
+            **reviewed.TEST,
+            "questions": [{**one, "intended": "a1"} for one in reviewed.TEST["questions"]],
+        },
+        "fields": reviewed.choices("a0", "a0", "a1", comment="Clear."),
     },
     "multiple_choice": {
         "document": {"text": story.TEXT},
