@@ -23,6 +23,7 @@ from hits.flow import (
     blocking,
     compensating,
     computing,
+    correcting,
     drawing,
     granting,
     importing,
@@ -40,7 +41,7 @@ from hits.formats.faults import FormatErrors
 from hits.models import BudgetExceededError, NotOfferedError
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError, RefusedError
-from hits.protocols.base import SettingsRefusedError
+from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +72,11 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (blocking.NoPolicyError, CONFLICT, "no_policy"),
     (granting.UnknownKeyError, CONFLICT, "unknown_qualification"),
     (granting.WorkersRefusedError, BAD, "workers_refused"),
+    (correcting.NotCorrectableError, status.HTTP_404_NOT_FOUND, "not_correctable"),
+    (correcting.PublishedError, CONFLICT, "item_published"),
+    (correcting.ChangedError, CONFLICT, "item_changed"),
+    (correcting.NothingToUndoError, CONFLICT, "nothing_to_undo"),
+    (AnswerRefusedError, BAD, "targets_refused"),
     (ruling.RuleRefusedError, BAD, "rule_refused"),
     (ruling.RuleChangedError, CONFLICT, "rule_changed"),
     (ruling.RuleUnchangedError, CONFLICT, "rule_unchanged"),
@@ -143,6 +149,8 @@ def _details(error: Exception) -> dict[str, Any]:
         return {"qualification_tests": [one.key for one in error.missing]}
     if isinstance(error, ruling.RuleRefusedError):
         return {"faults": [vars(fault) for fault in error.faults]}
+    if isinstance(error, AnswerRefusedError):
+        return {"reasons": list(error.reasons), "places": list(error.fields)}
     if isinstance(error, SettingsRefusedError):
         return {"reasons": list(error.reasons)}
     return {}

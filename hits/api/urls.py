@@ -19,6 +19,7 @@ from hits.api.views import (
     releases,
     rules,
     stages,
+    targets,
     task_settings,
     uploads,
 )
@@ -108,6 +109,9 @@ urlpatterns = [
     path(STAGE + "draw/", computations.Draw.as_view(), name="draw"),
     path(STAGE + "items/", answers.Items.as_view(), name="items"),
     path(STAGE + "items/<int:pk>/", answers.ItemDetail.as_view(), name="item"),
+    path(STAGE + "targets/", targets.Targets.as_view(), name="targets"),
+    path(STAGE + "targets/<int:pk>/", targets.Target.as_view(), name="target"),
+    path(STAGE + "targets/<int:pk>/undo/", targets.UndoTarget.as_view(), name="undo-target"),
     path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),
     path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),
     path(STAGE + "answers/reject/", answers.Reject.as_view(), name="reject"),

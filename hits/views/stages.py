@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import blocking, publishing
+from hits.flow import blocking, correcting, publishing
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -51,6 +51,7 @@ def frame(stage: Stage) -> dict[str, object]:
         "summary": stage.summary,
         "stages": stages,
         "others": others,
+        "correctable": correcting.can_correct(stage),
     }
 
 

@@ -14,6 +14,7 @@ from hits.api.urls import urlpatterns
 from hits.models import Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in
+from tests.hits.protocols import phrases
 
 OPEN_TO_ALL = {("token", "post"), ("schema", "get"), ("docs", "get")}
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -57,7 +58,11 @@ def world(stage: Stage) -> dict[str, Any]:
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
     }
+    asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
+    text = factories.item(asking, document=factories.document(stage.project, data=phrases.DOCUMENT), data=phrases.NP)
+    rows |= dict.fromkeys(["target", "undo-target"], text)
     return {
+        "stages": dict.fromkeys(["targets", "target", "undo-target"], asking.key),
         "slug": stage.project.slug,
         "key": stage.key,
         "number": release.number,
@@ -68,7 +73,7 @@ def world(stage: Stage) -> dict[str, Any]:
 
 
 def address(route: URLPattern, world: dict[str, Any]) -> str:
-    parts = {**world, "username": "alice"}
+    parts = {**world, "username": "alice", "key": world["stages"].get(route.name, world["key"])}
     if route.name in world["rows"]:
         parts["pk"] = world["rows"][route.name].pk
     return reverse(f"api:{route.name}", kwargs={name: parts[name] for name in route.pattern.converters})

@@ -32,6 +32,7 @@ from hits.models import (
 from hits.models.summaries import refresh_summary, refresh_worker_stats
 from hits.views import payments
 from tests.hits import factories as make
+from tests.hits.protocols import phrases
 
 # Playwright's own event loop runs in the test's thread; nothing here calls the database from a coroutine.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -79,6 +80,7 @@ class World:
     test: QualificationTest
     run: ComputationRun
     grant: Grant
+    text: Item
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -99,6 +101,7 @@ class World:
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
+            **dict.fromkeys(["target", "undo-target"], [self.text.pk]),
             **dict.fromkeys(("undo-change", "redo-change"), [self.answer.labels.values_list("pk", flat=True)[0]]),
             "start-computation": ["words"],
             **dict.fromkeys(RUN_PAGES | {"stop-computation"}, [self.run.pk]),
@@ -108,7 +111,8 @@ class World:
         }
         if name in FREE:
             return []
-        start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, self.stage.key]
+        stage = self.text.stage if name in TARGET_PAGES else self.stage
+        start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
         return [*start, *own.get(name, [])]
 
 
@@ -118,6 +122,7 @@ TEST_PAGES = {
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
+TARGET_PAGES = {"targets", "target", "undo-target"}
 GRANT_PAGES = {"grants-of", "grants-progress"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 PROJECT_PAGES = {
@@ -132,6 +137,7 @@ PROJECT_PAGES = {
 STAGE_PAGES = {
     "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
     "answers-csv", "clear-away", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
+    "targets", "target",
     "changes", "changes-csv",
 }  # fmt: skip
 PROJECT_VERBS = {
@@ -150,7 +156,7 @@ PROJECT_VERBS = {
 }
 STAGE_VERBS = {
     "pause", "resume", "harvest", "check", "approve", "reject", "try-task", "required-test",
-    "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-change", "redo-change",
+    "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change", "redo-change",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
@@ -197,8 +203,14 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
-        make.grant(project, worker),
+        make.grant(project, worker), _text(project),
     )  # fmt: skip
+
+
+def _text(project: Project) -> Item:
+    """In a stage of its own, for only some protocols have a text's sentences marked."""
+    stage = make.stage(project, key="ask", title="Questions", protocol="phrase_questions")
+    return make.item(stage, document=make.document(project, data=phrases.DOCUMENT), data=phrases.NP)
 
 
 @pytest.fixture
