@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.crowd.scaling import numbers_for
-from hits.flow import blocking, computing, drawing, importing, projects, publishing, releasing, reviewing
+from hits.flow import blocking, computing, drawing, granting, importing, projects, publishing, releasing, reviewing
 from hits.models import Assignment, Batch, Block, ComputationRun, Hit, Item, Project, Stage, Upload
 from hits.models.needs import waiting
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
@@ -36,6 +36,8 @@ class Command(BaseCommand):
         start.add_argument("--options", type=json.loads, default={}, help="the recipe's options that differ, as JSON")
         start.add_argument("--seed", type=int, default=7)
         start.add_argument("--budget", type=Decimal, default=Decimal("1000.00"))
+        start.add_argument("--answers", type=int, help="how many workers do each item of the first stage")
+        start.add_argument("--grants", type=json.loads, default={}, help="worker ids by qualification, as JSON")
         wait = steps.add_parser("wait")
         wait.add_argument("project", type=int)
         wait.add_argument("--seconds", type=float, default=600)
@@ -81,9 +83,11 @@ class Command(BaseCommand):
             projects.want_answers(first, numbers.answers, numbers.need)
             first.quality = asdict(numbers.policy)
             first.save(update_fields=["quality"])
-        quote = publishing.quote(first)
-        batch = publishing.publish(first, quote.items, quote.total, f"demo:{project.pk}", user)
-        publish_batch.delay(batch.pk)
+        elif options["answers"]:
+            projects.want_answers(first, options["answers"], options["answers"])
+        for key, workers in options["grants"].items():
+            granting.grant(project, key, workers, user)
+        price = sum((_publish(stage, user) for stage in _with_items(project)), Decimal(0))
         report = {
             "project": project.pk,
             "namespace": project.namespace,
@@ -91,7 +95,7 @@ class Command(BaseCommand):
             "answers": first.answers,
             "need": first.rule["params"].get("need"),
             "numbers": numbers.in_words() if numbers else "",
-            "price": str(quote.total),
+            "price": str(price),
         }
         self.stdout.write(json.dumps(report))
 
@@ -147,6 +151,19 @@ class Command(BaseCommand):
         report = {"number": found.number, "is_new": is_new, "digest": found.digest}
         report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}
         self.stdout.write(json.dumps(report))
+
+
+def _with_items(project: Project) -> list[Stage]:
+    """Those that the import brought items for."""
+    return list(project.stages.filter(summary__items__gt=0).order_by("position"))
+
+
+def _publish(stage: Stage, user: User) -> Decimal:
+    """Returns the price, in dollars."""
+    quote = publishing.quote(stage)
+    batch = publishing.publish(stage, quote.items, quote.total, f"demo:{stage.pk}", user)
+    publish_batch.delay(batch.pk)
+    return quote.total
 
 
 def _lead() -> User:

@@ -13,7 +13,7 @@ from ops.surroundings import StackError
 
 
 def test_each_recipe_with_a_demonstration_is_found() -> None:
-    assert {"cosmos", "record"} <= set(demo.recipes())
+    assert {"cosmos", "mcscript", "record"} <= set(demo.recipes())
     assert not {"checks", "crowd"} & set(demo.recipes())
 
 
@@ -23,7 +23,7 @@ def test_an_unknown_recipe_is_refused_with_those_that_there_are(
     monkeypatch.setattr(sys, "argv", ["demo", "--recipe", "squad"])
     with pytest.raises(SystemExit):
         demo.main()
-    assert "there is no demonstration of 'squad'; there are: cosmos, record" in capsys.readouterr().err
+    assert "there is no demonstration of 'squad'; there are: cosmos, mcscript, record" in capsys.readouterr().err
 
 
 def test_stories_without_a_key_are_refused(tmp_path: Path) -> None:
