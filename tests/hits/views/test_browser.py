@@ -22,9 +22,9 @@ from tests.hits.views.conftest import PAGES, World, build_world
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NO_PAGE = {
-    "answers-csv", "changes-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
+    "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
-    "qualification-test-row", "grants-progress",
+    "changes-csv", "qualification-test-row", "grants-progress",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 

@@ -75,6 +75,7 @@ def test_undo_and_take_up_again_go_back_to_where_one_was(client: Client, stage: 
     assert row.undone_by == alice
     assert "Taken back</span>" in shown(client, stage, "?show=undone")
     assert "by alice" in shown(client, stage)
+    assert client.get(address(stage, "answers")).content.decode().count("taken back</span>") == 1
     client.post(address(stage, "undo-change", row.pk))
     assert "was taken back before" in shown(client, stage)
     client.post(address(stage, "redo-change", row.pk))
