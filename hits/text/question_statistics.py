@@ -114,7 +114,8 @@ def _mean(total: int, n: int) -> float | None:
 _ROW, _BAR = 30, 20
 _LEFT = 20.0  # percent of the width for the names of the types
 _LEAST = 9.0  # percent of the width in which a share can be read
-_SHADES = {"text": ".55", "script": ".28", "text-or-script": ".08"}
+# Light enough for the letters in them, on a light page and on a dark one.
+_SHADES = {"text": ".36", "script": ".2", "text-or-script": ".06"}
 
 
 def types_chart(tally: QuestionTally) -> str:
@@ -128,7 +129,7 @@ def types_chart(tally: QuestionTally) -> str:
     for row, (kind, count) in enumerate(kinds.items()):
         width = 60 * count / most
         _name(svg, kind, row * _ROW)
-        _bar(svg, _LEFT, width, row * _ROW, ".28", f"{kind}: {count:,}, {count / total:.1%}")
+        _bar(svg, _LEFT, width, row * _ROW, ".2", f"{kind}: {count:,}, {count / total:.1%}")
         _text(svg, f"{_LEFT + width + 1:.2f}%", row * _ROW + 15, f"{count:,}")
     return ElementTree.tostring(svg, encoding="unicode")
 
@@ -161,7 +162,7 @@ def _svg(height: int, title: str, told: str) -> ElementTree.Element:
 
 def _legend(svg: ElementTree.Element, labels: Sequence[str]) -> None:
     for at, label in enumerate(labels):
-        left = _LEFT + at * (100 - _LEFT) / len(labels)
+        left = at * 100 / len(labels)
         _bar(svg, left, 4, 0, _shade(label), label)
         _text(svg, f"{left + 5:.2f}%", 15, label)
 
