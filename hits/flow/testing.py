@@ -77,7 +77,7 @@ def create(
     """A draft. Raises RefusedTestError."""
     faults = Faults()
     found, asked = check_details(details, faults), read_questions(list(questions), faults)
-    if found.key in TAKEN_KEYS or project.qualifications.filter(key=found.key).exists():
+    if found.key in TAKEN_KEYS or _is_granted(project, found.key):
         faults.add(None, "key", "The project grants a qualification of this name itself. Take another one.")
     _refuse(faults, found, asked)
     try:
@@ -89,6 +89,11 @@ def create(
         raise RefusedTestError(
             [Fault(None, "key", "The project has a test of this name. Take another one.")]
         ) from error
+
+
+def _is_granted(project: Project, key: str) -> bool:
+    """Whether workers get it without a test: from a stage that they answer in, or because it was made for that."""
+    return project.stages.filter(grants=key).exists() or project.qualifications.filter(key=key).exists()
 
 
 def change(row: QualificationTest, details: Details, questions: Sequence[object] | None = None) -> None:

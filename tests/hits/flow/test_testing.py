@@ -198,6 +198,9 @@ def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
         testing.create(river, DETAILS, None)
     with pytest.raises(testing.RefusedTestError, match="grants a qualification of this name"):
         testing.create(river, replace(DETAILS, key="poor-quality"), None)
+    make.stage(river, grants="part-one")
+    with pytest.raises(testing.RefusedTestError, match="grants a qualification of this name"):
+        testing.create(river, replace(DETAILS, key="part-one"), None)
     long = {"text": "é" * 9_000, "question": "Who?", "choices": ["a", "b"], "right": 0}
     with pytest.raises(testing.RefusedTestError, match="at most 65,535"):
         testing.change(row, DETAILS, [long] * 4)
