@@ -72,6 +72,7 @@ def run(found: Demonstration) -> Iterator[tuple[str, str]]:
         ("Experts' changes recorded with before and after", _changes_are_recorded),
         ("No text in two splits", _splits_are_apart),
         ("Human upper bound recomputed", _bound_agrees),
+        ("Figures recounted", _figures_agree),
         ("Ledger equals the marketplace's money", money_agrees),
         ("Release read back without a difference", _release_reads_back),
         ("Second release has the same bytes", releases_are_identical),
@@ -300,6 +301,29 @@ def _bound_agrees(evidence: _Evidence) -> str:
     if abs(figures["human_pairwise_agreement"] - agreement) > 1e-9:
         raise CheckFailedError(f"their agreement: {figures['human_pairwise_agreement']} and {agreement}")
     return f"{len(right)} annotators, accuracy {accuracy:.1%}, pairwise agreement {agreement:.1%}"
+
+
+def _figures_agree(evidence: _Evidence) -> str:
+    rows = [row for name in SPLITS for row in evidence.splits[name]]
+    labels = Counter(row["type"] for row in rows)
+    kinds = Counter(_first_word(row) for row in rows)
+    figures = evidence.manifest["statistics"]["overall"]
+    refuse_unequal("questions", figures["questions"], len(rows))
+    refuse_unequal("texts", figures["texts"], len({row["id"] for row in rows}))
+    for label in KEPT:
+        name = f"questions_labelled_{label.replace('-', '_')}"
+        refuse_unequal(name, figures[name], labels[label])
+    for kind in ("what", "when", "where", "who", "how"):
+        refuse_unequal(f"questions with {kind}", figures[f"questions_with_{kind}"], kinds[kind])
+        script = sum(row["type"] == "script" for row in rows if _first_word(row) == kind)
+        share = figures.get(f"script_share_of_{kind}", 0.0)
+        refuse_unequal(f"script questions with {kind}", round(share * kinds[kind], 6), script)
+    said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(4))
+    return f"{len(rows) / figures['texts']:.1f} questions a text, {labels['script'] / len(rows):.0%} script; {said}"
+
+
+def _first_word(row: Row) -> str:
+    return next(iter(re.findall(r"[^\W_]+", row["question"].lower())), "")
 
 
 def _release_reads_back(evidence: _Evidence) -> str:

@@ -98,9 +98,8 @@ def _start(stack: Stack, file: Path, seed: int) -> dict[str, Any]:
     options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
     started: dict[str, Any] = json.loads(stack.manage("demo", "start", str(file), *options, "--answers", str(STORIES)))
     print(f"{started['items']} items published for ${started['price']}.")
-    print(
-        f"A small collection, so other numbers than the recipe's: {', '.join(f'{k} {v}' for k, v in OPTIONS.items())}"
-    )
+    numbers = ", ".join(f"{name} {value}" for name, value in {"stories a scenario": STORIES, **OPTIONS}.items())
+    print(f"A small collection, so other numbers than the recipe's: {numbers}.")
     print(f"The crowd: {CROWD['workers']} workers, {CROWD['careless']} write rubbish, {CROWD['blind']} labels blindly.")
     print(f"{EXPERTS} of the careful ones are experts, {ANNOTATORS} read for the human upper bound.", flush=True)
     return started

@@ -92,8 +92,9 @@ def _filled(order: Iterable[str], sizes: Mapping[str, int], room: int) -> list[s
 
 
 def _notes(apart: int, wanted: int, there: int, total: int) -> Iterator[str]:
-    if total and apart < wanted:
-        yield (
-            f"{apart} of the {there:,} scenarios are in test alone, fewer than {wanted}: "
-            "the texts of more would not fit into its share."
-        )
+    if not total or apart >= wanted:
+        return
+    if there:
+        yield f"Fewer than {wanted} scenarios are in test alone, as the texts of more would not fit into its share."
+    else:
+        yield "No text names its scenario, so no scenario is in test alone."

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.test import Client
+from django.urls import reverse
 
 from hits.crowd.key import AnswerKey
 from hits.flow import computing, drawing, granting, importing, projects, publishing, sending
@@ -128,11 +130,17 @@ WRONG = [
 ]
 
 
-def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(demonstration: Demonstration) -> None:
+def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
+    demonstration: Demonstration, lead: Any, client: Client
+) -> None:
     checked = dict(demo_checks_mcscript.run(demonstration))
-    assert len(checked) == 14
+    assert len(checked) == 15
     assert checked["Texts are the stories that were told"].startswith("4 stories, 4 of them")
     assert checked["Human upper bound recomputed"].startswith("5 annotators")
+    client.force_login(lead)
+    project = Project.objects.get()
+    shown = client.get(reverse("release", args=[project.slug, 2])).content.decode()
+    assert "Human accuracy" in shown and "question-labels.svg" in shown
     for statement, message in WRONG:
         with transaction.atomic():
             with connection.cursor() as cursor:
