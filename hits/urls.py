@@ -90,6 +90,7 @@ stage_urls = [
     path("publish/", publish.publish, name="publish"),
     path("pause/", stages.pause, name="pause"),
     path("resume/", stages.resume, name="resume"),
+    path("arrivals/", stages.arrivals, name="arrivals"),
     path("expire/", stages.expire, name="expire"),
     path("extend/", stages.extend, name="extend"),
     path("clear-away/", stages.clear_away, name="clear-away"),

@@ -51,6 +51,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (BudgetExceededError, CONFLICT, "budget_exceeded"),
     (publishing.NothingToPublishError, CONFLICT, "nothing_to_publish"),
     (BalanceTooLowError, CONFLICT, "balance_too_low"),
+    (publishing.ArrivalsWaitError, CONFLICT, "arrivals_wait"),
     (publishing.NothingToClearAwayError, CONFLICT, "nothing_to_clear_away"),
     (publishing.QuoteChangedError, CONFLICT, "quote_changed"),
     (setting_up.TaskFrozenError, CONFLICT, "task_frozen"),

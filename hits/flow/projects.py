@@ -87,7 +87,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         draws=spec.draws,
         grants=spec.grants,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
-        auto_publish=not spec.draws,
+        auto_publish=spec.auto_publish,
     )
 
 

@@ -35,6 +35,10 @@ class PayFrozenError(Exception):
     """The HIT type is made: pay can no longer change for this stage."""
 
 
+class ArrivalsWaitError(Exception):
+    """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
+
+
 class NothingToClearAwayError(Exception):
     """No HIT of this stage is over and decided. Collect answers and review them first."""
 
@@ -182,6 +186,14 @@ def publish_arrivals(stage: Stage) -> Batch | None:
 def _arrived(stage: Stage) -> QuerySet[Item]:
     had_one = Hit.objects.filter(item=OuterRef("pk"))
     return stage.items.filter(~Exists(had_one), state=Item.State.NEW, parent__isnull=False)
+
+
+def publish_by_itself(stage: Stage, wanted: bool) -> None:
+    """Whether what arrives from now on goes out by itself. Raises ArrivalsWaitError: nobody has seen their price."""
+    if wanted and not stage.auto_publish and _arrived(stage).exists():
+        raise ArrivalsWaitError("Publish the items that wait first: then you see what they cost. Nothing was changed.")
+    Stage.objects.filter(pk=stage.pk).update(auto_publish=wanted)
+    stage.auto_publish = wanted
 
 
 def held_up(stage: Stage) -> list[str]:

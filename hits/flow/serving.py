@@ -299,19 +299,25 @@ def _submit_origin(query: Mapping[str, str]) -> str:
 
 def _answered_before(visit: Visit) -> bool:
     """Also an answer on its way counts: it is fetched, perhaps, only when this one has been given."""
-    same_item = Q(hit__item=visit.hit.item) & ~Q(hit=visit.hit)
-    earlier_stage = Q(hit__item__in=_ancestors(visit.hit.item), hit__stage__key__in=visit.hit.stage.not_workers_of)
-    elsewhere = same_item | earlier_stage
+    item = visit.hit.item
+    same_item = Q(hit__item=item) & ~Q(hit=visit.hit)
+    ancestors = _ancestors(item)
+    earlier = Q(hit__item__in=[each.pk for each in ancestors])
+    if ancestors:
+        # An item can be made of several stages' answers about its document, and names one of them as its parent.
+        of_their_stages = Q(hit__stage__in={each.stage_id for each in ancestors})
+        earlier |= Q(hit__item__document=item.document_id) & ~of_their_stages
+    elsewhere = same_item | (earlier & Q(hit__stage__key__in=visit.hit.stage.not_workers_of))
     answered = Assignment.objects.filter(elsewhere, worker__worker_id=visit.worker_id)
     sent = Draft.objects.filter(elsewhere, worker_id=visit.worker_id, sent_at__isnull=False)
     return answered.values("pk").union(sent.values("pk")).exists()
 
 
-def _ancestors(item: Item) -> list[int]:
+def _ancestors(item: Item) -> list[Item]:
     found = []
     while item.parent is not None:
         item = item.parent
-        found.append(item.pk)
+        found.append(item)
     return found
 
 

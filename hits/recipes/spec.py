@@ -63,7 +63,8 @@ class StageSpec:
     """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage.
 
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
-    `grants` is a qualification of the project that everybody gets who has answered here; empty for none.
+    `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
+    `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not.
     """
 
     key: str
@@ -86,6 +87,7 @@ class StageSpec:
     feeds: str | None
     draws: int
     grants: str
+    auto_publish: bool
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,13 @@ class Table:
         if type(value) is not int or not low <= value <= high:
             self.say(name, f"must be a whole number from {low:,} to {high:,}, not {value!r}")
             return low
+        return value
+
+    def truth(self, name: str, default: bool) -> bool:
+        value = self.take(name, default)
+        if type(value) is not bool:
+            self.say(name, f"must be true or false, not {value!r}")
+            return default
         return value
 
     def one_of(self, name: str, allowed: Sequence[str], default: str | None = None) -> str:
@@ -297,6 +306,7 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "draws": table.whole("draws", 0, 1_000_000, 0),
         "grants": _grants(table),
     }
+    fields["auto_publish"] = table.truth("auto_publish", not fields["draws"])
     table.refuse_rest()
     return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
 

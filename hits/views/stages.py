@@ -111,6 +111,16 @@ def resume(request: HttpRequest, stage: Stage) -> HttpResponse:
     return _back(stage)
 
 
+@for_stage(VERB)
+def arrivals(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Whether items that come from the stage before go out by themselves."""
+    try:
+        publishing.publish_by_itself(stage, request.POST.get("by_itself") == "yes")
+    except publishing.ArrivalsWaitError as error:
+        messages.error(request, str(error))
+    return _back(stage)
+
+
 @for_stage(FORM)
 def expire(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -47,11 +48,14 @@ class StageDetail(StageView):
         given = serializers.StageChange(data=request.data)
         given.is_valid(raise_exception=True)
         changes: dict[str, Any] = dict(given.validated_data)
-        if "reward" in changes:
-            publishing.change_pay(self.stage, changes.pop("reward"))
-        for name, value in changes.items():
-            setattr(self.stage, name, value)
-        self.stage.save(update_fields=list(changes))
+        with transaction.atomic():
+            if "reward" in changes:
+                publishing.change_pay(self.stage, changes.pop("reward"))
+            if "auto_publish" in changes:
+                publishing.publish_by_itself(self.stage, changes.pop("auto_publish"))
+            for name, value in changes.items():
+                setattr(self.stage, name, value)
+            self.stage.save(update_fields=list(changes))
         return Response(serializers.StageShape(self.stage).data)
 
 

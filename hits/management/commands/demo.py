@@ -107,6 +107,7 @@ class Command(BaseCommand):
             if time.monotonic() > end:
                 raise CommandError(f"Not through after {options['seconds']:g} seconds: {'; '.join(left)}.")
             _approve(project)
+            _publish_held(project)
             if time.monotonic() - said > SAY_SECONDS:
                 said = time.monotonic()
                 self._say(project)
@@ -206,6 +207,12 @@ def _approve(project: Project) -> None:
         held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="")
         if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
             finish_reviews.delay(stage.pk)
+
+
+def _publish_held(project: Project) -> None:
+    """What waits for a lead's look goes out."""
+    for stage in project.stages.filter(auto_publish=False, items__state=Item.State.NEW).distinct():
+        publish_arrivals.delay(stage.pk)
 
 
 def unfinished(project: Project) -> Iterator[str]:

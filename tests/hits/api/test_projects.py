@@ -95,6 +95,15 @@ def test_pay_changes_until_workers_have_seen_it(api: APIClient, stage: Stage) ->
     assert api.patch(STAGE, {"auto_publish": False}, format="json").json()["auto_publish"] is False
 
 
+def test_nothing_that_waits_goes_out_unseen(api: APIClient, stage: Stage) -> None:
+    Stage.objects.update(auto_publish=False)
+    came = factories.item(stage, parent=factories.item())
+    refused(api.patch(STAGE, {"auto_publish": True, "reward": "0.09"}, format="json"), 409, "arrivals_wait")
+    assert api.get(STAGE).json()["reward"] == "0.04"
+    came.delete()
+    assert api.patch(STAGE, {"auto_publish": True}, format="json").json()["auto_publish"] is True
+
+
 def test_a_stage_shows_its_figures(api: APIClient, stage: Stage) -> None:
     factories.figures(stage, items=12, kept=7, median_seconds=38.5)
     figures = api.get(HOME + "stages/").json()["results"][0]["figures"]

@@ -178,6 +178,17 @@ def test_a_worker_of_an_excluded_stage_is_refused_item_by_item(hit, open_task):
     assert open_task(unrelated).status_code == 200
 
 
+def test_a_worker_whose_answers_went_into_the_item_beside_its_parent_is_refused(hit, open_task):
+    project, document = hit.stage.project, hit.item.document
+    beside = make.hit(make.item(make.stage(project, key="beside"), document=document))
+    make.assignment(beside, make.worker(WORKER))
+    joined = make.stage(project, key="joined", not_workers_of=[hit.stage.key, "beside"])
+    assert open_task(make.hit(make.item(joined, parent=hit.item, document=document))).status_code == 403
+    about_another = make.item(hit.stage, document=make.document(project))
+    other = make.hit(make.item(joined, parent=about_another, document=about_another.document))
+    assert open_task(other).status_code == 200
+
+
 def test_a_worker_of_a_stage_that_is_not_excluded_is_welcome(hit, open_task):
     make.assignment(hit, make.worker(WORKER))
     second, _ = second_pass(hit)

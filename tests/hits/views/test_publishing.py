@@ -182,3 +182,19 @@ def test_work_is_kept_when_the_job_queue_does_not_answer(
     reply = client.post(_address(stage), confirmed, follow=True)
     assert "Nothing is lost" in reply.content.decode()
     assert Batch.objects.get().state == Batch.State.PUBLISHING
+
+
+def test_a_lead_holds_what_arrives_and_lets_it_go_out_by_itself_again(alice: Any, client: Client) -> None:
+    first = make.stage(make.project(owner=alice), key="first")
+    later = make.stage(first.project, key="later")
+    assert "Hold it" not in client.get(_address(first, "stage")).content.decode()
+    assert "is published by itself" in client.get(_address(later, "stage")).content.decode()
+    for by_itself, said in (("no", "waits until you publish it"), ("yes", "is published by itself")):
+        reply = client.post(_address(later, "arrivals"), {"by_itself": by_itself}, follow=True)
+        assert said in reply.content.decode()
+    client.post(_address(later, "arrivals"), {"by_itself": "no"})
+    make.item(later, parent=make.item(first))
+    reply = client.post(_address(later, "arrivals"), {"by_itself": "yes"}, follow=True)
+    assert "Publish the items that wait first" in reply.content.decode()
+    later.refresh_from_db()
+    assert not later.auto_publish
