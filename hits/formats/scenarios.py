@@ -67,6 +67,9 @@ def _scenario(row: Row, line: str, seen: dict[str, int]) -> Scenario:
     key = _NO_WORD.sub("-", scenario.casefold()).strip("-")
     if scenario and not key:
         row.say("scenario", f"{quoted(scenario)} holds no word")
+    elif len(key) > LONGEST_SCENARIO >= len(scenario):
+        # Letters without regard to case may be three of one.
+        row.say("scenario", f"{quoted(scenario)} is too long without regard to case: shorten it")
     elif key in seen:
         row.say("scenario", f"{quoted(scenario)} is the same as that of line {seen[key]}: remove one of the two")
     if key:

@@ -1,7 +1,8 @@
 """The data set that comes of it: experts' changes made, texts split, files written (sections 4, 5 and 5.2).
 
 A text is released without its hidden sentences. Nothing stored is changed: each release makes the experts' changes
-anew. No text is in memory longer than it takes to write it.
+anew, to the questions and answers as the experts saw them, whatever was computed since. No text is in memory longer
+than it takes to write it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from itertools import chain
 from tempfile import TemporaryFile
@@ -43,6 +44,11 @@ COLUMNS: dict[str, Type] = {
 }
 _TABLES: tuple[Format, ...] = ("jsonl", "parquet")
 _WORDS = {"": "without a label", "no-majority": "no clear majority"}
+_CHANGED = {
+    "text": "questions_reworded_by_experts",
+    "correct": "correct_answers_exchanged_by_experts",
+    "incorrect": "incorrect_answers_exchanged_by_experts",
+}
 
 
 @dataclass(frozen=True)
@@ -73,17 +79,28 @@ class _Released:
     text: ReleasedText
 
 
+@dataclass(frozen=True)
+class Passed:
+    """What one pass over all texts counts: what is not released, by reason, and what experts changed in the rest."""
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    changed: Counter[str] = field(default_factory=Counter)
+
+
 # From items to released texts
 
 
-def released(collected: Collected, left_out: Counter[str]) -> Iterator[_Released]:
-    """Every text with a question left, in the order of the stage; counts in `left_out` what is not, and why."""
+def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
+    """Every text with a question left, in the order of the stage."""
     standing = standing_stories(collected)
+    left_out = passed.left_out
     for item, review, reviewed in _with_reviews(collected):
         if is_withdrawn(item, standing):
             left_out["texts whose story was rejected"] += 1
             continue
-        questions = _reviewed(item, review, left_out) if reviewed else _selected(item, left_out)
+        questions = _reviewed(item, review, passed) if reviewed else _selected(item, left_out)
+        if questions is None:
+            continue
         text = _text(item, questions, collected.seed)
         if not questions:
             left_out["texts without a question left"] += 1
@@ -108,35 +125,53 @@ def _with_reviews(collected: Collected) -> Iterator[tuple[JudgedItem, JudgedItem
         raise RuntimeError(f"The review of {upcoming.key} is about no text that was answered.")
 
 
-def _selected(item: JudgedItem, left_out: Counter[str]) -> list[Json]:
-    """What was answerable and got its answers."""
-    questions = selected(item)
+def _selected(item: JudgedItem, left_out: Counter[str]) -> list[Json] | None:
+    """What was answerable and got its answers; None for a text that has to wait for them."""
     if item.outcome == "open":
         left_out["questions not answered yet"] += len(item.data["questions"])
-        return []
+        return None
     labels = answerable(item)
     for question in item.data["questions"]:
         if question["id"] not in labels:
             word = item.parts.get(question["id"], "")
             left_out[f"questions: {_WORDS.get(word, word)}"] += 1
-    if item.computed is None:
+    if labels and item.computed is None:
         left_out["questions whose answers were not selected yet"] += len(labels)
-    elif len(questions) < len(labels):
-        left_out["questions without an incorrect answer"] += len(labels) - len(questions)
+        return None
+    questions = selected(item)
+    _count(left_out, "questions without an incorrect answer", len(labels) - len(questions))
     return questions
 
 
-def _reviewed(item: JudgedItem, review: JudgedItem | None, left_out: Counter[str]) -> list[Json]:
-    """What the experts left, as they left it."""
-    questions = _selected(item, left_out)
+def _reviewed(item: JudgedItem, review: JudgedItem | None, passed: Passed) -> list[Json] | None:
+    """What the experts left, as they left it; None for a text that waits for them, or that they deleted."""
+    questions = _selected(item, passed.left_out)
+    if not questions:
+        return questions
     if review is None or review.outcome != "kept":
-        left_out["questions not reviewed yet"] += len(questions)
-        return []
+        passed.left_out["questions not reviewed yet"] += len(questions)
+        return None
     changes = _changes(review.labels)
-    if (changes.get("text") or {}).get("action") == "delete":
-        left_out["questions of texts that experts deleted"] += len(questions)
-        return []
-    return [changed for one in questions if (changed := _changed(one, changes.get(one["id"]), left_out)) is not None]
+    of_text = changes.get("text") or {"action": "keep"}
+    if of_text["action"] == "delete":
+        passed.left_out[f"texts that experts deleted: {of_text['reason']}"] += 1
+        passed.left_out["questions of texts that experts deleted"] += len(questions)
+        return None
+    seen = _as_seen(review, questions)
+    _count(passed.left_out, "questions not reviewed yet", len(questions) - len(seen))
+    return [changed for one in seen if (changed := _changed(one, changes.get(one["id"]), passed)) is not None]
+
+
+def _count(counts: Counter[str], name: str, times: int) -> None:
+    """Nothing is named of which there is none."""
+    if times:
+        counts[name] += times
+
+
+def _as_seen(review: JudgedItem, questions: Iterable[Json]) -> list[Json]:
+    """Those that the expert saw, worded and answered as they were then, with the labels of today."""
+    shown = {one["id"]: one for one in review.data["questions"]}
+    return [{**shown[one["id"]], "label": one["label"]} for one in questions if one["id"] in shown]
 
 
 def _changes(labels: Iterable[GivenLabel]) -> dict[str, Json]:
@@ -145,13 +180,16 @@ def _changes(labels: Iterable[GivenLabel]) -> dict[str, Json]:
     return {label.unit: label.value for label in found if label.assignment == found[0].assignment}
 
 
-def _changed(question: Json, change: Json | None, left_out: Counter[str]) -> Json | None:
+def _changed(question: Json, change: Json | None, passed: Passed) -> Json | None:
     if change is None:
         return question
     if change["action"] == "delete":
-        left_out[f"questions that experts deleted: {change['reason']}"] += 1
+        passed.left_out[f"questions that experts deleted: {change['reason']}"] += 1
         return None
-    return {**question, **change["after"]}
+    changed = {**question, **change["after"]}
+    for part, name in _CHANGED.items():
+        passed.changed[name] += changed[part] != question[part]
+    return changed
 
 
 def _text(item: JudgedItem, questions: Iterable[Json], seed: int) -> ReleasedText:
@@ -179,10 +217,10 @@ def _can_be_written(text: ReleasedText) -> bool:
 # Splitting and drawing
 
 
-def split_of(collected: Collected, left_out: Counter[str]) -> Split:
+def split_of(collected: Collected, passed: Passed) -> Split:
     options = collected.options
     return split(
-        (ToldText(one.digest, one.text.scenario) for one in released(collected, left_out)),
+        (ToldText(one.digest, one.text.scenario) for one in released(collected, passed)),
         scenarios=options["test_scenarios"],
         test_share=options["test_share"],
         dev_share=options["dev_share"],
@@ -192,8 +230,8 @@ def split_of(collected: Collected, left_out: Counter[str]) -> Split:
 
 def draw_human(stage: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
     """The texts of test that this annotator reads, as they are released. Draw as many for each annotator."""
-    found = split_of(collected, Counter())
-    test = [one for one in released(collected, Counter()) if found.part(one.digest) == "test"]
+    found = split_of(collected, Passed())
+    test = [one for one in released(collected, Passed()) if found.part(one.digest) == "test"]
     common = min(collected.options["common_texts"], count)
     plans = plan([one.item.key for one in test], annotators=len(HUMANS), each=count, common=common, seed=seed)
     mine = set(plans[HUMANS.index(stage)])
@@ -248,27 +286,28 @@ def _human_figures(collected: Collected) -> Json:
 
 def build_release(collected: Collected) -> ReleaseContent:
     """Each split as XML, JSON Lines and Parquet, figures of its questions, and two charts."""
-    left_out = Counter[str]()
-    found = split_of(collected, left_out)
+    passed = Passed()
+    found = split_of(collected, passed)
     tallies = {name: QuestionTally() for name in SPLITS}
     with ExitStack() as stack:
         spools: dict[str, BinaryIO] = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
         # Counted by the first pass.
-        for one in released(collected, Counter()):
+        for one in released(collected, Passed()):
             name = found.part(one.digest)
             spools[name].write(json.dumps(asdict(one.text), ensure_ascii=False).encode() + b"\n")
             tallies[name].add(one.text.text, map(_asked, one.text.questions))
         files = dict(chain.from_iterable(_files(name, spools[name]).items() for name in SPLITS))
     overall = together(tallies.values())
     statistics = {name: tally.figures() for name, tally in {**tallies, OVERALL: overall}.items()}
+    statistics[OVERALL] |= {name: passed.changed[name] for name in _CHANGED.values() if passed.changed}
     statistics["test"] |= _human_figures(collected)
     charts = {"question-types.svg": types_chart(overall), "question-labels.svg": labels_chart(overall)}
     return ReleaseContent(
         files={**files, **{name: io.BytesIO(chart.encode()) for name, chart in charts.items()}},
         counts={name: int(statistics[name]["questions"] or 0) for name in SPLITS},
-        left_out=dict(left_out),
+        left_out=dict(passed.left_out),
         statistics=statistics,
-        notes=(*found.notes, *_notes(collected, found, left_out)),
+        notes=(*found.notes, *_notes(collected, found, passed.left_out)),
     )
 
 

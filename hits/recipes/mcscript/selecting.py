@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hits.recipes.mcscript.asking import ANSWERS
+from hits.recipes.mcscript.asking import ANSWERS, is_withdrawn, standing_stories
 from hits.recipes.sampling import sample
 from hits.recipes.source import Collected, Computation, Found, GivenLabel, Json, JudgedItem, NextItem, Progress
 from hits.text.adversarial_filtering import Batch, FilteredQuestion, Iteration, Result, filter_answers
@@ -124,10 +124,14 @@ COMPUTATIONS = (
 
 
 def draw_review(collected: Collected, count: int, *, seed: int) -> list[NextItem]:
-    """The texts for which answers were selected, with all their questions and the crowd's candidates."""
+    """The texts for which answers were selected, with all their questions and the crowd's candidates.
+
+    A text whose story was rejected since takes no expert's time.
+    """
+    standing = standing_stories(collected)
     shown = {}
     for item in collected.judged(ANSWERS, computation=SELECT):
-        if questions := selected(item):
+        if not is_withdrawn(item, standing) and (questions := selected(item)):
             shown[item.key] = {"hidden": item.data["hidden"], "questions": questions}
     return [
         NextItem(REVIEW, key, shown[key], parent=(ANSWERS, key))

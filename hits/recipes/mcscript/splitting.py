@@ -94,7 +94,9 @@ def _filled(order: Iterable[str], sizes: Mapping[str, int], room: int) -> list[s
 def _notes(apart: int, wanted: int, there: int, total: int) -> Iterator[str]:
     if not total or apart >= wanted:
         return
-    if there:
+    if there and apart == there:
+        yield f"Fewer than {wanted} scenarios are in test alone, as there are no more."
+    elif there:
         yield f"Fewer than {wanted} scenarios are in test alone, as the texts of more would not fit into its share."
     else:
         yield "No text names its scenario, so no scenario is in test alone."

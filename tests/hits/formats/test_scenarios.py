@@ -33,7 +33,17 @@ def test_each_line_is_a_scenario_perhaps_with_a_hint(end):
 
 
 def test_all_faults_come_at_once_each_with_its_line():
-    lines = ["baking a cake", "", "| a hint", "Baking  a CAKE!", "x" * 101, "...", f"a | {'y' * 501}", "b\x07c"]
+    lines = [
+        "baking a cake",
+        "",
+        "| a hint",
+        "Baking  a CAKE!",
+        "x" * 101,
+        "...",
+        f"a | {'y' * 501}",
+        "b\x07c",
+        "\u0390" * 99,
+    ]
     found = faults("\n".join(lines))
     assert [(line, place) for line, place, _ in found] == [
         (2, ""),
@@ -43,8 +53,11 @@ def test_all_faults_come_at_once_each_with_its_line():
         (6, "scenario"),
         (7, "hint"),
         (8, "scenario"),
+        (9, "scenario"),
     ]
-    assert [message for _, _, message in found] == [
+    # A key is made of letters without regard to case, and this one has three of them for each.
+    assert found[-1][2].endswith("is too long without regard to case: shorten it")
+    assert [message for _, _, message in found[:-1]] == [
         "is blank: write a scenario in it, or remove it",
         "must not be blank",
         "'Baking  a CAKE!' is the same as that of line 1: remove one of the two",

@@ -105,7 +105,8 @@ def five(kind: str = "text", correct: str = "the driver", incorrect: str = "the 
     return [(kind, correct, f"{incorrect} {n}") for n in "abcde"]
 
 
-def reviewed(of: JudgedItem, changes: Mapping[str, Json], **more: Any):
+def reviewed(of: JudgedItem, shown: Json, changes: Mapping[str, Json], **more: Any):
+    """An expert's review of a text; `shown` is the data that the review was drawn with."""
     labels = [label(unit, value, "EXPERT") for unit, value in changes.items()]
     about = {"text": of.document["text"], "scenario": of.document["scenario"]}
-    return item("review", of.key, {}, document=of.document_key, labels=labels, about=about, **more)
+    return item("review", of.key, shown, document=of.document_key, labels=labels, about=about, **more)

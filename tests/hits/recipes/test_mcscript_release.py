@@ -20,6 +20,7 @@ from tests.hits.recipes.mcscript_collection import Collection, answered, five, i
 
 SPLITS = ("train", "dev", "test")
 KINDS = ["text", "script", "unknown"]
+KEEP = {"text": {"action": "keep", "reason": ""}}
 
 
 def collection(texts: int = 20, scenarios: int = 10, **options) -> Collection:
@@ -48,8 +49,11 @@ def with_answers(made: Collection) -> Collection:
 
 def all_reviewed(made: Collection, **changes) -> Collection:
     """By text: what the expert changed in it; all others are kept as they are."""
-    keep = {"text": {"action": "keep", "reason": ""}}
-    made.items += [reviewed(one, {**keep, **changes.get(one.key, {})}) for one in made.items if one.stage == "answers"]
+    of = {one.key: one for one in made.items}
+    made.items += [
+        reviewed(of[each.key], each.data, {**KEEP, **changes.get(each.key, {})})
+        for each in draw("review", made, 999, seed=3)
+    ]
     return made
 
 
@@ -172,10 +176,66 @@ def test_experts_changes_are_made_and_counted():
         "questions: unknown": 20,
         "questions that experts deleted: nonsensical": 1,
         "questions that experts deleted: duplicate": 2,
+        "texts that experts deleted: incoherent": 1,
         "questions of texts that experts deleted": 2,
-        "texts without a question left": 2,
+        "texts without a question left": 1,
     }
     assert len(found) == sum(release.counts.values()) == 40 - 1 - 2 - 2
+
+
+def test_how_many_questions_and_answers_experts_exchanged_is_counted():
+    plain = build_release(all_reviewed(collection())).statistics["overall"]
+    assert not any(name.endswith("by_experts") for name in plain)
+    made = collection()
+    first = made.computed["t000"]["questions"]["q1"]
+    made = all_reviewed(
+        made,
+        t000=edit(1, "What did t000 do, 1?", correct="They rode.", incorrect=first["incorrect"]),
+        t001=edit(2, "What was it?", correct="They rode."),
+    )
+    found = build_release(made).statistics["overall"]
+    assert {name: number for name, number in found.items() if name.endswith("by_experts")} == {
+        "questions_reworded_by_experts": 1,
+        "correct_answers_exchanged_by_experts": 2,
+        "incorrect_answers_exchanged_by_experts": 1,
+    }
+
+
+def test_what_is_computed_after_a_review_changes_nothing_that_the_expert_saw():
+    made = all_reviewed(collection(), t001=edit(1, "What was it?", correct="They rode."))
+    before = {name: content(build_release(made), f"{name}.jsonl") for name in SPLITS}
+    for of in made.computed.values():
+        for question in of["questions"].values():
+            question["incorrect"] = "nobody has looked at this"
+    assert {name: content(build_release(made), f"{name}.jsonl") for name in SPLITS} == before
+
+
+def test_a_question_that_was_not_in_the_review_is_not_released():
+    made = collection()
+    kept = dict(made.computed["t000"]["questions"])
+    made.computed["t000"]["questions"].pop("q2")
+    made = all_reviewed(made)
+    made.computed["t000"]["questions"] = kept
+    release = build_release(made)
+    assert ("t000", "2") not in {(row["id"], row["question_id"]) for row in all_rows(release)}
+    assert (sum(release.counts.values()), release.left_out["questions not reviewed yet"]) == (39, 1)
+
+
+def test_a_text_of_which_the_vote_leaves_no_question_goes_from_the_computation_to_the_release():
+    made = collection()
+    made.items.append(answered("t900", five("unfitting"), [("unknown", "Why?", "")] * 2 + five("text")[:2]))
+    made.items.append(answered("t901", [("text", "the driver", "The driver!")] * 5))
+    all_reviewed(with_answers(made))
+    assert not {one.key for one in made.items if one.stage == "review"} & {"t900", "t901"}
+    release = build_release(made)
+    assert sum(release.counts.values()) == 40
+    assert release.left_out == {
+        "questions: unknown": 20,
+        "questions: unfitting": 1,
+        "questions: no clear majority": 1,
+        "questions without an incorrect answer": 1,
+        "texts without a question left": 2,
+    }
 
 
 def test_a_change_that_was_taken_back_is_not_made():
@@ -192,11 +252,11 @@ def test_without_a_review_all_is_released_and_with_one_only_what_was_reviewed():
     alone = build_release(made)
     assert sum(alone.counts.values()) == 40
     assert any(note.startswith("No expert has looked") for note in alone.notes)
-    made.items += [reviewed(made.items[0], {"text": {"action": "keep", "reason": ""}})]
-    made.items += [reviewed(made.items[1], {}, outcome="open")]
+    first, second = (draw("review", made, 999, seed=3))[:2]
+    made.items += [reviewed(made.items[0], first.data, KEEP), reviewed(made.items[1], second.data, {}, outcome="open")]
     begun = build_release(made)
     assert {row["id"] for row in all_rows(begun)} == {"t000"}
-    assert begun.left_out["questions not reviewed yet"] == 38
+    assert begun.left_out == {"questions: unknown": 20, "questions not reviewed yet": 38}, "texts that wait are no loss"
 
 
 def test_without_the_computation_nothing_is_released_and_the_preview_says_why():
@@ -226,9 +286,11 @@ def test_a_text_whose_story_was_rejected_later_is_left_out():
     made.items.append(item("story", "cake", {}, labels=[label("story", {"text": "Cake.", "words": 1}, "W1")]))
     with_answers(made)
     assert sum(build_release(made).counts.values()) == 41
+    assert "cake/AW1" in {each.key for each in draw("review", made, 99, seed=3)}
     made.items[-1] = item("story", "cake", {}, labels=[])
     release = build_release(made)
     assert sum(release.counts.values()) == 40 and release.left_out["texts whose story was rejected"] == 1
+    assert "cake/AW1" not in {each.key for each in draw("review", made, 99, seed=3)}, "no expert reads it"
 
 
 # People

@@ -50,7 +50,13 @@ def test_few_scenarios_leave_something_to_learn_from_and_say_so() -> None:
     assert parts_of(texts, found) == {"train": 23, "dev": 3, "test": 6}
     assert len(found.apart) == 1
     (note,) = found.notes
-    assert note.startswith("Fewer than 5 scenarios are in test alone")
+    assert note.startswith("Fewer than 5 scenarios are in test alone, as the texts of more would not fit")
+
+
+def test_where_all_of_a_few_scenarios_fit_the_note_says_that_there_are_no_more() -> None:
+    found = split(collection(3, 4), scenarios=5, test_share=1.0, dev_share=0.0, seed=7)
+    assert set(found.apart) == {"s000", "s001", "s002"}
+    assert found.notes == ("Fewer than 5 scenarios are in test alone, as there are no more.",)
 
 
 @given(collections, some.integers(0, 3), some.randoms(use_true_random=False))
