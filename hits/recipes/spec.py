@@ -110,6 +110,7 @@ class Recipe:
                 raise OptionError(f"the recipe {self.name} has no option {name!r}; it has {known}")
             _refuse_other_type(name, value, self.options[name])
             _refuse_no_share(name, value)
+            _refuse_too_small(name, value)
         return {**self.options, **given}
 
 
@@ -123,6 +124,13 @@ def _refuse_no_share(name: str, value: object) -> None:
     """An option whose name ends in `_share` is a share of one."""
     if name.endswith("_share") and isinstance(value, int | float) and not 0 <= value <= 1:
         raise OptionError(f"the option {name} must lie between 0 and 1, not {value!r}")
+
+
+def _refuse_too_small(name: str, value: object) -> None:
+    """No option counts below nothing, and one whose name begins with `most_` lets something through."""
+    least = 1 if name.startswith("most_") else 0
+    if isinstance(value, int | float) and not isinstance(value, bool) and value < least:
+        raise OptionError(f"the option {name} must be {least} or more, not {value!r}")
 
 
 class Table:

@@ -232,6 +232,10 @@ def test_options_are_replaced_only_by_their_like():
         load("record").options_with({"eval_share": 5})
     with pytest.raises(OptionError, match="must be like 0.18, not '20 %'"):
         recipe.options_with({"eval_share": "20 %"})
+    for name, value, least in (("test_scenarios", -1, 0), ("common_texts", -5, 0), ("most_questions", 0, 1)):
+        with pytest.raises(OptionError, match=f"{name} must be {least} or more, not {value}"):
+            load("mcscript").options_with({name: value})
+    assert load("mcscript").options_with({"test_scenarios": 0})["test_scenarios"] == 0
 
 
 def test_the_pure_layers_load_without_django_and_boto():

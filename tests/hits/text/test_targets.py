@@ -311,7 +311,7 @@ def test_many_texts_give_what_each_gives_alone_and_leave_nothing_in_memory():
         name = "".join(rng.choices(string.ascii_lowercase, k=9))
         return f"It rained. We went in. We ate. My friend {name} ate a warm cake of {name}s. " * rng.randrange(4)
 
-    texts = [story() for _ in range(150)]
+    texts = [story() for _ in range(70)]
     first = list(targets_of(iter(texts)))
     strings = len(module._parser().vocab.strings)
     assert first == [targets(text) for text in texts]
