@@ -16,6 +16,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.phrases import DOCUMENT, FIELDS, NP, VP, VP_FIELDS, item
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.mouse import press_and_release, stop_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
@@ -131,6 +132,19 @@ def test_on_a_dark_phone_what_is_wrong_is_told_on_leaving_and_once_after_submitt
     expect(field(page, "p2")).to_have_value(wrong["p2"])
     expect(advice(page, "p2")).to_have_text(told["p2"])
     assert Draft.objects.get().fields["p4"] == "What was it that I saw?"
+
+
+def test_a_click_that_leaves_a_field_reaches_what_it_was_aimed_at(new_page, task_address):
+    page = new_page()
+    page.clock.install()
+    page.goto(task_address())
+    stop_clock(page)
+    field(page, "p1").fill("What is it")
+    press_and_release(page, field(page, "p2"))
+    expect(field(page, "p2")).to_be_focused()
+    expect(advice(page, "p1")).to_have_count(0)
+    page.clock.run_for(500)
+    expect(advice(page, "p1")).to_have_text("Question 1 has 3 words. Ask in at least 4 words.")
 
 
 def test_whatever_stands_in_a_story_is_text_and_a_click_on_a_phrase_leads_to_its_field(new_page, task_address, db):

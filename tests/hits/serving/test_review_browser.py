@@ -15,6 +15,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.reviewed import DOCUMENT, HIDDEN_SENTENCE, ITEM, TEST
 from tests.hits.serving.keyboard import press_until
+from tests.hits.serving.mouse import press_and_release, stop_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,6 +50,10 @@ def labels(page: Page, marketplace, name: str, item: dict[str, Any]) -> dict[str
 
 def was(page: Page, number: int):
     return page.locator(f"[data-question='{number}'] [data-was-block]")
+
+
+def more_below(page: Page) -> bool:
+    return bool(page.evaluate("getComputedStyle(document.querySelector('.paper'), '::after').visibility === 'visible'"))
 
 
 def focused(page: Page, name: str) -> bool:
@@ -100,6 +105,25 @@ def test_an_expert_changes_restores_and_deletes(new_page, review, marketplace):
     assert found["q3"]["duplicate_of"] == "q1"
 
 
+def test_a_click_that_leaves_a_field_reaches_what_it_was_aimed_at(new_page, review):
+    page = new_page()
+    page.clock.install()
+    page.goto(review)
+    stop_clock(page)
+    page.locator("#q1_correct").fill("a large fork")
+    press_and_release(page, page.locator("#q2_text"))
+    assert focused(page, "q2_text")
+    expect(was(page, 1)).to_be_hidden()
+    page.clock.run_for(500)
+    expect(was(page, 1)).to_contain_text("Correct answer was: a whisk")
+    swap = page.get_by_role("group", name="Question 2").get_by_role("button", name="Swap")
+    press_and_release(page, swap)
+    expect(was(page, 2)).to_be_visible()
+    press_and_release(page, swap)  # it is still where it was
+    expect(was(page, 2)).to_be_hidden()
+    expect(page.locator("#q2_correct")).to_have_value("after it was in the pan")
+
+
 def test_what_leaves_a_text_without_a_question_is_told_before_it_happens(new_page, review, marketplace):
     page = new_page(360, 740, color_scheme="dark")
     page.goto(review)
@@ -129,6 +153,7 @@ def test_what_leaves_a_text_without_a_question_is_told_before_it_happens(new_pag
 def test_a_review_by_keyboard_alone(new_page, review, marketplace):
     page = new_page()
     page.goto(review)
+    assert not more_below(page)
     page.locator(".paper").focus()
     press_until(page, "Tab", lambda: focused(page, "q2_text"))
     page.keyboard.press("End")
@@ -164,6 +189,9 @@ def test_a_reading_test_names_what_is_open_and_keeps_what_was_chosen(new_page, t
     page = new_page(360, 740, color_scheme="dark")
     page.goto(test_page)
     assert HIDDEN_SENTENCE not in page.content()
+    assert more_below(page)  # the text is cut off between two paragraphs
+    page.locator(".paper").evaluate("paper => paper.scrollTo(0, paper.scrollHeight)")
+    page.wait_for_function("getComputedStyle(document.querySelector('.paper'), '::after').visibility === 'hidden'")
     answered = page.locator("[data-answered]")
     first = page.get_by_role("radiogroup", name="What did they mix the eggs with?")
     first.get_by_label("a whisk").check()
@@ -185,6 +213,19 @@ def test_a_reading_test_names_what_is_open_and_keeps_what_was_chosen(new_page, t
     submit(page)
     found = labels(page, marketplace, "reading_test", TEST)
     assert (found["q1/choice"], found["q3/choice"]) == ("a0", "a1")
+
+
+def test_a_reading_test_by_keyboard_alone(new_page, test_page, marketplace):
+    page = new_page()
+    page.goto(test_page)
+    page.locator(".paper").focus()
+    for number in (1, 2, 3):
+        press_until(page, "Tab", lambda name=f"q{number}_choice": focused(page, name))
+        page.keyboard.press("Space")
+    press_until(page, "Tab", lambda: page.evaluate("document.activeElement.matches('.submit')"))
+    page.keyboard.press("Enter")
+    found = labels(page, marketplace, "reading_test", TEST)
+    assert [found[f"q{number}/choice"] for number in (1, 2, 3)] == [order[0] for order in found["order"].values()]
 
 
 def test_a_reading_test_without_a_script(new_page, test_page, marketplace):

@@ -28,11 +28,13 @@
       const before = correct.value;
       write(correct, incorrect.value);
       write(incorrect, before);
+      look();
       say(`The answers of question ${one.number} are swapped.`);
     });
     one.part.querySelector("[data-restore]").addEventListener("click", () => {
       one.deletion.value = "";
       for (const field of Object.values(one.fields)) write(field, field.dataset.was);
+      look();
       one.fields.text.focus();
       say(`Question ${one.number} is as it was.`);
     });
@@ -58,6 +60,11 @@
 
   function say(sentence) {
     announcer.textContent = sentence;
+  }
+
+  function lookSoon() {
+    clearTimeout(timer);
+    timer = setTimeout(look, PAUSE);
   }
 
   function changes(one) {
@@ -92,10 +99,11 @@
   form.addEventListener("input", (event) => {
     const list = event.target.dataset.slot && listOf(event.target);
     if (list) list.value = "";
-    clearTimeout(timer);
-    timer = setTimeout(look, PAUSE);
+    lookSoon();
   });
-  form.addEventListener("change", look);
+  // A text field is often left by pressing the mouse elsewhere: a block that came at that moment would move the page
+  // under the pointer, and the click would be lost.
+  form.addEventListener("change", (event) => event.target.matches("[data-written]") ? lookSoon() : look());
   // The box that shows what was taken out is no answer: nothing is to be saved for it.
   document.querySelector("[data-show-hidden]")?.addEventListener("change", (event) => event.stopPropagation());
 })();

@@ -59,13 +59,13 @@
     speaking = setTimeout(speak, SPEAK_AFTER, event.target);
   });
 
+  // A field is often left by pressing the mouse elsewhere: a line that came at that moment would move the page under
+  // the pointer, and the click would be lost.
   form.addEventListener("focusout", (event) => {
     if (!fields.includes(event.target)) return;
     clearTimeout(timer);
     clearTimeout(speaking);
-    fields.forEach((field) => judge(field, true));
-    count();
-    speak(event.target);
+    setTimeout(() => { judgeAll(); speak(event.target); }, PAUSE);
   });
 
   form.addEventListener("focusin", (event) => {
