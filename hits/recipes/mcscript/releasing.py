@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from hits.formats import mcscript
 from hits.formats.tables import Format, Type, write_all
 from hits.quality.human_bound import human_bound, plan
-from hits.recipes.mcscript.asking import ANSWERS, is_withdrawn, standing_stories
+from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_withdrawn, standing_stories
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
 from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent
@@ -109,6 +109,23 @@ def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
         else:
             digest = blake2b(item.document["text"].encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
             yield _Released(item, digest, text)
+
+
+def _count_earlier(collected: Collected, left_out: Counter[str]) -> None:
+    """Texts that came no further than stories or questions."""
+    told = standing_stories(collected)
+    # Stories lead on together, when a scenario has all of them.
+    waiting = {item.key for item in collected.judged(STORY) if item.outcome != "kept"}
+    asked = {
+        item.document_key
+        for stage in QUESTION_STAGES
+        for item in collected.judged(stage)
+        if not is_withdrawn(item, told)
+    }
+    answered = {item.document_key for item in collected.judged(ANSWERS)}
+    without = [key for key in told - asked - answered if key.rpartition("/")[0] not in waiting]
+    _count(left_out, "stories without a target sentence", len(without))
+    _count(left_out, "texts whose questions were not drawn for answers", len(asked - answered))
 
 
 def _with_reviews(collected: Collected) -> Iterator[tuple[JudgedItem, JudgedItem | None, bool]]:
@@ -288,6 +305,7 @@ def build_release(collected: Collected) -> ReleaseContent:
     """Each split as XML, JSON Lines and Parquet, figures of its questions, and two charts."""
     passed = Passed()
     found = split_of(collected, passed)
+    _count_earlier(collected, passed.left_out)
     tallies = {name: QuestionTally() for name in SPLITS}
     with ExitStack() as stack:
         spools: dict[str, BinaryIO] = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}

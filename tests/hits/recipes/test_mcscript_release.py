@@ -16,7 +16,7 @@ from hits.formats import mcscript, tables
 from hits.recipes.mcscript import releasing
 from hits.recipes.mcscript.steps import COMPUTATIONS, build_release, draw
 from hits.recipes.source import Found
-from tests.hits.recipes.mcscript_collection import Collection, answered, five, item, label, reviewed, story_text
+from tests.hits.recipes.mcscript_collection import Collection, answered, asked, five, item, label, reviewed, story_text
 
 SPLITS = ("train", "dev", "test")
 KINDS = ["text", "script", "unknown"]
@@ -291,6 +291,22 @@ def test_a_text_whose_story_was_rejected_later_is_left_out():
     release = build_release(made)
     assert sum(release.counts.values()) == 40 and release.left_out["texts whose story was rejected"] == 1
     assert "cake/AW1" not in {each.key for each in draw("review", made, 99, seed=3)}, "no expert reads it"
+
+
+def test_stories_and_texts_that_came_no_further_are_counted():
+    made = all_reviewed(collection())
+    assert build_release(made).left_out == {"questions: unknown": 20}
+    stories = [label("story", {"text": "Cake.", "words": 1}, f"W{n}") for n in range(4)]
+    made.items.append(item("story", "cake", {}, labels=stories))
+    made.items.append(item("story", "tea", {}, labels=stories, outcome="open"))
+    for n in (0, 1):
+        made.items += [asked(f"cake/AW{n}", part, "Who paid?", about={"story": f"AW{n}"}) for part in ("np", "vp")]
+    made.items.append(asked("cake/AW9", "np", "Who paid?", about={"story": "AW9"}))
+    assert build_release(made).left_out == {
+        "questions: unknown": 20,
+        "stories without a target sentence": 2,
+        "texts whose questions were not drawn for answers": 2,
+    }, "a rejected story and the stories of an unfinished scenario are not among them"
 
 
 # People
