@@ -7,6 +7,8 @@ that those checks see what is wrong, by spoiling the tables.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -155,19 +157,30 @@ WRONG = [
 ]
 
 
+def refuse_what_is_spoiled(
+    run: Callable[[Demonstration], Iterator[object]],
+    demonstration: Demonstration,
+    wrong: Iterable[tuple[str, str]],
+    *,
+    other_file: str,
+) -> None:
+    """Each statement spoils the tables, and the checks say so; then a released file, which `other_file` belies."""
+    for statement, message in wrong:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+            with pytest.raises(CheckFailedError, match=message):
+                list(run(demonstration))
+            transaction.set_rollback(True)
+    test = demonstration.releases[-1].folder / "test.jsonl"
+    test.write_text(test.read_text(encoding="utf-8").replace('"label": ', '"label": 1', 1), encoding="utf-8")
+    with pytest.raises(CheckFailedError, match=re.escape(other_file)):
+        list(run(demonstration))
+
+
 def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(demonstration: Demonstration) -> None:
     checked = dict(demo_checks_cosmos.run(demonstration))
     assert len(checked) == 11
     assert checked["Rubbish mostly gone"].startswith("0% of 2 sets of careless writers kept")
     assert checked["Score of people recomputed"].endswith("100.0%")
-    for statement, message in WRONG:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-            with pytest.raises(CheckFailedError, match=message):
-                list(demo_checks_cosmos.run(demonstration))
-            transaction.set_rollback(True)
-    test = demonstration.releases[-1].folder / "test.jsonl"
-    test.write_text(test.read_text(encoding="utf-8").replace('"label": ', '"label": 1', 1), encoding="utf-8")
-    with pytest.raises(CheckFailedError, match=r"test\.csv"):
-        list(demo_checks_cosmos.run(demonstration))
+    refuse_what_is_spoiled(demo_checks_cosmos.run, demonstration, WRONG, other_file="test.csv")

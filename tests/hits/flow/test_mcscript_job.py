@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 
@@ -20,9 +19,18 @@ from hits.crowd.key import AnswerKey
 from hits.flow import computing, drawing, granting, importing, projects, publishing, sending
 from hits.models import Project
 from ops import demo_checks, demo_checks_mcscript
-from ops.demo_checks import CheckFailedError, Demonstration
+from ops.demo_checks import Demonstration
 from tests.hits.crowd.pages import filled_in
-from tests.hits.flow.test_cosmos_job import CAREFUL, SAMPLES, People, in_this_database, released, send_arrivals, wire
+from tests.hits.flow.test_cosmos_job import (
+    CAREFUL,
+    SAMPLES,
+    People,
+    in_this_database,
+    refuse_what_is_spoiled,
+    released,
+    send_arrivals,
+    wire,
+)
 from tests.hits.market import Marketplace, VerbRefusedError
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -141,14 +149,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     project = Project.objects.get()
     shown = client.get(reverse("release", args=[project.slug, 2])).content.decode()
     assert "Human accuracy" in shown and "question-labels.svg" in shown
-    for statement, message in WRONG:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(statement)
-            with pytest.raises(CheckFailedError, match=message):
-                list(demo_checks_mcscript.run(demonstration))
-            transaction.set_rollback(True)
-    test = demonstration.releases[-1].folder / "test.jsonl"
-    test.write_text(test.read_text(encoding="utf-8").replace('"label": ', '"label": 1', 1), encoding="utf-8")
-    with pytest.raises(CheckFailedError, match=r"test\.parquet"):
-        list(demo_checks_mcscript.run(demonstration))
+    refuse_what_is_spoiled(demo_checks_mcscript.run, demonstration, WRONG, other_file="test.parquet")
