@@ -89,9 +89,17 @@ def _import(upload: Upload, held: Held) -> int:
 
 
 def _notes(documents: Sequence[SourceDocument]) -> list[str]:
-    """Why texts were left out, with how many."""
+    """Why texts were left out, and what is to know of those that came in, with how many."""
     left_out = Counter(document.note for document in documents if not document.items)
-    return [f"{count:,} texts were left out: {note}" for note, count in left_out.most_common()]
+    stored = Counter(document.note for document in documents if document.items and document.note)
+    return [
+        *(f"{_texts(count, 'was', 'were')} left out: {note}" for note, count in left_out.most_common()),
+        *(f"Not used of {_texts(count)}: {note}" for note, count in stored.most_common()),
+    ]
+
+
+def _texts(count: int, one: str = "", more: str = "") -> str:
+    return f"{count:,} text {one}".strip() if count == 1 else f"{count:,} texts {more}".strip()
 
 
 def _note(upload: Upload, **values: object) -> None:

@@ -148,5 +148,6 @@ def upload_progress(request: HttpRequest, project: Project, pk: int) -> HttpResp
 def _upload_context(project: Project, pk: int) -> dict[str, object]:
     row = get_object_or_404(project.uploads, pk=pk)
     running = row.state not in (Upload.State.DONE, Upload.State.REFUSED)
-    first = project.stages.order_by("position").first()
-    return {"project": project, "upload": row, "running": running, "first_stage": first}
+    # What this file brought may be published by now; what is waiting is what there is to do.
+    waiting = project.stages.filter(summary__waiting__gt=0).select_related("summary").order_by("position")
+    return {"project": project, "upload": row, "running": running, "to_publish": [] if running else list(waiting)}

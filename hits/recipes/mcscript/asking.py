@@ -32,7 +32,8 @@ PARTS = ("np", "vp")
 QUESTION_STAGES = ("np-long", "np-short", "vp-long", "vp-short")
 # From so many target sentences on, a text is paid as a long one.
 LONG = 4
-NO_TARGET = "no sentence of them is a target with a phrase to ask about."
+NO_TARGET = "no sentence is a target with a phrase to ask about."
+OWN_QUESTIONS = "the questions that the file has. Workers ask new ones."
 
 
 # What a file brings
@@ -50,7 +51,7 @@ def read_documents(
 ) -> list[SourceDocument]:
     """Scenarios to tell stories about, or an MCScript file whose texts are asked about at once, told by the content.
 
-    The file's own questions are not looked at. Raises FormatErrors with every fault.
+    The file's own questions are not used, and a note says so. Raises FormatErrors with every fault.
     """
     rule = _rule(options)
     if not mcscript.is_xml(stream):
@@ -81,7 +82,8 @@ def _of_texts(texts: Sequence[mcscript.Instance], origin: str, rule: Json) -> It
     for one, found in zip(texts, targets_of((one.text for one in texts), **rule), strict=True):
         items = tuple(SourceItem(f"{one.id}/{part}", data, stage) for stage, part, data in _asked(found))
         data = {"text": one.text, "scenario": one.scenario} if items else {}
-        yield SourceDocument(one.id, origin, data, items, one.line, one.place, note="" if items else NO_TARGET)
+        note = (OWN_QUESTIONS if one.questions else "") if items else NO_TARGET
+        yield SourceDocument(one.id, origin, data, items, one.line, one.place, note=note)
 
 
 # What a story leads to

@@ -71,7 +71,7 @@ def test_texts_of_a_file_are_asked_about_at_once_and_its_questions_are_not_looke
     sentences = [STORY[target["start"] : target["end"]] for target in first.items[0].data["targets"]]
     assert sentences == ["We dug a hole behind the shed.", "The dog watched us from the porch."]
     assert {each.stage for each in long.items} == {"np-long", "vp-long"}
-    assert (short.items, short.note) == ((), "no sentence of them is a target with a phrase to ask about.")
+    assert (short.items, short.note) == ((), "no sentence is a target with a phrase to ask about.")
 
 
 def test_phrases_are_numbered_through_the_item_and_name_their_place_in_the_text():

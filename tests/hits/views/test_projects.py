@@ -168,6 +168,7 @@ def test_an_empty_stage_says_whether_it_is_imported_fed_or_drawn(client: Client,
     made = projects.create_project("Cosmos", "cosmos", Decimal("5.00"), "lab@example.org", alice)
     page = client.get(reverse("project", args=[made.slug])).content.decode()
     assert page.count("Import a file</a> to fill it") == 2
+    assert page.count("if nothing comes to it through an earlier stage") == 1
     assert page.count("Nothing drawn yet") == 2
     assert "Fills by itself with what comes through “Writing”" in page
     said = {
@@ -179,3 +180,25 @@ def test_an_empty_stage_says_whether_it_is_imported_fed_or_drawn(client: Client,
     }
     for key, sentence in said.items():
         assert sentence in client.get(reverse("stage", args=[made.slug, key])).content.decode()
+
+
+def test_a_file_of_texts_leads_to_every_stage_that_it_filled_and_says_what_of_it_is_not_used(
+    client: Client, alice: Any, eager: None
+) -> None:
+    made = projects.create_project("Stories", "mcscript", Decimal("5.00"), "lab@example.org", alice)
+    story = "I rose. I ate. I left. We dug a hole behind the shed."
+    answers = '<answer id="0" text="I" correct="True"/><answer id="1" text="You" correct="False"/>'
+    asked = f'<question id="0" text="Who?" type="text">{answers}</question>'
+    texts = [("1", story), ("2", "I rose.")]
+    instances = "".join(
+        f'<instance id="{key}" scenario="digging"><text>{text}</text><questions>{asked}</questions></instance>'
+        for key, text in texts
+    )
+    file = SimpleUploadedFile("texts.xml", f"<data>{instances}</data>".encode())
+    reply = client.post(reverse("import", args=[made.slug]), {"file": file, "origin": "public"}, follow=True)
+    text = reply.content.decode()
+    assert "Not used of 1 text: the questions that the file has. Workers ask new ones." in text
+    assert "1 text was left out: no sentence is a target with a phrase to ask about." in text
+    for key in ("np-short", "vp-short"):
+        assert reverse("publish", args=[made.slug, key]) in text
+    assert reverse("publish", args=[made.slug, "story"]) not in text
