@@ -244,17 +244,23 @@ class DrawForm(forms.Form):
 
 
 class ValuesForm(forms.Form):
-    """A field for each value of a recipe, of the kind that the value is: whole number, number, yes or no, text."""
+    """A field for each value of a recipe, of the kind that the value is: whole number, number, yes or no, text.
 
-    def __init__(self, values: Mapping[str, Any], *arguments: Any, **options: Any) -> None:
+    `explained` has a sentence for values whose name does not say enough.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], *arguments: Any, explained: Mapping[str, str] | None = None, **options: Any
+    ) -> None:
         super().__init__(*arguments, **options)
         for name, value in values.items():
             if isinstance(value, bool | int | float | str):
-                self.fields[name] = _value_field(name, value)
+                self.fields[name] = _value_field(name, value, (explained or {}).get(name, ""))
 
 
-def _value_field(name: str, value: Any) -> forms.Field:
-    common: dict[str, Any] = {"label": name.replace("_", " ").capitalize(), "initial": value}
+def _value_field(name: str, value: Any, explained: str) -> forms.Field:
+    label = name.replace("_", " ").capitalize()
+    common: dict[str, Any] = {"label": label, "initial": value, "help_text": explained}
     if isinstance(value, bool):
         return forms.BooleanField(**common, required=False)
     if isinstance(value, int):

@@ -12,7 +12,8 @@ folders that the caller passes. `steps.py` holds
 
 and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`) and
 `draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
-most `count`, all where there are fewer. `split_preview(Collected, options)` tells what the split would be with other
+most `count`, all where there are fewer. `EXPLAINED` has a sentence for options whose name does not say enough.
+`split_preview(Collected, options)` tells what the split would be with other
 options: {"writers": [{"worker", "written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """
 

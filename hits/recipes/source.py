@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Protocol
 
@@ -22,7 +22,8 @@ class SourceItem:
 class SourceDocument:
     """A text with its items. `line` and `place` say where it stood in the file.
 
-    One without items is not stored: `note` says why, as a sentence that fits all such documents of the file.
+    One without items is not stored: `note` says why, as a sentence that fits all such documents of the file. Of one
+    that is stored it says what of it is not used, if there is such a thing.
     """
 
     key: str
@@ -148,7 +149,9 @@ class Computation:
     """A step over a whole stage that takes no crowd, such as choosing which candidate to replace.
 
     `run(collected, params, seed, checkpoint)` yields Progress while it works and at last one Found an item. The same
-    rows, parameters and seed give the same results. `params` are the defaults that a lead may change.
+    rows, parameters and seed give the same results. `params` are the defaults that a lead may change; `explained` has a
+    sentence for those, and for names in the log's entries, that do not say enough. `table(item's data, result)` tells a
+    result as rows by column; without it a result is shown as it is stored.
     """
 
     key: str
@@ -157,6 +160,8 @@ class Computation:
     stage: str
     params: Json
     run: Callable[[Collected, Json, int, Json | None], Iterator[Progress | Found]]
+    explained: Mapping[str, str] = field(default_factory=dict)
+    table: Callable[[Json, Json], Sequence[Mapping[str, str | Sequence[str]]]] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from hits import forms, tasks
 from hits.flow import computing
-from hits.models import ComputationRun, Project
+from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
 from hits.views import jobs, paging, plots
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -31,10 +33,14 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: fo
     found = []
     for each in computing.computations(project):
         runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
-        form = bound.get(each.key) or forms.ValuesForm(each.params, prefix=each.key)
+        form = bound.get(each.key) or _form(each)
         going_on = next((run for run in runs if run.state in GOING_ON), None)
         found.append({"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": _stage(project, each)})
     return render(request, "computations/index.html", {**_frame(project), "computations": found}, status=status)
+
+
+def _form(of: Computation, given: QueryDict | None = None) -> forms.ValuesForm:
+    return forms.ValuesForm(of.params, given, prefix=of.key, explained=of.explained)
 
 
 def _frame(project: Project) -> dict[str, Any]:
@@ -51,7 +57,7 @@ def start(request: LeadRequest, project: Project, computation: str) -> HttpRespo
     of = next((each for each in computing.computations(project) if each.key == computation), None)
     if of is None:
         raise Http404
-    form = forms.ValuesForm(of.params, request.POST, prefix=of.key)
+    form = _form(of, request.POST)
     if not form.is_valid():
         return _page(request, project, 400, **{of.key: form})
     try:
@@ -89,16 +95,36 @@ def _progress(project: Project, run: ComputationRun) -> dict[str, Any]:
         "going_on": run.state in GOING_ON,
         "seconds": seconds,
         "seconds_left": (run.total - run.done) / rate if rate and run.total > run.done else None,
-        **_log(run.log),
+        **_log(run.log, of.explained if of else {}),
     }
 
 
-def _log(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """The newest entries as rows of a table, and a line for each column of numbers."""
+def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[str, Any]:
+    """The newest entries as rows of a table, and a line for each column of numbers that does not just count."""
     columns = list(dict.fromkeys(name for entry in entries for name in entry))
     rows = [(number, [_shown(entry.get(name)) for name in columns]) for number, entry in enumerate(entries, start=1)]
-    lines = [(name, plots.steps(values, name)) for name in columns if (values := _numbers(entries, name))]
-    return {"log_columns": columns, "log_rows": rows[-LOG_SHOWN:], "log_total": len(rows), "lines": lines}
+    numbers = {name: values for name in columns if (values := _numbers(entries, name))}
+    counter = next((name for name, values in numbers.items() if _counts(values)), "")
+    first, step = (numbers[counter][0], counter) if counter else (1, "step")
+    titles = {name: _title(name) for name in columns}
+    lines = [
+        {
+            "title": titles[name],
+            "explained": explained.get(name, ""),
+            "plot": plots.steps(values, titles[name], step, first),
+        }
+        for name, values in numbers.items()
+        if name != counter
+    ]
+    return {"log_columns": titles.values(), "log_rows": rows[-LOG_SHOWN:], "log_total": len(rows), "lines": lines}
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _counts(values: list[float]) -> bool:
+    return all(after - before == 1 for before, after in pairwise(values))
 
 
 def _shown(value: Any) -> Any:
@@ -125,4 +151,15 @@ def stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 def results(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
     page = paging.by_id(run.results.select_related("item__stage"), request.GET)
-    return render(request, "computations/results.html", {**_frame(project), **_progress(project, run), "page": page})
+    context = {**_frame(project), **_progress(project, run), "page": page}
+    told = [(row, _table(context["of"], row)) for row in page.rows]
+    return render(request, "computations/results.html", {**context, "told": told, "tables": any(table for _, table in told)})
+
+
+def _table(of: Computation | None, row: ComputationResult) -> dict[str, Any] | None:
+    """The result in rows of cells, each of which holds texts; None where the recipe does not tell it so."""
+    if of is None or of.table is None:
+        return None
+    rows = list(of.table(row.item.data, row.data))
+    cells = [[[cell] if isinstance(cell, str) else list(cell) for cell in told.values()] for told in rows]
+    return {"columns": list(rows[0]) if rows else [], "rows": cells}

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms
-from hits.flow import drawing
+from hits.flow import computing, drawing
 from hits.models import Stage
 from hits.views.guard import FORM, for_stage
 from hits.views.stages import frame
@@ -16,15 +16,17 @@ from hits.views.stages import frame
 @for_stage(FORM)
 def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
     """GET says how many there are to draw from; POST makes the items. Nothing is published by it."""
-    form = forms.DrawForm(request.POST if request.method == "POST" else None, initial={"items": stage.draws or 1})
+    form = forms.DrawForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return _draw(request, stage, form.cleaned_data["items"])
     quote, refusal = None, ""
     try:
         quote = drawing.quote(stage)
+        form.initial = {"items": min(stage.draws, quote.there)}
     except drawing.DrawRefusedError as error:
         refusal = str(error)
-    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal}
+    computes = computing.computations(stage.project)
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "computes": computes}
     return render(request, "stage/draw.html", context, status=400 if form.is_bound else 200)
 
 

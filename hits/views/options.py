@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from hits import forms
 from hits.flow import projects as room
+from hits.flow.common import recipe_of
 from hits.models import Project
 from hits.quality.intervals import wilson
 from hits.views.guard import FORM, PAGE, for_project
@@ -23,19 +24,23 @@ def options(request: HttpRequest, project: Project) -> HttpResponse:
     """GET shows them, with the split of what the query types; POST saves them."""
     own = room.options_of(project)
     if request.method == "POST":
-        form = forms.ValuesForm(own, request.POST)
+        form = _form(project, own, request.POST)
         if _fits(project, form):
             room.change_options(project, form.cleaned_data)
             messages.success(request, f"Saved. {_next_release(project)}")
             return redirect("options", project.slug)
         return _page(request, project, form, 400)
-    form = _typed(request, own)
+    form = _typed(request, project, own)
     return _page(request, project, form, 400 if form.is_bound and not _fits(project, form) else 200)
 
 
-def _typed(request: HttpRequest, own: Mapping[str, Any]) -> forms.ValuesForm:
+def _typed(request: HttpRequest, project: Project, own: Mapping[str, Any]) -> forms.ValuesForm:
     """What the query types, or the options as they are."""
-    return forms.ValuesForm(own, request.GET) if request.GET.keys() & own.keys() else forms.ValuesForm(own)
+    return _form(project, own, request.GET if request.GET.keys() & own.keys() else None)
+
+
+def _form(project: Project, own: Mapping[str, Any], given: QueryDict | None) -> forms.ValuesForm:
+    return forms.ValuesForm(own, given, explained=getattr(recipe_of(project).steps, "EXPLAINED", {}))
 
 
 def _fits(project: Project, form: forms.ValuesForm) -> bool:
@@ -70,7 +75,7 @@ def _page(request: HttpRequest, project: Project, form: forms.ValuesForm, status
 @for_project(PAGE)
 def split(request: HttpRequest, project: Project) -> HttpResponse:
     """The part of the page that tells the split of the typed options; saves nothing."""
-    form = _typed(request, room.options_of(project))
+    form = _typed(request, project, room.options_of(project))
     told = _split(project, form) if room.tells_split(project) else {}
     return render(request, "options/_split.html", {"project": project, "form": form, **told})
 

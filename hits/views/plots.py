@@ -117,13 +117,17 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Saf
     return format_html("{}{}", _plot(label, drawn), _time_axis(points))
 
 
-def steps(values: Sequence[float], what: str) -> SafeString:
-    """A line over numbered steps of some work, none of them negative; an empty string where there is none."""
+def steps(values: Sequence[float], what: str, step: str = "step", first: float = 1) -> SafeString:
+    """A line over steps of some work, numbered from `first`; no value is negative. An empty string where there is none.
+
+    `step` is what one of them is called, such as "iteration".
+    """
     if not values:
         return SafeString("")
     ceiling = _fine_ceiling(max(values))
-    label = f"{what} over {len(values):,} steps: first {_amount(values[0])}, last {_amount(values[-1])}."
-    axis = format_html('<div class="axis"><span>step 1</span><span>step {}</span></div>', f"{len(values):,}")
+    label = f"{what} over {len(values):,} {step}s: first {_amount(values[0])}, last {_amount(values[-1])}."
+    ends = [f"{step} {number:,.0f}" for number in (first, first + len(values) - 1)]
+    axis = format_html('<div class="axis"><span>{}</span><span>{}</span></div>', *ends)
     drawn = format_html("{}{}", _grid(ceiling), _line(values, ceiling))
     return format_html("{}{}", _plot(label, drawn), axis)
 

@@ -42,7 +42,14 @@ def count_words(collected, params, seed, checkpoint):
         yield Found(item.key, {"words": len(item.data["query"].split()) * params["times"]})
 
 PARAMS = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1}
-COMPUTATIONS = (Computation("words", "Words", "Counts the words of each query.", "judge", PARAMS, count_words),)
+EXPLAINED = {"best_written": "Who wrote so many sentences or more is among the best."}
+IN_WORDS = {"times": "How often each word counts.", "loss": "Share of words that were wrong."}
+
+def in_rows(item, found):
+    return [{"Query": item["query"], "Words": [str(found["words"]), f"{found['words']} as text"]}]
+
+SAID = "Counts the words of each query."
+COMPUTATIONS = (Computation("words", "Words", SAID, "judge", PARAMS, count_words, IN_WORDS, in_rows),)
 
 def draw(stage_key, collected, count, *, seed):
     kept = [item for item in collected.judged("judge") if item.outcome == "kept"]

@@ -7,7 +7,7 @@ Source: Ostermann et al. (2019), MCScript2.0, section 3.4: the correct answer th
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -108,6 +108,26 @@ def _found(
     yield from (Found(key, data) for key, data in items.items())
 
 
+def _told(item: Json, found: Json) -> list[Mapping[str, str | Sequence[str]]]:
+    """Each question with what was taken, beside all that workers wrote."""
+    asked = {question["id"]: question["text"] for question in item["questions"]}
+    return [
+        {
+            "Question": asked[question],
+            "Label": one["label"],
+            "Correct": one["correct"] + (" (drawn: others were as frequent)" if one["tie"] else ""),
+            "Written as correct": _counted(one["candidates"]["correct"]),
+            "Incorrect": one["incorrect"],
+            "Candidates for incorrect": _counted(one["candidates"]["incorrect"]),
+        }
+        for question, one in found["questions"].items()
+    ]
+
+
+def _counted(written: Sequence[str]) -> list[str]:
+    return [text if times == 1 else f"{text} ({times} times)" for text, times in Counter(written).most_common()]
+
+
 COMPUTATIONS = (
     Computation(
         key=SELECT,
@@ -119,6 +139,18 @@ COMPUTATIONS = (
         stage=ANSWERS,
         params={"batch": 250, "stop_at": 50, "most_iterations": 30},
         run=_select_answers,
+        table=_told,
+        explained={
+            "batch": "So many texts at a time get incorrect answers, by a classifier that learned from all others.",
+            "stop_at": "It ends when an iteration changes so many answers or fewer, or no fewer than the one before.",
+            "most_iterations": "It ends after so many iterations, however many answers still change.",
+            "changed": "Questions that got another incorrect answer; in iteration 0 all get one at random.",
+            "accuracy": (
+                "How often the classifier found the correct answer likelier than the incorrect one, before the change; "
+                "0.5 is guessing."
+            ),
+            "accuracy_after": "The same after the change: the lower, the harder the incorrect answers are to tell.",
+        },
     ),
 )
 

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.models import ComputationRun, Item, Project
+from hits.models import ComputationRun, Item, Project, Stage
 from tests.hits import factories as make
 from tests.hits.small_recipe import small_project, small_recipe
 
@@ -39,15 +39,19 @@ def given(**values: Any) -> dict[str, str]:
 def test_what_the_recipe_computes_can_be_started_with_other_parameters(
     client: Client, project: Project, eager: None
 ) -> None:
-    assert "Counts the words of each query." in said(client.get(url("computations")))
+    page = said(client.get(url("computations")))
+    assert "Counts the words of each query." in page and "How often each word counts." in page
     reply = client.post(url("start-computation", "words"), given(times=2), follow=True)
     text = said(reply)
     assert "3 items with a result" in text and "times: 2" in text
-    assert "loss over 3 steps: first 1, last 0.333." in text
+    # What just counts tells how the steps are called, and is no line of its own.
+    assert "Loss over 3 reads: first 1, last 0.333." in text and "<span>read 3</span>" in text
+    assert "Read over" not in text and "Share of words that were wrong." in text
     # What is no number has no line, and stands in the log.
-    assert "said over" not in text and '<td class="num">0.3333</td>' in text and Item.objects.first().key in text
+    assert "Said over" not in text and '<td class="num">0.3333</td>' in text and Item.objects.first().key in text
     run = ComputationRun.objects.get()
-    assert "words: 10" in said(client.get(url("computation-results", run.pk)))
+    page = said(client.get(url("computation-results", run.pk)))
+    assert '<th scope="col">Words</th>' in page and "<div>10</div>" in page and "<div>10 as text</div>" in page
     assert "Done" in said(client.get(url("computations")))
 
 
@@ -96,11 +100,19 @@ def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: 
     text = said(client.get(address))
     assert "<dt>Items to draw from</dt><dd>2</dd>" in text and 'value="2"' in text
     sample = project.stages.get(key="sample")
+    Stage.objects.filter(pk=sample.pk).update(draws=1_000_000)
+    assert 'value="2"' in said(client.get(address))
     assert not sample.items.exists()
     assert "2 new items drawn" in said(client.post(address, {"items": "500"}, follow=True))
     assert sample.items.count() == 2
     assert "These items are here already" in said(client.post(address, {"items": "2"}, follow=True))
     assert client.post(address, {"items": "0"}).status_code == 400
+
+
+def test_a_draw_of_nothing_names_the_computations_that_it_may_need(client: Client, project: Project) -> None:
+    Item.objects.update(state="dropped")
+    text = said(client.get(url("draw", "sample")))
+    assert "Nothing to draw" in text and f'<a href="{url("computations")}">computation</a> first: “Words”.' in text
 
 
 def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Project) -> None:
@@ -111,6 +123,7 @@ def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Pro
 
 def test_options_are_tried_by_looking_and_saved_by_the_button(client: Client, project: Project) -> None:
     own = said(client.get(url("options-split")))
+    assert "so many sentences or more" in said(client.get(url("options")))
     assert "1 of 1" in own and '<span class="chip good">best</span>' in own and "20.8 to 93.9 %" in own
     other = {"best_written": "4", "best_kept_share": "0.5"}
     typed = said(client.get(url("options-split"), other))
