@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from math import floor, log10
@@ -151,6 +152,41 @@ def said(value: Any) -> str:
     if isinstance(value, list):
         return " · ".join(said(part) for part in value)
     return "–" if value is None else str(value)
+
+
+@register.filter
+def answer_lines(labels: Iterable[Any]) -> list[tuple[str, str]]:
+    """(name, text) of what an answer says: the labels of one group (`q1/label`, `q1/correct`) in one line, in order.
+
+    What was measured on the way comes last, and only what is known of it. What stands alone has no name.
+    """
+    groups: dict[str, list[str]] = {}
+    found = sorted(labels, key=lambda label: _natural(label.unit))
+    for label in (one for one in found if one.unit != "evidence"):
+        group, _, part = label.unit.partition("/")
+        groups.setdefault(group, []).append(f"{part}: {said(label.value)}" if part else said(label.value))
+    lines = [(name if len(groups) > 1 else "", " · ".join(texts)) for name, texts in groups.items()]
+    return lines + [("", text) for one in found if one.unit == "evidence" and (text := _known(one.value))]
+
+
+def _natural(unit: str) -> list[Any]:
+    """q2 before q10; names without a number last."""
+    parts = [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", unit)]
+    return [len(parts) == 1, *parts]
+
+
+def _known(value: dict[str, Any]) -> str:
+    """Measurements without those that nobody could take."""
+    return said({name: part for name, part in value.items() if part not in (None, [], "")})
+
+
+@register.filter
+def with_reference(labels: Iterable[Any]) -> list[Any]:
+    """The labels that were compared with a reference, and of the others one of each standing: all say the same."""
+    shown: dict[Any, Any] = {}
+    for label in labels:
+        shown.setdefault((label.void, bool(label.undone_at)) if label.correct is None else label.pk, label)
+    return list(shown.values())
 
 
 @register.filter
