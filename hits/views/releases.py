@@ -17,6 +17,7 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 # Up to so many items in its fullest stage a project is counted and released while the lead waits.
 SMALL = 20_000
+CHART = ".svg"
 # In the order of the table; what another recipe measures comes after these, named as it is.
 MEASURES = {
     "queries": "Queries",
@@ -116,16 +117,28 @@ def make(request: LeadRequest, project: Project) -> HttpResponse:
 def release(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     row = get_object_or_404(project.releases.select_related("created_by"), number=number)
     files = row.files.select_related("blob")
-    context = {**_frame(project), "release": row, "files": files, **described(row.manifest)}
+    charts = [
+        (file.name, _title(file.name.removesuffix(CHART).replace("-", "_"))) for file in files if _is_chart(file.name)
+    ]
+    context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest)}
     return render(request, "releases/detail.html", context)
+
+
+def _is_chart(name: str) -> bool:
+    return name.endswith(CHART)
 
 
 @for_project(PAGE)
 def download(request: HttpRequest, project: Project, number: int, name: str) -> HttpResponse:
+    """The file to be kept, or with `?show` a chart to be seen; nothing in it may run or fetch anything."""
     owned = Release.objects.filter(project=project, number=number)
     file = get_object_or_404(ReleaseFile.objects.select_related("blob"), release__in=owned, name=name)
     response = StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream")
     response["Content-Length"] = str(file.blob.size)
+    if "show" in request.GET and _is_chart(name):
+        response["Content-Type"] = "image/svg+xml"
+        response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        return response  # type: ignore[return-value]
     # Names come from the recipe, not from a visitor; quotes would still end the header's value early.
     response["Content-Disposition"] = f'attachment; filename="{name.replace(chr(34), "")}"'
     return response  # type: ignore[return-value]

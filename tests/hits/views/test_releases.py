@@ -121,6 +121,23 @@ def test_a_downloaded_file_has_the_bytes_of_its_sum(project: Project, client: Cl
     assert reply.headers["Content-Disposition"] == 'attachment; filename="train.json"'
 
 
+def test_a_chart_is_seen_on_the_page_of_its_release_and_nothing_in_it_may_run(
+    project: Project, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chart = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
+    content = ReleaseContent({"train.json": b"[]", "question-types.svg": chart}, {"train": 1})
+    monkeypatch.setattr(releasing, "_build", lambda of: content)
+    text = client.post(_address("make-release", project), follow=True).content.decode()
+    address = _address("release-file", project, 1, "question-types.svg")
+    assert f'<img src="{address}?show"' in text and "Question types</figcaption>" in text
+    shown = client.get(f"{address}?show")
+    assert b"".join(shown.streaming_content) == chart and shown.headers["Content-Type"] == "image/svg+xml"
+    assert shown.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert "Content-Disposition" in client.get(address).headers
+    kept = client.get(_address("release-file", project, 1, "train.json") + "?show")
+    assert kept.headers["Content-Type"] == "application/octet-stream" and "Content-Disposition" in kept.headers
+
+
 def test_a_file_that_is_not_of_the_release_is_not_found(world: World, client: Client) -> None:
     assert client.get(_address("release-file", world.project, 1, "secret.json")).status_code == 404
     assert client.get(_address("release-file", world.project, 2, "train.json")).status_code == 404
