@@ -153,7 +153,8 @@ def results(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     page = paging.by_id(run.results.select_related("item__stage"), request.GET)
     context = {**_frame(project), **_progress(project, run), "page": page}
     told = [(row, _table(context["of"], row)) for row in page.rows]
-    return render(request, "computations/results.html", {**context, "told": told, "tables": any(table for _, table in told)})
+    context |= {"told": told, "tables": any(table for _, table in told)}
+    return render(request, "computations/results.html", context)
 
 
 def _table(of: Computation | None, row: ComputationResult) -> dict[str, Any] | None:

@@ -38,6 +38,15 @@ MEASURES = {
     "most_tokens_correct_answer": "Most tokens of a correct answer",
     "most_tokens_incorrect_answer": "Most tokens of an incorrect answer",
     "unanswerable_share": "Share that is unanswerable",
+    "texts": "Texts",
+    "questions_per_text": "Questions a text",
+    "mean_tokens_text": "Tokens a text",
+    "mean_tokens_answer": "Tokens an answer",
+    "human_annotators": "Readers for the human upper bound",
+    "human_texts": "Texts that they read",
+    "human_accuracy": "Human accuracy",
+    "human_pairwise_agreement": "Human pairwise agreement",
+    "human_krippendorff_alpha": "Krippendorff's alpha of the readers",
 }
 
 
