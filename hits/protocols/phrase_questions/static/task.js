@@ -82,8 +82,8 @@
 
   // The paper alone is scrolled: the window stays with the field.
   function bringIntoPaper(part) {
-    const frame = paper.getBoundingClientRect(), place = part.getBoundingClientRect();
-    if (place.top < frame.top || place.bottom > frame.bottom) paper.scrollTop += place.top - frame.top - frame.height / 3;
+    const frame = paper.getBoundingClientRect(), place = part.getBoundingClientRect(), LINE_BELOW = 22;
+    if (place.top < frame.top || place.bottom > frame.bottom - LINE_BELOW) paper.scrollTop += place.top - frame.top - frame.height / 3;
   }
 
   paper.addEventListener("click", (event) => {
