@@ -369,6 +369,6 @@ def peak(texts: int) -> int:
 
 def test_the_memory_of_a_release_does_not_grow_with_its_texts(monkeypatch: pytest.MonkeyPatch):
     # Tables are written in groups of 2,000 rows; small ones show the same with fewer texts.
-    monkeypatch.setattr(releasing, "write_all", partial(tables.write_all, row_group=50))
-    few, many = peak(100), peak(400)
-    assert (many - few) / 300 < 700, "bytes a text: its digest and its scenario's name, not the text and its questions"
+    monkeypatch.setattr(releasing, "write_all", partial(tables.write_all, row_group=10))
+    few, many = peak(100), peak(250)
+    assert (many - few) / 150 < 500, "bytes a text: its digest and its scenario's name, not the text and its questions"
