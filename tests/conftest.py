@@ -13,6 +13,6 @@ for _name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
 
 # Enough to break when a property breaks. HYPOTHESIS_PROFILE=thorough looks longer.
 _usual = settings.get_profile("ci" if os.environ.get("CI") else "default")
-settings.register_profile("quick", parent=_usual, max_examples=40)
+settings.register_profile("quick", parent=_usual, max_examples=25)
 settings.register_profile("thorough", parent=_usual, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
