@@ -37,7 +37,8 @@ QUICK = {
 }
 # Longer than a token lives at the marketplace.
 A_DAY = timedelta(hours=25)
-CROWD_OPTIONS = {"--workers": 16, "--spammers": 3, "--accuracy": 0.9, "--returns": 0.03, "--time-scale": 0.01}
+WORKERS = 16
+CROWD_OPTIONS = {"--spammers": 3, "--accuracy": 0.9, "--returns": 0.03, "--time-scale": 0.01}
 PATIENCE = 3600
 BEGIN = """
 import json, sys
@@ -133,10 +134,11 @@ class Installation:
         file.write_text("".join(f"{line}\n" for line in examples(items, seed)))
         return file
 
-    def start_crowd(self, seed: int = 7) -> None:
+    def start_crowd(self, seed: int = 7, *, workers: int = WORKERS) -> None:
         """Workers at the marketplace's site, in a process that knows its address and the answer key alone."""
         numbers = {
             **CROWD_OPTIONS,
+            "--workers": workers,
             "--key": self.stack.data_dir / "faults.jsonl",
             "--marketplace": self.stack.marketplace_url,
             "--seed": seed,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ops.surroundings import StackError
-from tests.faults.installation import Installation
+from tests.faults.installation import WORKERS, Installation
 from tests.faults.lead import Lead
 from tests.faults.verdict import stuck
 
@@ -44,6 +44,7 @@ class Job:
     answers: int = 1
     parts: int = 2
     review: bool = False
+    workers: int = WORKERS
     script: bool = False
     verbose: bool = False
     lead: Lead = field(init=False)
@@ -56,7 +57,7 @@ class Job:
         self.it.begin(self.items, answers=self.answers, review=self.review)
         self.lead = Lead(self.it)
         self.steps = list(self._script()) if self.script else []
-        self.it.start_crowd()
+        self.it.start_crowd(workers=self.workers)
 
     def drive(self, seconds: float, meanwhile: Callable[[], bool] = lambda: True) -> None:
         """`meanwhile` is called again and again; the job is over when it says True too. Raises StackError."""

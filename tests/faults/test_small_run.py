@@ -17,7 +17,7 @@ from tests.faults.scenarios import HOLD, Outcome, every
 from tests.faults.table import HEAD, figures, line, write
 from tests.faults.verdict import judge
 
-ITEMS = 12
+ITEMS, WORKERS = 12, 6
 CUTS = [
     Cut("CreateHITWithHITType", Moment.DAY, 2),
     Cut("ListAssignmentsForHIT", Moment.LATE),
@@ -33,7 +33,7 @@ def finished(it: Installation) -> Installation:
     """The worker was killed at every one of CUTS, replies were lost, the broker was killed: the job went through."""
     it.proxy.plan = Plan(CUTS)
     it.controls.turn(faults=DROPS)
-    job = Job(it, ITEMS, parts=1, review=True)
+    job = Job(it, ITEMS, parts=1, review=True, workers=WORKERS)
     job.begin()
     # The worker holds tasks for later when its broker goes.
     it.stack.manage("shell", "-v", "0", "-c", HOLD)

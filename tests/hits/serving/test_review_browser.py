@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -54,6 +55,15 @@ def was(page: Page, number: int):
 
 def more_below(page: Page) -> bool:
     return bool(page.evaluate("getComputedStyle(document.querySelector('.paper'), '::after').visibility === 'visible'"))
+
+
+def until(page: Page, true: Callable[[], bool]) -> None:
+    """Styles that follow scrolling come a frame later, and the page's policy lets no script be polled from within."""
+    for _ in range(50):
+        if true():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("not so after five seconds")
 
 
 def focused(page: Page, name: str) -> bool:
@@ -191,7 +201,7 @@ def test_a_reading_test_names_what_is_open_and_keeps_what_was_chosen(new_page, t
     assert HIDDEN_SENTENCE not in page.content()
     assert more_below(page)  # the text is cut off between two paragraphs
     page.locator(".paper").evaluate("paper => paper.scrollTo(0, paper.scrollHeight)")
-    page.wait_for_function("getComputedStyle(document.querySelector('.paper'), '::after').visibility === 'hidden'")
+    until(page, lambda: not more_below(page))
     answered = page.locator("[data-answered]")
     first = page.get_by_role("radiogroup", name="What did they mix the eggs with?")
     first.get_by_label("a whisk").check()
