@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -22,21 +24,29 @@ def test_every_address_of_a_project_is_named_in_these_tests() -> None:
     assert names == {*PAGES, *VERBS}
 
 
-@pytest.mark.parametrize("name", [*PAGES, *VERBS, *sorted(FREE)])
-def test_a_visitor_is_sent_to_sign_in(world: World, name: str) -> None:
-    address = world.url(name)
-    reply = Client().post(address) if name in VERBS else Client().get(address)
-    assert reply.status_code == 302
-    assert reply.headers["Location"].startswith(reverse("login"))
+def replies(world: World, client: Client, names: Iterable[str]) -> dict[str, HttpResponse]:
+    """What each address answers: a verb to POST, a page to GET."""
+    return {name: (client.post if name in VERBS else client.get)(world.url(name)) for name in names}
 
 
-@pytest.mark.parametrize("name", [*PAGES, *VERBS])
-def test_to_an_outsider_the_project_does_not_exist(world: World, charlie: Any, name: str) -> None:
+def statuses(found: dict[str, HttpResponse]) -> dict[int, list[str]]:
+    """The names by status, so that one that differs is told by its name."""
+    by_status: dict[int, list[str]] = {}
+    for name, reply in found.items():
+        by_status.setdefault(reply.status_code, []).append(name)
+    return by_status
+
+
+def test_a_visitor_is_sent_to_sign_in(world: World) -> None:
+    found = replies(world, Client(), [*PAGES, *VERBS, *sorted(FREE)])
+    assert list(statuses(found)) == [302]
+    assert [n for n, reply in found.items() if not reply.headers["Location"].startswith(reverse("login"))] == []
+
+
+def test_to_an_outsider_the_project_does_not_exist(world: World, charlie: Any) -> None:
     outsider = Client()
     outsider.force_login(charlie)
-    address = world.url(name)
-    reply = outsider.post(address) if name in VERBS else outsider.get(address)
-    assert reply.status_code == 404
+    assert list(statuses(replies(world, outsider, [*PAGES, *VERBS]))) == [404]
 
 
 @pytest.mark.parametrize("name", ["publish", "expire", "extend", "pay", "block", "undo-block"])
@@ -54,26 +64,22 @@ def test_a_superuser_who_owns_nothing_is_an_outsider(world: World) -> None:
     assert root.get(world.url("stage")).status_code == 404
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_team_member_sees_every_page(world: World, bob: Any, market: Marketplace, name: str) -> None:
+def test_a_team_member_sees_every_page(world: World, bob: Any, market: Marketplace) -> None:
     member = Client()
     member.force_login(bob)
-    assert member.get(world.url(name)).status_code == 200
+    assert list(statuses(replies(world, member, PAGES))) == [200]
 
 
-@pytest.mark.parametrize("name", VERBS)
-def test_a_verb_does_not_answer_to_get(world: World, client: Client, name: str) -> None:
-    assert client.get(world.url(name)).status_code == 405
+def test_a_verb_does_not_answer_to_get(world: World, client: Client) -> None:
+    assert list(statuses({name: client.get(world.url(name)) for name in VERBS})) == [405]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_opening_a_page_writes_nothing(world: World, client: Client, market: Marketplace, name: str) -> None:
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        client.get(world.url(name))
-    writes = [q["sql"] for q in queries if q["sql"].split()[0] in ("INSERT", "UPDATE", "DELETE")]
-    assert writes == []
+def test_opening_a_page_writes_nothing(world: World, client: Client, market: Marketplace) -> None:
+    for name in PAGES:
+        with CaptureQueriesContext(connection) as queries:
+            client.get(world.url(name))
+        writes = [q["sql"] for q in queries if q["sql"].split()[0] in ("INSERT", "UPDATE", "DELETE")]
+        assert writes == [], name
 
 
 def test_a_form_without_its_token_is_refused(world: World, alice: Any) -> None:
