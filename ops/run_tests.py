@@ -154,19 +154,22 @@ class Outcome:
 
 
 def groups(server: str | None) -> list[Group]:
-    """The longest first, so that they end together. `server` is a PostgreSQL server's URL."""
+    """The longest first, and with them what mostly waits for a browser, so that none is left alone at the end.
+
+    `server` is a PostgreSQL server's URL.
+    """
     stacks = [path for path in ("tests/e2e", "tests/faults") if (ROOT / path).is_dir()]
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
-        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=(*stricter, *WORKERS_SITE)),
-        Group("Marketplace's site on SQLite", WORKERS_SITE, MARKETPLACE),
         Group("Rooms on SQLite", ROOMS, REQUESTER),
-        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(*LEADS_PAGES, *ROOMS)),
         Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=TASK_PAGES),
+        Group("Task pages in a browser", TASK_PAGES, REQUESTER),
+        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=(*stricter, *WORKERS_SITE)),
+        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(*LEADS_PAGES, *ROOMS)),
+        Group("Marketplace's site on SQLite", WORKERS_SITE, MARKETPLACE),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
-        Group("Task pages in a browser", TASK_PAGES, REQUESTER),
     ]
 
 
@@ -269,8 +272,8 @@ def _database_name() -> str:
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     outcomes = {}
-    # Six on two cores: most of their time they wait for servers and browsers.
-    with ThreadPoolExecutor(6) as pool:
+    # Seven on two cores: much of their time they wait for servers and browsers.
+    with ThreadPoolExecutor(7) as pool:
         begun = {pool.submit(run, group): group for group in wanted}
         for done in as_completed(begun):
             group = begun[done]

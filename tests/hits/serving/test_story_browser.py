@@ -15,6 +15,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.telling import DOCUMENT, OTHER, STORY
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
@@ -86,7 +87,10 @@ def test_a_story_typed_and_pasted_by_keyboard_is_counted_kept_and_sent(new_page,
     field(page).press("Control+z")
     expect(count(page)).to_have_text(f"{total} of 60 to 400 words")
     page.get_by_label("Anything else").fill("A nice task.")
-    submit(page)
+    button = page.get_by_role("button", name="Submit answer")
+    field(page).focus()
+    press_until(page, "Tab", lambda: button.evaluate("button => button === document.activeElement"))
+    page.keyboard.press("Enter")
     posted = submitted(page, marketplace)
     assert posted.items() >= {"workerId": WORKER, "assignmentId": ASSIGNMENT, "comment": "A nice task."}.items()
     checked = protocol.check(DOCUMENT, {}, {}, posted)
