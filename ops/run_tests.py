@@ -272,8 +272,8 @@ def _database_name() -> str:
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     outcomes = {}
-    # Seven on two cores: much of their time they wait for servers and browsers.
-    with ThreadPoolExecutor(7) as pool:
+    # Six on two cores: much of their time they wait for servers and browsers.
+    with ThreadPoolExecutor(6) as pool:
         begun = {pool.submit(run, group): group for group in wanted}
         for done in as_completed(begun):
             group = begun[done]

@@ -76,7 +76,8 @@
       if (response.status >= 500) throw new Error("The server is in trouble.");
       const reply = await response.json();
       savedChanges = version;
-      showState(reply.ok ? "Draft saved" : "Not saved: " + reply.reasons.join(" "), !reply.ok);
+      const saved = changes === version ? "Draft saved" : "Saving…"; // what was written meanwhile is not
+      showState(reply.ok ? saved : "Not saved: " + reply.reasons.join(" "), !reply.ok);
       if (reply.ok && changes === version) forget();
     } catch {
       showState("Not saved: connection lost, trying again", true);

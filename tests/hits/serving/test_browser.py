@@ -14,6 +14,7 @@ from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
+DRAFTS = "**/task/draft/"
 SAVED = re.compile("^Draft saved$")
 
 
@@ -207,6 +208,21 @@ def test_a_draft_comes_back_after_a_reload(new_page, task_address):
     expect(page.get_by_label("I guessed")).to_be_checked()
     expect(page.get_by_label("Anything else")).to_have_value("Not sure.")
     assert page.locator(".mention:has(input:checked)").count() == 2
+
+
+def test_what_is_written_while_a_draft_is_on_its_way_is_not_called_saved(new_page, task_address):
+    page = new_page()
+    page.goto(task_address())
+    on_their_way = []
+    page.route(DRAFTS, lambda route: on_their_way.append(route))
+    with page.expect_request(DRAFTS):
+        mention(page, "Veere").click()
+    mention(page, "Grote Kerk").click()
+    with page.expect_request(DRAFTS):
+        on_their_way.pop(0).continue_()
+    assert page.locator("[data-draft-state]").text_content() == "Saving…"
+    on_their_way.pop(0).continue_()
+    settle(page)
 
 
 def test_what_was_entered_just_before_a_reload_comes_back_too(new_page, task_address):
