@@ -169,6 +169,7 @@ def test_a_review_by_keyboard_alone(new_page, review, marketplace):
     page.keyboard.press("End")
     page.keyboard.type(" And why?")
     page.keyboard.press("Enter")  # neither a line break nor a submit
+    expect(was(page, 2)).to_be_visible()  # after a pause
     press_until(page, "Tab", lambda: page.evaluate("document.activeElement.matches('[data-restore]')"))
     page.keyboard.press("Enter")
     assert focused(page, "q2_text")
