@@ -92,6 +92,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "hits.views.unreadable.UnreadableTextMiddleware",
 ]
 
 ROOT_URLCONF = "annotate.urls"

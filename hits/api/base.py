@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404
 from django.utils.cache import add_never_cache_headers
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -24,6 +23,7 @@ from rest_framework.throttling import BaseThrottle, UserRateThrottle
 from rest_framework.views import APIView
 
 from hits.api.errors import Error
+from hits.api.parsing import JSONParser
 from hits.models import Project, Stage
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])

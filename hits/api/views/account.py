@@ -7,7 +7,7 @@ from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
 from rest_framework.authtoken.models import Token
-from rest_framework.parsers import FormParser, JSONParser
+from rest_framework.parsers import FormParser
 from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 
 from hits.api import serializers
 from hits.api.base import LeadView, operation
+from hits.api.parsing import JSONParser
 
 TAG = "Signing in"
 

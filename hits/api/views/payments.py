@@ -8,7 +8,7 @@ from typing import Any
 
 from django.shortcuts import get_object_or_404
 from rest_framework import status
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +17,7 @@ from hits.api import serializers
 from hits.api.base import ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.parsing import JSONParser
 from hits.flow import compensating, ordering
 from hits.formats.faults import Faults
 from hits.formats.payments import MOST_BYTES, AskedBonus

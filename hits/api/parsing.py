@@ -1,0 +1,50 @@
+"""JSON bodies: what no database can keep and what no program means is refused before a view sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import parsers
+from rest_framework.exceptions import ParseError
+
+DEEPEST = 32
+_UNWANTED = re.compile("[\x00\ud800-\udfff]")
+
+
+class JSONParser(parsers.JSONParser):
+    """Raises ParseError, also for nesting beyond `DEEPEST` and for texts with NUL or half of a surrogate pair."""
+
+    def parse(
+        self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = super().parse(stream, media_type, parser_context)
+        except RecursionError as error:
+            raise ParseError(_too_deep()) from error
+        _check(found)
+        return found
+
+
+def _too_deep() -> str:
+    return f"Brackets are nested too deep: at most {DEEPEST} levels are read."
+
+
+def _check(value: Any) -> None:
+    """Raises ParseError. Level by level, because Python's own recursion has an end."""
+    level, depth = [value], 0
+    while level:
+        if depth > DEEPEST:
+            raise ParseError(_too_deep())
+        inner: list[Any] = []
+        for one in level:
+            if isinstance(one, str):
+                if found := _UNWANTED.search(one):
+                    raise ParseError(f"A text holds U+{ord(found[0]):04X}, which is no character: remove it.")
+            elif isinstance(one, dict):
+                inner += one.keys()
+                inner += one.values()
+            elif isinstance(one, list):
+                inner += one
+        level, depth = inner, depth + 1

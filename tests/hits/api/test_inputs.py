@@ -1,0 +1,52 @@
+"""Bodies that break programs: each is refused with a sentence, and nothing changes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, reverse
+from rest_framework.test import APIClient
+
+from hits.api import urls
+from hits.models import Stage
+
+pytestmark = pytest.mark.django_db
+BODIES = {
+    "half of a surrogate pair": json.dumps({"username": "\ud800", "password": "\ud800", "name": "\ud800"}),
+    "half of a pair in a name": json.dumps({"\udfff": 1}),
+    "NUL": json.dumps({"username": "a\0b", "password": "x", "name": ["a\0b"]}),
+    "brackets": "[" * 100_000,
+    "objects": '{"a":' * 100_000,
+    "a number of 5,000 digits": "9" * 5000,
+    "not a number": '{"budget": NaN}',
+}
+HOW = {"slug": "river", "key": "validate", "pk": 1, "number": 1, "test": "a-b", "username": "ann", "name": "x.json"}
+
+
+def addresses() -> list[str]:
+    """Every address of the API, filled in."""
+    found = []
+    for pattern in urls.urlpatterns:
+        if isinstance(pattern, URLPattern) and pattern.name and pattern.name != "nowhere":
+            names = pattern.pattern.converters
+            found.append(reverse(f"api:{pattern.name}", kwargs={name: HOW[name] for name in names}))
+    return found
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_nobody_crashes_signing_in(client: Any, body: str) -> None:
+    client.raise_request_exception = False
+    answer = client.post("/api/token/", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "parse_error"), answer.content
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
+def test_no_address_of_the_api_crashes(api: APIClient, stage: Stage, body: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr("hits.api.base.HeavyThrottle.rate", "10000/min")
+    api.raise_request_exception = False
+    for path in addresses():
+        for method in (api.post, api.put, api.patch, api.delete):
+            answer = method(path, body, content_type="application/json")
+            assert answer.status_code < 500, (path, answer.content)

@@ -1,0 +1,16 @@
+"""What no database can keep is refused before a view sees it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests import unreadable
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("case", unreadable.CASES, ids=lambda case: case[0])
+def test_a_request_that_no_view_can_use_is_refused(client: Client, case: Any) -> None:
+    found = unreadable.answer(client, "/accounts/login/", case)
+    assert found.status_code == 400 if case[3] else found.status_code not in (400, 500)
