@@ -96,9 +96,10 @@ class HowManyForm(forms.Form):
 
 
 class ExtendForm(forms.Form):
-    hours = forms.IntegerField(
-        min_value=1, max_value=8760, initial=72, label="Hours from now", help_text="At most 8,760 hours, a year."
-    )
+    """`ends` is the closing time that the page showed, so that sending the form twice adds the hours once."""
+
+    hours = forms.IntegerField(min_value=1, max_value=8760, initial=72, label="Hours to add")
+    ends = forms.DateTimeField(required=False, widget=forms.HiddenInput)
 
 
 class PayForm(forms.Form):

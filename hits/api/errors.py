@@ -54,6 +54,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (publishing.ArrivalsWaitError, CONFLICT, "arrivals_wait"),
     (publishing.NothingToClearAwayError, CONFLICT, "nothing_to_clear_away"),
     (publishing.QuoteChangedError, CONFLICT, "quote_changed"),
+    (publishing.ClosingTimeRefusedError, CONFLICT, "closing_time"),
     (setting_up.TaskFrozenError, CONFLICT, "task_frozen"),
     (publishing.PayFrozenError, CONFLICT, "pay_frozen"),
     (ordering.OrderChangedError, CONFLICT, "order_changed"),

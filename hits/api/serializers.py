@@ -326,7 +326,22 @@ class BatchShape(Shape):
 
 
 class Extend(Shape):
-    seconds = serializers.IntegerField(min_value=60, max_value=365 * 86_400, help_text="From now.")
+    """Either of the two."""
+
+    seconds = serializers.IntegerField(
+        min_value=60,
+        max_value=365 * 86_400,
+        required=False,
+        help_text="Added to the time at which the last open HIT closes now.",
+    )
+    until = serializers.DateTimeField(
+        required=False, help_text="The new closing time; not before the present one. Sending it twice is harmless."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1:
+            raise serializers.ValidationError("Give either `seconds` or `until`.")
+        return attrs
 
 
 # Quality

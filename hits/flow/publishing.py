@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import balance, refuse_beyond_balance
@@ -21,6 +21,8 @@ from hits.mturk import fees
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
+# The marketplace's own limit.
+LONGEST_LIFETIME = timedelta(days=365)
 
 
 class NothingToPublishError(Exception):
@@ -37,6 +39,10 @@ class PayFrozenError(Exception):
 
 class ArrivalsWaitError(Exception):
     """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
+
+
+class ClosingTimeRefusedError(Exception):
+    """An end before the present one, or later than the marketplace takes. Nothing was changed."""
 
 
 class NothingToClearAwayError(Exception):
@@ -260,12 +266,50 @@ def expire(stage: Stage, user: User | None) -> Batch:
     return _change_expiry(stage, Batch.Kind.EXPIRE, timezone.now(), user)
 
 
+def latest_end(stage: Stage) -> datetime | None:
+    """When the last of the stage's open HITs closes, with an extension that is on its way; None when none is open."""
+    end: datetime | None = stage.hits.filter(state=Hit.State.LIVE).aggregate(end=Max("expires_at"))["end"]
+    on_its_way = stage.batches.filter(kind=Batch.Kind.EXTEND, finished_at=None).aggregate(end=Max("until"))["end"]
+    return max(end, on_its_way) if end and on_its_way else end
+
+
+def later_by(end: datetime | None, seconds: int) -> datetime:
+    """So many seconds after that end, and after now where it is over."""
+    now = timezone.now()
+    return max(end or now, now) + timedelta(seconds=seconds)
+
+
 def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
-    """Keep every HIT of the stage open until `seconds` from now."""
-    return _change_expiry(stage, Batch.Kind.EXTEND, timezone.now() + timedelta(seconds=seconds), user)
+    """Keep every HIT of the stage open `seconds` longer than the last of them is now.
+
+    Raises ClosingTimeRefusedError when that is more than a year from now.
+    """
+    return extend_until(stage, later_by(latest_end(stage), seconds), user)
+
+
+def extend_until(stage: Stage, until: datetime, user: User | None) -> Batch:
+    """Keep every HIT of the stage open until then; asking again for the same moment changes nothing.
+
+    Raises ClosingTimeRefusedError for an end before the present one, and for one that the marketplace does not take.
+    """
+    end = latest_end(stage)
+    # The wire carries whole seconds.
+    if end and until.replace(microsecond=0) < end.replace(microsecond=0):
+        raise ClosingTimeRefusedError(
+            f"The open HITs close at {end:%Y-%m-%d %H:%M} UTC, which is later than {until:%Y-%m-%d %H:%M} UTC, and "
+            "extending only adds time. To end sooner, use Close early. Nothing was changed."
+        )
+    if until > timezone.now() + LONGEST_LIFETIME:
+        raise ClosingTimeRefusedError(
+            f"{until:%Y-%m-%d %H:%M} UTC is more than a year from now, and no HIT may stay open for longer. "
+            "Extend by less. Nothing was changed."
+        )
+    return _change_expiry(stage, Batch.Kind.EXTEND, until, user)
 
 
 def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User | None) -> Batch:
+    # The wire carries whole seconds, and what is compared later must equal what was sent.
+    until = until.replace(microsecond=0)
     hits = stage.hits.filter(state=Hit.State.LIVE)
     with transaction.atomic():
         # Two at once would undo each other's work for ever: the later one stands.
@@ -273,11 +317,10 @@ def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User |
         earlier.update(
             state=Batch.State.PUBLISHED, finished_at=timezone.now(), message="A later closing time took its place."
         )
-        # The wire carries whole seconds, and what is compared later must equal what was sent.
         total = hits.update(closed_early=kind == Batch.Kind.EXPIRE)
-        return Batch.objects.create(
-            stage=stage, kind=kind, until=until.replace(microsecond=0), total=total, created_by=user
-        )
+        if kind == Batch.Kind.EXTEND:
+            total = hits.exclude(expires_at__gte=until).count()
+        return Batch.objects.create(stage=stage, kind=kind, until=until, total=total, created_by=user)
 
 
 # Clear away

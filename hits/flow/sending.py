@@ -13,7 +13,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from hits.flow.common import ensure_hit_type, gateway, sentence
@@ -317,13 +317,13 @@ def _give_up(batch: Batch, extension: Extension) -> None:
 
 def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> int:
     assert batch.until is not None
-    rows = batch.stage.hits.filter(state=Hit.State.LIVE).exclude(expires_at=batch.until).order_by("id")
-    hits = list(rows[:size])
-    until = batch.until
+    until, early = batch.until, batch.kind == Batch.Kind.EXPIRE
+    # A HIT that was published meanwhile may close later than that: extending the others does not shorten it.
+    there = Q(expires_at=until) if early else Q(expires_at__gte=until)
+    hits = list(batch.stage.hits.filter(state=Hit.State.LIVE).exclude(there).order_by("id")[:size])
     outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
     done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
     # What was seen of the HIT's end before says nothing about the new one.
-    early = batch.kind == Batch.Kind.EXPIRE
     Hit.objects.filter(id__in=done).update(expires_at=until, closed_early=early, short_since=None)
     Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(done))
     _raise_passing(outcomes)

@@ -132,12 +132,20 @@ def expire(request: LeadRequest, stage: Stage) -> HttpResponse:
 
 @for_stage(FORM)
 def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
-    form = forms.ExtendForm(request.POST if request.method == "POST" else None)
+    end = publishing.latest_end(stage)
+    shown = {"ends": end.isoformat() if end else ""}
+    form = forms.ExtendForm(request.POST if request.method == "POST" else None, initial=shown)
     if form.is_valid():
-        batch = publishing.extend(stage, form.cleaned_data["hours"] * 3600, request.user)
-        jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} open HITs get the new closing time.")
-        return _back(stage)
-    context = {**frame(stage), "form": form, "closes_at": overview.closing_time(stage)}
+        until = publishing.later_by(form.cleaned_data["ends"] or end, form.cleaned_data["hours"] * 3600)
+        try:
+            batch = publishing.extend_until(stage, until, request.user)
+        except publishing.ClosingTimeRefusedError as error:
+            form.add_error("hours", str(error))
+        else:
+            said = f"{batch.total:,} open HITs get the new closing time."
+            jobs.start(request, tasks.publish_batch, batch.pk, said=said)
+            return _back(stage)
+    context = {**frame(stage), "form": form, "closes_at": end, "initial_end": publishing.later_by(end, 72 * 3600)}
     return render(request, "stage/extend.html", context, status=400 if form.is_bound else 200)
 
 

@@ -131,17 +131,20 @@ class Expire(StageView):
 class Extend(StageView):
     @operation(
         "extend",
-        "Keep every open HIT open for so many seconds from now",
+        "Keep every open HIT open for longer: by so many seconds, or until a moment",
         tag=TAG,
         takes=serializers.Extend,
         answer=serializers.BatchShape,
         code=202,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
         given = serializers.Extend(data=request.data)
         given.is_valid(raise_exception=True)
-        return _send(publishing.extend(self.stage, given.validated_data["seconds"], self.user))
+        wanted = given.validated_data
+        if "until" in wanted:
+            return _send(publishing.extend_until(self.stage, wanted["until"], self.user))
+        return _send(publishing.extend(self.stage, wanted["seconds"], self.user))
 
 
 class ClearAway(StageView):

@@ -57,6 +57,7 @@ REFUSALS = (
     ordering.OrderChangedError,
     projects.LastOwnerError,
     protocols.UnknownProtocolError,
+    publishing.ClosingTimeRefusedError,
     publishing.NothingToClearAwayError,
     publishing.NothingToPublishError,
     publishing.PayFrozenError,

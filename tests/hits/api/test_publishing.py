@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -88,9 +89,19 @@ def test_open_hits_are_extended_and_closed(api: APIClient, stage: Stage, market)
     confirm(api)
     hit_id = stage.hits.first().hit_id
     before = gateway().hit(hit_id).expires_at
-    assert api.post(STAGE + "extend/", {"seconds": 30 * 86_400}, format="json").json()["state"] == "published"
-    assert gateway().hit(hit_id).expires_at > before
+    assert api.post(STAGE + "extend/", {"seconds": 3600}, format="json").json()["state"] == "published"
+    later = (before + timedelta(hours=1)).replace(microsecond=0)
+    assert gateway().hit(hit_id).expires_at == later
     refused(api.post(STAGE + "extend/", {"seconds": 5}, format="json"), 400, "invalid")
+    refused(api.post(STAGE + "extend/", {}, format="json"), 400, "invalid")
+    both = {"seconds": 60, "until": later.isoformat()}
+    refused(api.post(STAGE + "extend/", both, format="json"), 400, "invalid")
+    error = refused(api.post(STAGE + "extend/", {"until": before.isoformat()}, format="json"), 409, "closing_time")
+    assert "expire" in error["message"] or "Close early" in error["message"]
+    until = later + timedelta(days=3)
+    for _ in range(2):
+        assert api.post(STAGE + "extend/", {"until": until.isoformat()}, format="json").status_code == 202
+        assert gateway().hit(hit_id).expires_at == until
     closed = api.post(STAGE + "expire/").json()
     assert (closed["kind"], closed["done"]) == ("expire", 2)
     assert market.hit(hit_id)["status"] == "Reviewable"

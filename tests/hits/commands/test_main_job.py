@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,20 @@ def test_a_pause_holds_and_resume_goes_on(run: Run, published: Project, stage: S
 def test_hits_are_extended_and_closed(run: Run, published: Project, market: Marketplace) -> None:
     hit_id = Hit.objects.first().hit_id
     before = gateway().hit(hit_id).expires_at
-    assert "3 of 3 done" in run("extend", "river", "validate", 24 * 30)
-    assert gateway().hit(hit_id).expires_at > before
+    assert "3 of 3 done" in run("extend", "river", "validate", 1)
+    later = (before + timedelta(hours=1)).replace(microsecond=0)
+    assert gateway().hit(hit_id).expires_at == later
     with pytest.raises(CommandError, match="from 1 to 8,760"):
         run("extend", "river", "validate", 0)
+    with pytest.raises(CommandError, match="Close early"):
+        run("extend", "river", "validate", "--until", before.isoformat())
+    with pytest.raises(CommandError, match="either the hours or --until"):
+        run("extend", "river", "validate")
+    with pytest.raises(CommandError, match="2026-12-31T18:00"):
+        run("extend", "river", "validate", "--until", "soon")
+    until = later + timedelta(days=1)
+    assert "3 of 3 done" in run("extend", "river", "validate", "--until", f"{until:%Y-%m-%dT%H:%M:%S}")
+    assert gateway().hit(hit_id).expires_at == until
     assert "3 of 3 done" in run("expire", "river", "validate")
     assert market.hit(hit_id)["status"] == "Reviewable"
 

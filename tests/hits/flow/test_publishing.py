@@ -171,6 +171,64 @@ def test_expiring_early_closes_every_hit_and_extending_keeps_them_open(market, b
     assert {market.hit(hit.hit_id)["status"] for hit in stage.hits.all()} == {"Reviewable"}
 
 
+def test_extending_adds_to_the_latest_end_and_never_shortens(market, bring, stage, publish):
+    bring(2)
+    publish(stage)
+    first, second = stage.hits.order_by("id")
+    sending.send(publishing.extend_until(stage, publishing.latest_end(stage) + timedelta(hours=5), None).pk)
+    # A HIT that came later closes later.
+    much_later = (timezone.now() + timedelta(days=40)).replace(microsecond=0)
+    gateway().set_expiration(second.hit_id, much_later)
+    Hit.objects.filter(pk=second.pk).update(expires_at=much_later)
+    batch = publishing.extend(stage, 3600, None)
+    sending.send(batch.pk)
+    assert batch.until == much_later + timedelta(hours=1)
+    assert {gateway().hit(hit.hit_id).expires_at for hit in (first, second)} == {batch.until}
+
+
+def test_an_earlier_end_is_refused_and_named_close_early(market, bring, stage, publish):
+    bring(1)
+    publish(stage)
+    before = stage.hits.get().expires_at
+    with pytest.raises(publishing.ClosingTimeRefusedError, match="Close early"):
+        publishing.extend_until(stage, before - timedelta(minutes=1), None)
+    with pytest.raises(publishing.ClosingTimeRefusedError, match="a year"):
+        publishing.extend_until(stage, timezone.now() + timedelta(days=366), None)
+    assert not stage.batches.filter(kind=Batch.Kind.EXTEND).exists()
+
+
+def test_a_hit_that_came_later_keeps_its_later_end_while_others_are_extended(market, bring, stage, publish):
+    bring(2)
+    publish(stage)
+    first, second = stage.hits.order_by("id")
+    batch = publishing.extend(stage, 3600, None)
+    later = batch.until + timedelta(days=2)
+    gateway().set_expiration(second.hit_id, later)
+    Hit.objects.filter(pk=second.pk).update(expires_at=later)
+    sending.send(batch.pk)
+    batch.refresh_from_db()
+    assert batch.state == Batch.State.PUBLISHED
+    assert [gateway().hit(hit.hit_id).expires_at for hit in (first, second)] == [batch.until, later]
+
+
+def test_a_second_extension_adds_to_one_that_is_under_way(market, bring, stage, publish):
+    bring(1)
+    publish(stage)
+    first = publishing.extend(stage, 3600, None)
+    second = publishing.extend(stage, 3600, None)
+    assert second.until == first.until + timedelta(hours=1)
+
+
+def test_hits_whose_time_is_over_are_extended_from_now(market, bring, stage, publish):
+    bring(1)
+    publish(stage)
+    Hit.objects.update(expires_at=timezone.now() - timedelta(days=2))
+    batch = publishing.extend(stage, 3600, None)
+    sending.send(batch.pk)
+    assert batch.until > timezone.now() + timedelta(minutes=50)
+    assert gateway().hit(stage.hits.get().hit_id).expires_at == batch.until
+
+
 def test_pay_is_frozen_once_money_is_reserved_for_it(market, bring, stage):
     bring(1)
     publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)

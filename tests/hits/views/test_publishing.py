@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -148,6 +149,27 @@ def test_extending_and_closing_early_reach_the_marketplace(
     client.post(_address(stage, "expire"))
     hit.refresh_from_db()
     assert hit.expires_at is not None and later is not None and hit.expires_at < later
+
+
+def test_extending_by_the_default_lengthens_the_time_and_a_double_click_does_it_once(
+    stage: Stage, client: Client, market: Marketplace, eager: None
+) -> None:
+    client.post(_address(stage), _hidden(client.get(_address(stage), {"items": 2})))
+    hit = Hit.objects.filter(stage=stage).first()
+    assert hit is not None and hit.expires_at is not None
+    before = hit.expires_at
+    page = client.get(_address(stage, "extend"))
+    form = page.context["form"]
+    sent = {"hours": form["hours"].value(), "ends": form["ends"].value()}
+    assert f'name="ends" value="{sent["ends"]}"' in page.content.decode()
+    for _ in range(2):
+        assert client.post(_address(stage, "extend"), sent).status_code == 302
+        hit.refresh_from_db()
+        assert hit.expires_at == (before + timedelta(hours=72)).replace(microsecond=0)
+    # Somebody extended it by more since this page was opened.
+    client.post(_address(stage, "extend"), {"hours": "900"})
+    late = client.post(_address(stage, "extend"), sent)
+    assert late.status_code == 400 and "Close early" in late.content.decode()
 
 
 def test_extending_wants_a_number_of_hours(stage: Stage, client: Client) -> None:
