@@ -6,7 +6,9 @@ Security behavior: an anonymous call is answered with 401. A project that the ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from itertools import islice
 from typing import Any, ClassVar, TypeVar, cast
 
 from django.conf import settings
@@ -27,6 +29,8 @@ from hits.api.parsing import JSONParser
 from hits.models import Project, Stage
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+# Of unknown fields in one refusal: how many are named, and how much of a name is repeated.
+MOST_NAMED, LONGEST_NAME = 100, 100
 
 
 class LeadThrottle(UserRateThrottle):
@@ -130,9 +134,12 @@ def operation(
     refuses: Sequence[int] = (),
     more: dict[int, Any] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Describe a handler: what it takes and answers, and with which codes it refuses."""
-    refusals = dict.fromkeys(sorted({401, 429, *([400] if takes or query else []), *refuses}), Error)
-    return extend_schema(
+    """Describe a handler: what it takes and answers, and with which codes it refuses.
+
+    What it does not take, in the body or the query string, is refused before it runs.
+    """
+    refusals = dict.fromkeys(sorted({400, 401, 429, *refuses}), Error)
+    describe = extend_schema(
         operation_id=name,
         summary=summary,
         tags=[tag],
@@ -140,3 +147,44 @@ def operation(
         parameters=[query] if query else None,
         responses={code: answer, **(more or {}), **refusals},
     )
+
+    def decorate(handler: Handler) -> Handler:
+        @wraps(handler)
+        def checked(view: APIView, request: Request, *args: Any, **kwargs: Any) -> Any:
+            refuse_unknown(request.query_params, query)
+            refuse_unknown(request.data, _shape_for(request, takes))
+            return handler(view, request, *args, **kwargs)
+
+        return cast(Handler, describe(checked))
+
+    return decorate
+
+
+def _shape_for(request: Request, takes: Any) -> type[serializers.Serializer] | None:
+    """Of several by content type, the one that this request was sent as."""
+    if not isinstance(takes, dict):
+        return cast("type[serializers.Serializer] | None", takes)
+    sent_as = str(request.content_type).partition(";")[0]
+    return cast("type[serializers.Serializer]", takes.get(sent_as) or next(iter(takes.values())))
+
+
+def refuse_unknown(given: Any, shape: type[serializers.Serializer] | None) -> None:
+    """Raises ValidationError that names the fields that the shape does not have; without a shape there are none."""
+    known = shape().fields if shape else {}
+    if faults := dict(islice(_unknown(given, known, ""), MOST_NAMED)):
+        raise serializers.ValidationError(faults)
+
+
+def _unknown(given: Any, known: Mapping[str, Any], place: str) -> Iterator[tuple[str, list[str]]]:
+    """(place, sentences) of each; what is no object is left to the checks of its field."""
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        if name not in known:
+            there = f"There are: {', '.join(known)}." if known else "Nothing is taken here."
+            # Halves of surrogate pairs cannot be sent back.
+            yield place + name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode(), [f"Unknown field. {there}"]
+        elif isinstance(known[name], serializers.ListSerializer):
+            inner = known[name].child.fields
+            for i, one in enumerate(value if isinstance(value, list) else ()):
+                yield from _unknown(one, inner, f"{place}{name}[{i}].")
+        elif isinstance(known[name], serializers.Serializer):
+            yield from _unknown(value, known[name].fields, f"{place}{name}.")

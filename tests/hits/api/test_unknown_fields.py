@@ -1,0 +1,66 @@
+"""What no route knows is refused with its name, in the body and in the query, so that a slip is not taken for a yes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import URLPattern
+from rest_framework.test import APIClient
+
+from hits.models import Stage
+from tests.hits.api.conftest import HOME, STAGE
+from tests.hits.api.test_errors import refused
+from tests.hits.api.test_guard import address, named, routes, world
+
+__all__ = ["world"]
+FORMS = {"uploads"}
+VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
+READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
+
+
+@pytest.mark.parametrize(("route", "method"), **named(VERBS))
+def test_no_verb_passes_over_a_field_that_it_does_not_know(
+    route: URLPattern, method: str, world: dict[str, Any], api: APIClient, market
+) -> None:
+    answer = getattr(api, method)(address(route, world), {"colour": "red"}, format="json")
+    assert refused(answer, 400, "invalid")["details"]["colour"]
+
+
+@pytest.mark.parametrize(("route", "method"), **named(READS))
+def test_no_reading_passes_over_a_filter_that_it_does_not_know(
+    route: URLPattern, method: str, world: dict[str, Any], api: APIClient, market
+) -> None:
+    answer = api.get(address(route, world), {"colour": "red"})
+    assert "colour" in refused(answer, 400, "invalid")["details"]
+
+
+def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(api: APIClient, stage: Stage) -> None:
+    error = refused(api.patch(STAGE, {"rewards": "0.09", "autoblock": False, "auto_publish": False}, format="json"),
+                    400, "invalid")  # fmt: skip
+    assert set(error["details"]) == {"rewards", "autoblock"}
+    assert error["details"]["rewards"] == ["Unknown field. There are: reward, auto_publish, auto_block."]
+    stage.refresh_from_db()
+    assert stage.auto_publish
+
+
+def test_a_field_within_a_list_is_named_with_its_place(api: APIClient, stage: Stage) -> None:
+    known = {"assignment_id": "A1", "amount": "1.00", "reason": "Clear."}
+    body = {"bonuses": [known, {**known, "worker": "W1"}]}
+    assert set(refused(api.post(HOME + "bonuses/quote/", body, format="json"), 400, "invalid")["details"]) == {
+        "bonuses[1].worker"
+    }
+
+
+def test_a_form_names_them_too(api: APIClient, stage: Stage) -> None:
+    file = SimpleUploadedFile("river.jsonl", b"{}")
+    error = refused(api.post(HOME + "uploads/", {"file": file, "orign": "crawled"}, format="multipart"), 400, "invalid")
+    assert set(error["details"]) == {"orign"}
+    assert not stage.project.uploads.exists()
+
+
+def test_a_refusal_stays_small_and_can_be_sent_whatever_the_names_are(api: APIClient, stage: Stage) -> None:
+    body = b'{"\\ud800": 1, ' + b", ".join(b'"%d": 1' % n for n in range(1000)) + b"}"
+    error = refused(api.patch(STAGE, body, content_type="application/json"), 400, "invalid")
+    assert len(error["details"]) == 100 and "\\ud800" in error["details"]
