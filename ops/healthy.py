@@ -14,10 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 
-def answers(port: int, public_url: str) -> bool:
-    """Asks on loopback, under the name that the site is known by: it answers to no other."""
+def answers(port: int, public_url: str, seconds: float = 5) -> bool:
+    """Whether it does within so many seconds. Asks on loopback, under the site's own name: it answers to no other."""
     public = urlsplit(public_url)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
         connection.request("GET", "/health/", headers={"Host": public.netloc, "X-Forwarded-Proto": public.scheme})
         return connection.getresponse().status == 200

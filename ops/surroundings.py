@@ -6,6 +6,7 @@ import os
 import secrets
 import shlex
 import socket
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,14 +51,8 @@ class Ports:
 
     @classmethod
     def free(cls) -> Ports:
-        """Three ports that nobody listens on at this moment."""
-        sockets = [socket.socket() for _ in range(3)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        numbers = [each.getsockname()[1] for each in sockets]
-        for each in sockets:
-            each.close()
-        return cls(*numbers)
+        """Three ports that nobody listens on, kept for servers that this process starts."""
+        return cls(free_port(), free_port(), free_port())
 
     @classmethod
     def chosen(cls, given: Mapping[str, str]) -> Ports:
@@ -72,6 +67,26 @@ class Ports:
         if len(set(numbers.values())) < len(numbers):
             raise StackError(f"{', '.join(names.values())} must be three different ports.")
         return cls(**numbers)
+
+
+_held: list[socket.socket] = []
+
+
+def free_port() -> int:
+    """A port of loopback for a server that is started next, which sets SO_REUSEADDR as servers do.
+
+    On Linux it is nobody else's until this process ends: a bound socket that does not listen keeps it from being given
+    out again, refuses connections, and lets a server listen beside it. Elsewhere it is only free at this moment.
+    """
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port: int = held.getsockname()[1]
+    if sys.platform.startswith("linux"):
+        _held.append(held)
+    else:
+        held.close()
+    return port
 
 
 def ours(environment: Mapping[str, str]) -> dict[str, str]:

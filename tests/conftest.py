@@ -1,10 +1,15 @@
-"""What all tests share: no test runs with the settings or the proxy of the shell that started it."""
+"""What all tests share: no settings or proxy of the shell that started them, and patience with a busy machine."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
+import pytest
 from hypothesis import settings
+from playwright.sync_api import BrowserContext, expect
+
+from ops.waiting import PAGE_MILLISECONDS
 
 # Tests speak to this machine alone; a proxy would be asked for loopback addresses too.
 for _name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
@@ -16,3 +21,17 @@ _usual = settings.get_profile("ci" if os.environ.get("CI") else "default")
 settings.register_profile("quick", parent=_usual, max_examples=25)
 settings.register_profile("thorough", parent=_usual, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+expect.set_options(timeout=PAGE_MILLISECONDS)
+
+
+@pytest.fixture
+def new_context(new_context: Callable[..., BrowserContext]) -> Callable[..., BrowserContext]:
+    """The browser plugin's own, and so that of its `page` and `context`, with the same patience."""
+
+    def patient(**options: object) -> BrowserContext:
+        context = new_context(**options)
+        context.set_default_timeout(PAGE_MILLISECONDS)
+        return context
+
+    return patient

@@ -8,9 +8,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Frame, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import BrowserContext, Frame, Page, Playwright, sync_playwright
 
 from ops.chromium import ARGUMENTS, whole
+from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import violations
 
 BLOCKING = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": True}}
@@ -25,7 +26,7 @@ def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
     context: BrowserContext = playwright.chromium.launch_persistent_context(
         str(folder), executable_path=whole(), headless=True, args=ARGUMENTS, viewport={"width": 1280, "height": 800}
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PAGE_MILLISECONDS)
     page = context.pages[0]
     try:
         yield page
@@ -36,7 +37,6 @@ def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
 @pytest.fixture
 def people(tmp_path: Path) -> Iterator[Callable[[str], Page]]:
     """`people("ann")` is a new browser."""
-    expect.set_options(timeout=20_000)
     with sync_playwright() as playwright, ExitStack() as open_browsers:
         yield lambda name: open_browsers.enter_context(person(playwright, tmp_path / name))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 import boto3
 from moto.server import ThreadedMotoServer
 
-from ops.surroundings import StackError
+from ops.surroundings import StackError, free_port
 
 PROGRAMS = Path("/usr/lib/postgresql")
 
@@ -33,7 +32,7 @@ class Cluster:
         self._bin = found[-1].parent
         self._folder = Path(tempfile.mkdtemp(prefix="annotate-faults-postgresql-"))
         self._data = self._folder / "data"
-        self._port = _free_port()
+        self._port = free_port()
         self.url = f"postgres://postgres@127.0.0.1:{self._port}"
 
     def __enter__(self) -> Cluster:
@@ -59,8 +58,9 @@ class Cluster:
         if os.geteuid() == 0:
             command = ["runuser", "-u", "postgres", "--", *command]
         # The server would keep a pipe open for as long as it lives.
+        environment = os.environ | {"PGCTLTIMEOUT": "240"}
         with (self._folder / "said").open("w+b") as said:
-            done = subprocess.run(command, cwd="/", stdout=said, stderr=subprocess.STDOUT, timeout=60)
+            done = subprocess.run(command, cwd="/", env=environment, stdout=said, stderr=subprocess.STDOUT, timeout=300)
             said.seek(0)
             if done.returncode:
                 raise StackError(f"{program} failed:\n{said.read().decode(errors='replace')}")
@@ -106,9 +106,3 @@ def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
 
 def enlarge(folder: Path, kilobytes: int) -> None:
     subprocess.run(["mount", "-o", f"remount,size={kilobytes}k", str(folder)], check=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

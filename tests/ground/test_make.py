@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,74 @@ def test_a_report_is_read_as_passed_failed_and_skipped(tmp_path: Path) -> None:
     assert outcome.failed == {"a::wrong", "a::broken", "a::untidy"}
     assert outcome.skipped == {"a::absent": "no browser"}
     assert not outcome.trouble
+
+
+def _group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, title: str, test: str) -> run_tests.Group:
+    """Of one file, which says `test`; results go to a folder of its own."""
+    results = tmp_path / "results"
+    results.mkdir(exist_ok=True)
+    monkeypatch.setattr(run_tests, "RESULTS", results)
+    file = tmp_path / f"test_{title}.py"
+    file.write_text(test)
+    return run_tests.Group(
+        title, [str(file)], [*run_tests.NO_DJANGO, "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
+    )
+
+
+UNSTARTED = """
+from pathlib import Path
+import pytest
+from ops.waiting import ServiceNotStartedError
+@pytest.fixture
+def service():
+    tries = Path(__file__).with_suffix(".tries")
+    tries.write_text((tries.read_text() if tries.exists() else "") + "x")
+    if len(tries.read_text()) <= {failing}:
+        raise ServiceNotStartedError("The marketplace did not answer within 180 seconds.")
+def test_it(service):
+    assert {holds}
+"""
+
+
+@pytest.mark.parametrize(
+    ("failing", "holds", "tries", "failed"), [(0, True, 1, 0), (1, True, 2, 0), (2, True, 2, 1), (0, False, 1, 1)]
+)
+def test_a_group_whose_service_did_not_start_tries_once_more_and_says_so(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    failing: int,
+    holds: bool,
+    tries: int,
+    failed: int,
+) -> None:
+    group = _group(tmp_path, monkeypatch, "shop", UNSTARTED.format(failing=failing, holds=holds))
+    outcome = run_tests.run(group)
+    assert (len(outcome.failed), outcome.trouble) == (failed, "")
+    assert len((tmp_path / "test_shop.tries").read_text()) == tries
+    said = "again: shop: 0 passed, 1 failed, 0 skipped: a service did not start"
+    assert (said in capfd.readouterr().out) == (tries > 1)
+    assert (
+        "ServiceNotStartedError" in "".join(log.read_text() for log in run_tests.RESULTS.glob("*.log")) or not failing
+    )
+
+
+def test_no_more_groups_run_at_once_than_the_machine_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most = set(), []
+
+    def run(group: run_tests.Group) -> run_tests.Outcome:
+        running.add(group.title)
+        most.append(len(running))
+        gate.wait(0.05)
+        running.discard(group.title)
+        return run_tests.Outcome()
+
+    gate = threading.Event()
+    monkeypatch.setattr(run_tests, "run", run)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1}, raising=False)
+    groups = [run_tests.Group(str(number), (), ()) for number in range(9)]
+    assert len(run_tests.run_all(groups)) == 9
+    assert max(most) == 3
 
 
 @pytest.mark.parametrize("status", [2, 3, 4, 5, -9])

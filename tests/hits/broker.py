@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,15 +10,15 @@ import pytest
 import redis
 
 from ops.programs import redis_server
+from ops.surroundings import free_port
+from ops.waiting import PATIENCE_SECONDS, wait_started
 
 
 class Broker:
     """A redis-server process. `start` after `kill` brings it back, empty."""
 
     def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         self._folder = folder
         self.url = f"redis://127.0.0.1:{self._port}/0"
         self._process: subprocess.Popen[bytes] | None = None
@@ -28,15 +26,14 @@ class Broker:
     def start(self) -> None:
         command = [redis_server(), "--port", str(self._port), "--bind", "127.0.0.1", "--save", "", "--dir"]
         self._process = subprocess.Popen([*command, str(self._folder)], stdout=subprocess.DEVNULL)
+        wait_started("redis-server", self._answers, self._process, lambda: "")
+
+    def _answers(self) -> bool:
         with redis.Redis.from_url(self.url) as client:
-            end = time.monotonic() + 10
-            while True:
-                try:
-                    client.ping()
-                    return
-                except redis.RedisError:
-                    assert time.monotonic() < end, "redis-server did not start"
-                    time.sleep(0.01)
+            try:
+                return bool(client.ping())
+            except redis.RedisError:
+                return False
 
     @property
     def running(self) -> bool:
@@ -45,7 +42,7 @@ class Broker:
     def kill(self) -> None:
         if self._process:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(PATIENCE_SECONDS)
             self._process = None
 
 

@@ -11,11 +11,9 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +24,10 @@ import pytest
 import requests
 
 from hits.flow import common
+from ops.healthy import answers
+from ops.surroundings import ROOT, free_port
+from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, wait_started
 
-ROOT = Path(__file__).resolve().parents[2]
 STARTING_BALANCE = "10000.00"
 
 
@@ -50,7 +50,7 @@ class Marketplace:
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self._folder = folder
-        self._port = _free_port()
+        self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
         self._database = folder / "marketplace.sqlite3"
         self._environment = _environment(self._database, self.url) | environment
@@ -77,20 +77,24 @@ class Marketplace:
                 stdout=log,
                 stderr=log,
             )
-        self._wait()
+        try:
+            wait_started("The marketplace", self._answers, self._server, lambda: self._log().read_text()[-4000:])
+        except ServiceNotStartedError:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """From here on it does not answer; `start` brings it back with everything that it knew."""
         if self._server is not None:
             self._server.terminate()
-            self._server.wait(20)
+            self._server.wait(PATIENCE_SECONDS)
             self._server = None
 
     def close(self) -> None:
         self.stop()
         if self._hands is not None:
             _pipe(self._hands.stdin).close()
-            self._hands.wait(20)
+            self._hands.wait(PATIENCE_SECONDS)
 
     def sign_up_worker(self, **attributes: Any) -> str:
         """A worker whom the usual requirements let in; returns the worker's id."""
@@ -111,7 +115,7 @@ class Marketplace:
     def submit(self, held: Accepted, **fields: str) -> requests.Response:
         """Post the form to externalSubmit, as the task page does."""
         form = {"assignmentId": held.assignment_id, "workerId": held.worker_id, **fields}
-        return requests.post(f"{self.url}/mturk/externalSubmit", data=form, timeout=20)
+        return requests.post(f"{self.url}/mturk/externalSubmit", data=form, timeout=PATIENCE_SECONDS)
 
     def answer(self, worker_id: str, hit_id: str | None, **fields: str) -> Accepted:
         """Accept that HIT and submit the fields as its answer."""
@@ -155,19 +159,11 @@ class Marketplace:
             raise VerbRefusedError(reply["error"])
         return reply["ok"]
 
+    def _answers(self) -> bool:
+        return answers(self._port, self.url, 15)
+
     def _log(self) -> Path:
         return self._folder / "marketplace.log"
-
-    def _wait(self) -> None:
-        assert self._server is not None
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self._server.poll() is None:
-            try:
-                if requests.get(f"{self.url}/health/", timeout=5).ok:
-                    return
-            except requests.ConnectionError:
-                time.sleep(0.1)
-        raise RuntimeError(f"The marketplace did not start:\n{self._log().read_text()[-4000:]}")
 
 
 def _template() -> Path:
@@ -180,7 +176,7 @@ def _template() -> Path:
         with tempfile.TemporaryDirectory(dir=made.parent) as folder:
             fresh = Path(folder) / "fresh.sqlite3"
             command = [sys.executable, "-m", "marketplace", "migrate", "--verbosity", "0"]
-            subprocess.run(command, cwd=ROOT, env=_environment(fresh, "http://127.0.0.1"), check=True, timeout=120)
+            subprocess.run(command, cwd=ROOT, env=_environment(fresh, "http://127.0.0.1"), check=True, timeout=600)
             # Another process may be at the same: the last one stands.
             fresh.replace(made)
     return made
@@ -189,12 +185,6 @@ def _template() -> Path:
 def _pipe(pipe: IO[str] | None) -> IO[str]:
     assert pipe is not None
     return pipe
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _environment(database: Path, url: str) -> dict[str, str]:

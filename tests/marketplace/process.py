@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import requests
@@ -20,7 +18,8 @@ from django.test import Client
 
 from marketplace.models import Worker
 from ops.healthy import answers
-from ops.surroundings import ROOT
+from ops.surroundings import ROOT, free_port
+from ops.waiting import wait_started
 
 # Any 32 letters are a valid secret when the cookie and the form agree on them.
 CSRF_SECRET = "a" * 32
@@ -29,7 +28,7 @@ CSRF_SECRET = "a" * 32
 @contextmanager
 def serve(database_url: str, log_file: Path | None = None, **environment: str) -> Iterator[str]:
     """The address of a running marketplace; it has two processes of four threads and ends with the block."""
-    port = _free_port()
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "gunicorn", "marketplace.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
     command += ["--worker-class", "gthread", "--threads", "4", "--graceful-timeout", "2", "--keep-alive", "60"]
@@ -46,12 +45,12 @@ def serve(database_url: str, log_file: Path | None = None, **environment: str) -
             stderr=subprocess.STDOUT,
         )
         try:
-            _wait(process, port, url, log)
+            wait_started("The marketplace", lambda: answers(port, url, 15), process, lambda: _last(log))
             yield url
         finally:
             process.terminate()
             try:
-                process.wait(8)
+                process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -71,20 +70,9 @@ def _environment(database_url: str, url: str, folder: str) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
-def _wait(process: subprocess.Popen[bytes], port: int, url: str, log: Any, seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not answers(port, url):
-        if process.poll() is not None or time.monotonic() > end:
-            log.seek(0)
-            raise RuntimeError(f"The marketplace did not start:\n{log.read()[-5000:]}")
-        time.sleep(0.05)
+def _last(log: IO[str]) -> str:
+    log.seek(0)
+    return log.read()[-5000:]
 
 
 def database_url(connection: Any) -> str:

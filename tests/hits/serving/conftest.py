@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, BrowserType, Page
 from hits.models import Hit
 from hits.models.links import task_url
 from ops.chromium import ARGUMENTS, quick
+from ops.waiting import PAGE_MILLISECONDS
 from tests.hits import factories as make
 from tests.hits.serving import story
 
@@ -127,7 +128,7 @@ def new_page(chromium: Browser):
     def new_page(width: int = 1280, height: int = 800, strict: bool = True, **options: Any) -> Page:
         context = chromium.new_context(viewport={"width": width, "height": height}, **options)
         contexts.append(context)
-        context.set_default_timeout(8000)
+        context.set_default_timeout(PAGE_MILLISECONDS)
         page = context.new_page()
         if strict:
             page.on("pageerror", lambda error: faults.append(str(error)))

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from hits.flow import deciding
 from hits.models import Batch, Stage, StageSummary
 from ops.chromium import ARGUMENTS, quick
+from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -66,6 +67,7 @@ def opened(browser: Browser, live_server: Any, alice: Any) -> Iterator[Opener]:
     def open_page(address: str, width: int = 1280, scheme: Any = "light", **options: Any) -> Page:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, **options)
         contexts.append(context)
+        context.set_default_timeout(PAGE_MILLISECONDS)
         context.add_cookies([cookie])  # type: ignore[list-item]
         page = context.new_page()
         page.on("console", lambda said: complaints.append(said.text) if "Content Security" in said.text else None)
@@ -125,7 +127,7 @@ def test_progress_moves_by_itself_and_the_figures_with_it(world: World, opened: 
     expect(page.locator("#progress")).to_contain_text("412 of 6,160")
     StageSummary.objects.filter(stage=world.stage).update(published=24_400)
     Batch.objects.filter(pk=batch.pk).update(done=6_160, state=Batch.State.PUBLISHED)
-    expect(page.locator("#progress")).to_contain_text("6,160 of 6,160", timeout=8_000)
+    expect(page.locator("#progress")).to_contain_text("6,160 of 6,160")
     expect(page.locator("#funnel")).to_contain_text("24,400")
     assert page.locator("#progress").get_attribute("hx-trigger") is None
 
@@ -192,12 +194,12 @@ def test_a_rule_is_counted_while_it_is_typed_and_saved_after_saying_what_it_chan
 ) -> None:
     page = opened(reverse("rule", args=[judged.project.slug, judged.key]), width, scheme)
     counted = page.locator("#rule-preview")
-    expect(counted).to_contain_text("No item would move", timeout=20_000)
+    expect(counted).to_contain_text("No item would move")
     page.get_by_label("Rule", exact=True).fill("valid: at least 1 label = good")
-    expect(counted).to_contain_text("the last line is missing", timeout=20_000)
+    expect(counted).to_contain_text("the last line is missing")
     assert violations(page) == []
     page.get_by_label("Rule", exact=True).fill("valid: at least 1 label = good\notherwise: drop")
-    expect(counted).to_contain_text("1 of 2 items would move", timeout=20_000)
+    expect(counted).to_contain_text("1 of 2 items would move")
     assert violations(page) == []
     page.get_by_role("button", name="See what it changes, then save").press("Enter")
     assert violations(page) == []

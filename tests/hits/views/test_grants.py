@@ -131,7 +131,7 @@ def test_it_is_used_by_keyboard_and_the_page_follows_the_marketplace(
     expect(page.locator("#progress")).to_contain_text("told about 1 worker")
     assert violations(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= 360
     granting.finish(project)
-    expect(page.locator("#progress")).to_contain_text("knows of every change", timeout=8_000)
+    expect(page.locator("#progress")).to_contain_text("knows of every change")
     page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_role("textbox", name="Workers").focus()
     page.keyboard.type("nobody")

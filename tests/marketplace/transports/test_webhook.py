@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from marketplace.transports import Letter, TransportError, send, webhook
-from ops.surroundings import ROOT
+from ops.surroundings import ROOT, free_port
 from tests.marketplace.transports.sinks import Hook
 
 SENT_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -91,11 +91,8 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook: Hook, monkeyp
 
 
 def test_nobody_there_means_another_attempt() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with pytest.raises(TransportError, match="did not answer"):
-        post(f"http://127.0.0.1:{port}/")
+        post(f"http://127.0.0.1:{free_port()}/")
 
 
 def test_an_answer_that_drips_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
