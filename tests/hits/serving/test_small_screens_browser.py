@@ -1,0 +1,153 @@
+"""Small screens: no answer is out of sight without a sign, and the question stays while text and answers are read."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from hits import protocols
+from tests.hits import factories as make
+from tests.hits.serving import story
+from tests.hits.serving.question_set import DOCUMENT, SET
+from tests.hits.serving.test_choice_browser import TWO_LISTS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CHOICES = [
+    {"id": "c0", "text": "She wanted to be sure that the water board would hear of it."},
+    {"id": "c1", "text": "Because the pump had failed again."},
+    {"id": "c2", "text": "Nobody else was awake at that hour, and the radio was broken."},
+    {"id": "c3", "text": "To ask him for the key."},
+]
+QUESTION = "Why did Annika de Wit ring the harbour master before the water board had met?"
+ITEMS: dict[str, dict[str, Any]] = {
+    "multiple_choice": {"question": QUESTION, "choices": CHOICES},
+    "select_all": {"question": QUESTION, "candidates": CHOICES},
+    "labelling": {"question": QUESTION, "candidates": CHOICES, "intended": "c0"},
+    "staged_choice": SET,
+    "clickable_entity": story.ITEM,
+}
+SETTINGS: dict[str, dict[str, Any]] = {"labelling": TWO_LISTS}
+# How many of the answers of multiple_choice are seen at once.
+SEEN = {(360, 640): 3, (360, 740): 4, (412, 915): 4, (1280, 800): 4}
+
+
+@pytest.fixture
+def task(db, task_address):
+    """The address of a task of that protocol, about a text of so many characters."""
+
+    def task(name: str, length: int | None = None, item: dict[str, Any] | None = None) -> str:
+        stage = make.stage(protocol=name, settings=protocols.get(name).settings(SETTINGS.get(name, {})))
+        data = {"text": story.TEXT[:length]} if name not in ("staged_choice", "clickable_entity") else None
+        data = data or (DOCUMENT if name == "staged_choice" else story.DOCUMENT)
+        document = make.document(stage.project, data=data)
+        return task_address(make.hit(make.item(stage, document=document, data=item or ITEMS[name])))
+
+    return task
+
+
+def opened(new_page, address: str, width: int, height: int, **options: Any) -> Page:
+    """The page as a worker sees it who has closed the instructions."""
+    phone = width < 800
+    page: Page = new_page(width, height, is_mobile=phone, has_touch=phone, **options)
+    page.goto(address)
+    page.locator(".instructions summary").first.click()
+    expect(page.locator(".instructions-text")).to_be_hidden()
+    return page
+
+
+def lower_edge(page: Page) -> float:
+    """Where the row with the button begins: what is below this line is not seen."""
+    return page.locator(".closing").bounding_box()["y"]
+
+
+def out_of_sight(page: Page) -> int:
+    boxes = [one.bounding_box() for one in page.locator(".choice:visible").all()]
+    return sum(box["y"] + box["height"] > lower_edge(page) + 4 for box in boxes)
+
+
+def sign(page: Page) -> Locator:
+    return page.get_by_role("button", name=re.compile("more below", re.IGNORECASE))
+
+
+def painted(page: Page) -> None:
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+@pytest.mark.parametrize("size", list(SEEN))
+@pytest.mark.parametrize("name", list(ITEMS))
+def test_an_answer_out_of_sight_is_counted_until_it_is_seen(new_page, task, name, size):
+    page = opened(new_page, task(name), *size)
+    choices = page.locator(".choice:visible")
+    if name == "multiple_choice":
+        assert choices.count() - out_of_sight(page) >= SEEN[size]
+    if hidden := out_of_sight(page):
+        expect(sign(page)).to_have_text(re.compile(r"\d more below"))
+        assert hidden <= int(sign(page).inner_text().split()[0]) <= hidden + 1
+        while sign(page).is_visible():
+            sign(page).click()
+            painted(page)
+        assert out_of_sight(page) == 0
+    expect(sign(page)).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", list(SEEN))
+@pytest.mark.parametrize("name", list(ITEMS))
+def test_the_question_is_in_sight_with_the_end_of_the_text_and_with_the_last_answer(new_page, task, name, size):
+    page = opened(new_page, task(name), *size)
+    asked = {"staged_choice": "#step-heading", "clickable_entity": ".statement"}.get(name, ".choices legend")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    page.locator(".answer").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
+    box, panel = page.locator(asked).first.bounding_box(), page.locator(".answer").bounding_box()
+    assert panel["y"] <= box["y"] and box["y"] + box["height"] <= lower_edge(page)
+    if size[0] < 800:
+        last = page.locator(".reading > *").last.bounding_box()
+        assert last["y"] + last["height"] <= panel["y"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("size", [size for size in SEEN if size[0] < 800])
+def test_a_third_of_a_phone_is_left_for_the_text_however_many_answers_there_are(new_page, task, size):
+    many = [{"id": f"c{number}", "text": choice["text"]} for number, choice in enumerate(CHOICES * 3)]
+    page = opened(new_page, task("multiple_choice", item={"question": QUESTION, "choices": many}), *size)
+    assert page.locator(".answer").bounding_box()["y"] >= size[1] * 0.37
+    hidden = out_of_sight(page)
+    assert hidden >= 4
+    expect(sign(page)).to_have_text(re.compile(rf"({hidden}|{hidden + 1}) more below"))
+
+
+def test_below_a_short_text_the_answers_take_the_room_that_is_left(new_page, task):
+    many = [{"id": f"c{number}", "text": choice["text"]} for number, choice in enumerate(CHOICES * 2)]
+    page = opened(new_page, task("multiple_choice", 60, {"question": QUESTION, "choices": many}), 412, 915)
+    panel = page.locator(".answer").bounding_box()
+    assert panel["height"] > 0.65 * 915
+    assert panel["y"] + panel["height"] <= 915 + 1
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_sign_leads_by_keyboard_to_the_first_answer_that_is_not_seen(new_page, task):
+    page = opened(new_page, task("multiple_choice"), 360, 640)
+    sign(page).press("Enter")
+    last = page.get_by_role("radio", name=CHOICES[3]["text"])
+    expect(last).to_be_focused()
+    expect(last).not_to_be_checked()
+    expect(last).to_be_in_viewport()
+
+
+def test_answers_that_open_later_are_counted_too(new_page, task):
+    page = opened(new_page, task("labelling"), 360, 640)
+    page.get_by_label("Common sense").check()
+    expect(page.get_by_role("group", name="What kind of common sense?")).to_be_visible()
+    if out_of_sight(page):
+        expect(sign(page)).to_be_visible()
+    page.locator(".reports summary").click()
+    expect(sign(page)).to_be_visible()
+
+
+def test_without_scripts_the_edge_says_that_more_is_below(new_page, task):
+    page = opened(new_page, task("multiple_choice"), 360, 640, java_script_enabled=False)
+    expect(page.locator(".answer")).to_have_css("visibility", "visible", pseudo="after")
+    page.locator(".answer").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
+    expect(page.locator(".answer")).to_have_css("visibility", "hidden", pseudo="after")
