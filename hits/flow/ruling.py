@@ -143,15 +143,16 @@ def written(stage: Stage, text: str) -> Rule:
 
 
 def text_of(stage: Stage) -> str:
-    """The stage's rule in lines; of one that is not written in lines, the lines that say the same of its answers."""
+    """The stage's rule in lines; of one that is not written in lines, those that conclude the same of an item that has
+    all its answers."""
     params = stage.rule["params"]
     if "text" in params:
         return str(params["text"])
     if stage.rule["name"] == "matches_reference":
         compared = [unit for unit in units(stage) if unit.endswith(".correct")]
         unit = compared[0] if len(compared) == 1 else "UNIT.correct"
-        return f"kept: at least {params['need']} {unit} = yes\notherwise: drop\n"
-    return "otherwise: keep measured\n"
+        return f"keep: at least {params['need']} {unit} = yes\notherwise: drop\n"
+    return "otherwise: keep\n"
 
 
 def units(stage: Stage) -> dict[str, tuple[str, ...] | None]:

@@ -61,7 +61,7 @@ def read_text(text: str) -> Read:
         if line.strip():
             _read_line(read, number, line)
     if not read.ended:
-        read.say(len(lines), 1, "the last line is missing: write otherwise: drop, or otherwise: keep WORD")
+        read.say(len(lines), 1, "the last line is missing: write otherwise: drop, or otherwise: keep")
     return read
 
 
@@ -104,8 +104,8 @@ def _read_otherwise(read: Read, number: int, column: int, right: str) -> None:
     read.ended = read.judging = True
     words = right.split()
     verb = words[0].lower() if words else ""
-    if verb != "drop" and (verb != "keep" or len(words) != 2):
-        read.say(number, column, "write otherwise: drop, otherwise: drop WORD or otherwise: keep WORD")
+    if verb not in ("keep", "drop") or (verb == "keep" and len(words) > 2):
+        read.say(number, column, "write otherwise: drop, otherwise: keep, or either with one WORD behind it")
         return
     read.otherwise = _conclusion(read, number, column, verb == "keep", " ".join(words[1:]))
 
@@ -113,7 +113,8 @@ def _read_otherwise(read: Read, number: int, column: int, right: str) -> None:
 def _read_conditional(read: Read, number: int, column: int, words: Sequence[str], line: str, start: int) -> None:
     read.judging = True
     kept = words[0].lower() != "drop"
-    conclusion = _conclusion(read, number, column, kept, " ".join(words if kept else words[1:]))
+    bare = [word.lower() for word in words] == ["keep"]
+    conclusion = _conclusion(read, number, column, kept, " ".join(words if kept and not bare else words[1:]))
     reader = _Reader(number, line, start)
     condition = reader.whole()
     read.faults += reader.faults
@@ -123,8 +124,10 @@ def _read_conditional(read: Read, number: int, column: int, words: Sequence[str]
 
 
 def _conclusion(read: Read, number: int, column: int, kept: bool, word: str) -> Conclusion | None:
-    """None after a fault. A bare `drop` may be there several times, a word concludes once."""
-    if word.lower().startswith("keep "):
+    """None after a fault. A bare `drop` or `keep` may be there several times, a word concludes once."""
+    if kept and not word and "each" in read.headers:
+        read.say(number, column, "give the groups that are kept a word: write it alone, or otherwise: keep WORD")
+    elif word.lower().startswith("keep "):
         read.say(number, column, "write the word alone, such as valid: it keeps the item unless it says drop")
     elif word and (not _CONCLUSION.fullmatch(word) or len(word) > MAX_WORD or word.lower() in _TAKEN):
         wanted = f"one word of letters, digits and hyphens, at most {MAX_WORD}, none of {', '.join(_TAKEN)}"

@@ -8,8 +8,9 @@
     otherwise: drop
 
 A line is `conclusion: condition`; the first line whose condition holds concludes, and `otherwise:` is the last one.
-A conclusion is one word and keeps the item, unless it is written `drop` or `drop WORD`; after `otherwise:` comes
-`keep WORD`, `drop WORD` or `drop`. A condition counts workers:
+A conclusion is one word and keeps the item, unless it is written `drop` or `drop WORD`; `keep` keeps it without a word,
+where no groups are judged. After `otherwise:` comes `keep`, `keep WORD`, `drop` or `drop WORD`. A condition counts
+workers:
 
     claim       at least N | at most N | exactly N | all | none | more than half   UNIT = VALUE
                 the same with   UNIT != VALUE   or   UNIT in VALUE, VALUE   (those that said any of them)
@@ -74,7 +75,7 @@ def format(rule: RuleText) -> str:
     headers = [f"each {rule.each}:"] if rule.each else []
     headers += [f"answers missing: {rule.answers_missing}", f"value missing: {rule.value_missing}"]
     lines = [f"{_spelled_conclusion(line.conclusion)}: {_spelled(line.condition)}" for line in rule.lines]
-    keep = "keep " if rule.otherwise.kept else ""
+    keep = "keep " if rule.otherwise.kept and rule.otherwise.word else ""
     return "\n".join([*headers, *lines, f"otherwise: {keep}{_spelled_conclusion(rule.otherwise)}"]) + "\n"
 
 
@@ -117,7 +118,7 @@ def _nearest(name: str, names: Mapping[str, object] | Sequence[str]) -> str:
 
 
 def _spelled_conclusion(conclusion: Conclusion) -> str:
-    return conclusion.word if conclusion.kept else f"drop {conclusion.word}".strip()
+    return (conclusion.word or "keep") if conclusion.kept else f"drop {conclusion.word}".strip()
 
 
 def _spelled(condition: Condition) -> str:

@@ -121,7 +121,10 @@ def test_a_fault_says_where_it_is_and_what_to_write(line):
 
 WHOLE = {
     "ok: all a = x": "line 1, column 1: the last line is missing: write otherwise: drop",
-    "otherwise: keep": "line 1, column 12: write otherwise: drop, otherwise: drop WORD or otherwise: keep WORD",
+    "otherwise: hold": "line 1, column 12: write otherwise: drop, otherwise: keep, or either with one WORD behind it",
+    "otherwise: keep a b": "line 1, column 12: write otherwise: drop, otherwise: keep, or either with one WORD",
+    "each q:\notherwise: keep": "line 2, column 12: give the groups that are kept a word",
+    "each q:\nkeep: all a = x\notherwise: drop": "line 2, column 1: give the groups that are kept a word",
     "otherwise: keep drop": "'drop' is no conclusion",
     "otherwise: drop\nok: all a = x": "line 2, column 1: no item comes to a line behind otherwise",
     "ok: all a = x\nok: all b = x\notherwise: drop": "line 2, column 1: 'ok' is concluded in line 1 already",
