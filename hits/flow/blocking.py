@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from hits.flow.qualifying import Turns
-from hits.models import Assignment, Block, Item, Label, Stage, Worker
+from hits.models import Assignment, Block, Stage, Worker
+from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
 from hits.models.leases import lease
 from hits.models.summaries import refresh_summary
@@ -57,7 +59,7 @@ def proposals(stage: Stage) -> list[Evidence]:
     """Who would be blocked now, worst first. Workers who are blocked already count for nothing."""
     if not stage.quality:
         return []
-    standing = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)
+    standing = Block.objects.standing().filter(project=stage.project_id)
     rows = stage.worker_stats.exclude(worker__in=standing.values("worker")).filter(scored__gt=0)
     tallies = [Tally(*row) for row in rows.values_list("worker__worker_id", "scored", "correct")]
     return workers_to_block(tallies, Policy.from_dict(stage.quality))
@@ -72,8 +74,8 @@ def block(stage: Stage, worker_ids: Iterable[str], user: User | None) -> int:
     wanted = set(worker_ids)
     evidence = {found.worker: found for found in proposals(stage)}
     standing = set(
-        Block.objects.filter(project=stage.project_id, worker__worker_id__in=wanted)
-        .exclude(state=Block.State.UNDONE)
+        Block.objects.standing()
+        .filter(project=stage.project_id, worker__worker_id__in=wanted)
         .values_list("worker__worker_id", flat=True)
     )
     unknown = wanted - set(evidence) - standing
@@ -94,18 +96,15 @@ def _intend(stage: Stage, evidence: Evidence, user: User | None) -> bool:
             Block.objects.create(
                 project=stage.project, stage=stage, worker=worker, evidence=evidence.to_dict(), created_by=user
             )
-            _void(stage, worker, True)
+            recount(_answers(stage, worker))
     except IntegrityError:
         return False
     return True
 
 
-def _void(stage: Stage, worker: Worker, void: bool) -> None:
-    labels = Label.objects.filter(stage__project=stage.project_id, worker=worker)
-    if not void:
-        labels = labels.exclude(assignment__state=Assignment.State.REJECTED)
-    Item.objects.filter(labels__in=labels).update(stale=True)
-    labels.update(void=void)
+def _answers(stage: Stage, worker: Worker) -> QuerySet[Assignment]:
+    """In the whole project."""
+    return Assignment.objects.filter(stage__project=stage.project_id, worker=worker)
 
 
 def finish(stage: Stage) -> int:
@@ -130,10 +129,10 @@ def finish(stage: Stage) -> int:
 def undo(row: Block, user: User | None) -> None:
     """Revoke the qualification and let the worker's labels count again. Answers bought meanwhile stay paid."""
     with transaction.atomic():
-        standing = Block.objects.filter(pk=row.pk, state__in=[Block.State.GRANTED, Block.State.INTENDED])
-        if not standing.update(state=Block.State.LIFTING, error=""):
+        in_force = Block.objects.in_force().filter(pk=row.pk)
+        if not in_force.update(state=Block.State.LIFTING, error=""):
             return
-        _void(row.stage, row.worker, False)
+        recount(_answers(row.stage, row.worker))
     finish(row.stage)
 
 

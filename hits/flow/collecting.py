@@ -46,7 +46,7 @@ def judged(stage: Stage, item: Item, verdict: Verdict, labels: Sequence[GivenLab
 def labels_of(items: Sequence[int]) -> dict[int, Labels]:
     """The labels that count, by item, in the order of submission."""
     found: dict[int, list[GivenLabel]] = defaultdict(list)
-    rows = Label.objects.filter(item__in=items, void=False, undone_at=None).order_by("assignment__submitted_at", "id")
+    rows = Label.objects.counting().filter(item__in=items).order_by("assignment__submitted_at", "id")
     columns = ("item", "worker__worker_id", "assignment__assignment_id", "unit", "value", "correct")
     for item, *label in rows.values_list(*columns):
         found[item].append(GivenLabel(*label))

@@ -70,12 +70,15 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
 
 
 def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
-    """The first votes that count, in the order of their submission, one a worker; later ones are spare."""
+    """The first votes that count, in the order of their submission, one a worker; later ones are spare.
+
+    An answer of which a lead took a label back is a vote all the same, and says nothing of that unit.
+    """
     votes: dict[int, list[Vote]] = defaultdict(list)
-    rows = Label.objects.filter(item__in=pks, void=False, undone_at=None).order_by("assignment__submitted_at", "id")
+    rows = Label.objects.of_counting_answers().filter(item__in=pks).order_by("assignment__submitted_at", "id")
     first: dict[tuple[int, int], tuple[int, Vote]] = {}
-    columns = ("item", "worker__pk", "assignment", "unit", "value", "correct")
-    for item, worker, assignment, unit, value, correct in rows.values_list(*columns):
+    columns = ("item", "worker__pk", "assignment", "unit", "value", "correct", "undone_at")
+    for item, worker, assignment, unit, value, correct, undone_at in rows.values_list(*columns):
         if (item, worker) not in first:
             if len(votes[item]) == wanted:
                 continue
@@ -84,7 +87,7 @@ def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
             votes[item].append(vote)
         # A second answer of the same worker is spare, one more label of the first answer is not.
         of, vote = first[item, worker]
-        if of == assignment:
+        if of == assignment and undone_at is None:
             _say(cast(dict, vote.said), unit, value, correct)
     return votes
 
@@ -176,7 +179,7 @@ def _measure(stage: Stage) -> None:
     protocol = protocol_of(stage)
     if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
         return
-    labels = Label.objects.filter(stage=stage, void=False, item__state=Item.State.KEPT)
+    labels = Label.objects.counting().filter(stage=stage, item__state=Item.State.KEPT)
     if isinstance(protocol, ItemwiseProtocol):
         scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]))
     else:

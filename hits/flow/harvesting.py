@@ -20,7 +20,8 @@ from django.utils import timezone
 
 from hits.flow.common import gateway
 from hits.models import Assignment, BudgetExceededError, Hit, Item, LedgerEntry, Stage, Worker
-from hits.models.adopting import count_labels, how_it_came, money_for
+from hits.models.adopting import how_it_came, money_for
+from hits.models.counting import recount
 from hits.models.due import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.models.ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
 from hits.models.leases import Held, lease
@@ -335,7 +336,7 @@ def _look_again(hit: Hit, rows: Iterable[Assignment], now: datetime) -> None:
 def _write(stage: Stage, change: _Change) -> None:
     Assignment.objects.bulk_create(change.new, batch_size=500)
     Assignment.objects.bulk_update(change.adopted, ["state", "decision", "adopted"], batch_size=250)
-    count_labels(stage, change.adopted)
+    recount(stage.assignments.filter(pk__in=[row.pk for row in change.adopted]))
     touched = {row.hit_id for row in [*change.new, *change.adopted]}
     entries = change.entries + [entry for row in [*change.new, *change.adopted] if (entry := money_for(row))]
     moved = [hit for hit in change.judged if hit in change.closed or hit.pk in touched]

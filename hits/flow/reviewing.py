@@ -14,7 +14,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import gateway, sentence
-from hits.models import Assignment, Block, Item, Label, LedgerEntry, Stage
+from hits.models import Assignment, Item, LedgerEntry, Stage
+from hits.models.counting import recount
 from hits.models.leases import lease
 from hits.models.ledger import release, settle
 from hits.models.summaries import refresh_summary, refresh_worker_stats
@@ -190,7 +191,10 @@ def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | Marketplace
         Assignment.objects.bulk_update(
             standing.values(), ["state", "decision", "feedback", "adopted", "not_before"], batch_size=250
         )
-        _count_again(stage, settled)
+        recount(stage.assignments.filter(pk__in=[row.pk for row in settled]))
+        # Also where a rejected answer had no label: its item is to be asked again.
+        rejected = {row.hit.item_id for row in settled if row.state == REJECTED}
+        Item.objects.filter(pk__in=rejected).update(stale=True)
         if entries:
             stage.project.account.post(entries)
     refresh_worker_stats(stage, [row.worker_id for row in settled])
@@ -256,22 +260,6 @@ def _postpone(row: Assignment, error: MarketplaceError) -> Iterator[LedgerEntry]
         yield _released(row, "a rejection could not be taken back")
     else:
         row.adopted, row.feedback = f"It could not be {verb}. {sentence(error)} Decide again.", ""
-
-
-def _count_again(stage: Stage, rows: Sequence[Assignment]) -> None:
-    """The labels of a rejected answer are void; those of an approved one count, unless its worker is blocked."""
-    if not rows:
-        return
-    blocks = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)
-    blocked = set(blocks.filter(worker__in={row.worker_id for row in rows}).values_list("worker", flat=True))
-    void = {row.pk for row in rows if row.state == REJECTED or row.worker_id in blocked}
-    labels = Label.objects.filter(assignment__in=[row.pk for row in rows])
-    # The item is looked at again also where a rejected answer had no label: it is to be asked again.
-    wrong = labels.filter(Q(assignment__in=void, void=False) | Q(~Q(assignment__in=void), void=True))
-    items = {row.hit.item_id for row in rows if row.state == REJECTED} | set(wrong.values_list("item", flat=True))
-    labels.filter(assignment__in=void).update(void=True)
-    labels.exclude(assignment__in=void).update(void=False)
-    Item.objects.filter(id__in=items).update(stale=True)
 
 
 def unfinished() -> list[int]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from hits.flow.common import protocol_of
-from hits.models import Assignment, Block, Item, Label, Stage
+from hits.models import Assignment, Item, Label, Stage
+from hits.models.counting import recount
 from hits.models.summaries import refresh_summary, refresh_worker_stats
 from hits.protocols.base import AnswerRefusedError, TaskProtocol
 
@@ -35,14 +36,15 @@ def _unscored(stage: Stage) -> list[Assignment]:
 
 
 def _score_chunk(stage: Stage, protocol: TaskProtocol, rows: Sequence[Assignment]) -> None:
-    void_workers = standing_blocks(stage)
     labels: list[Label] = []
     for row in rows:
-        labels += _labels(stage, protocol, row, void=row.worker_id in void_workers)
+        labels += _labels(stage, protocol, row)
         row.scored = True
     with transaction.atomic():
         Label.objects.bulk_create(labels, batch_size=500, ignore_conflicts=True)
         Assignment.objects.bulk_update(rows, ["scored", "problem", "remark"], batch_size=250)
+        # After the problems are written: the labels count or not by what the tables say of their answers.
+        recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))
         Item.objects.filter(id__in={row.hit.item_id for row in rows}).update(stale=True)
     refresh_worker_stats(stage, [row.worker_id for row in rows])
 
@@ -52,13 +54,7 @@ def unfinished() -> list[int]:
     return sorted(set(Assignment.objects.filter(scored=False).values_list("stage", flat=True)))
 
 
-def standing_blocks(stage: Stage) -> set[int]:
-    """Workers whose labels count for nothing in this project."""
-    blocks = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE)
-    return set(blocks.values_list("worker__pk", flat=True))
-
-
-def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment, *, void: bool) -> list[Label]:
+def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment) -> list[Label]:
     item = row.hit.item
     try:
         checked = protocol.check(item.document.data, item.data, stage.settings, row.answer, row.worker.worker_id)
@@ -75,7 +71,6 @@ def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment, *, void: bool
             unit=label.unit,
             value=label.value,
             correct=label.correct,
-            void=void or row.state == Assignment.State.REJECTED,
         )
         for label in checked.labels
     ]

@@ -248,9 +248,7 @@ def refuse_ineligible(visit: Visit) -> None:
     """Raises NotEligibleError for a blocked worker, one who has judged this item before, and one whom the stage's own
     qualifications keep out."""
     project = visit.hit.stage.project
-    blocked = Block.objects.filter(
-        project=project, worker__worker_id=visit.worker_id, state__in=[Block.State.INTENDED, Block.State.GRANTED]
-    )
+    blocked = Block.objects.in_force().filter(project=project, worker__worker_id=visit.worker_id)
     if blocked.exists():
         raise NotEligibleError("This project does not offer you its tasks any more.", project.contact_email)
     if _answered_before(visit):

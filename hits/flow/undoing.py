@@ -91,7 +91,7 @@ def left_out(stage: Stage) -> Iterator[LeftOut]:
     if protocol is None:
         return
     found: dict[int, dict[str, Any]] = defaultdict(dict)
-    counting = stage.labels.filter(void=False, undone_at=None, value__action__in=protocol.deleting)
+    counting = stage.labels.counting().filter(value__action__in=protocol.deleting)
     for item, unit, value in counting.order_by("item_id", "id").values_list("item_id", "unit", "value"):
         found[item][unit] = value
     for pks in chunks(list(found), 500):

@@ -1,15 +1,11 @@
-"""What follows from a decision about an answer that the marketplace reports: money, labels, and how it is told."""
+"""What follows from a decision about an answer that the marketplace reports: money, and how it is told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.utils import timezone
 
-from hits.models.answers import Assignment, Label
+from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry, release, settle
-from hits.models.projects import Stage
-from hits.models.workers import Block
 
 
 def how_it_came(row: Assignment, state: str) -> str:
@@ -34,12 +30,3 @@ def money_for(row: Assignment) -> LedgerEntry | None:
     if row.state == Assignment.State.REJECTED:
         return release(row.hit, 1, "rejected")
     return None
-
-
-def count_labels(stage: Stage, adopted: Sequence[Assignment]) -> None:
-    """A rejected answer counts for nothing; one whose rejection was taken back counts again."""
-    rejected = [row.pk for row in adopted if row.state == Assignment.State.REJECTED]
-    approved = [row.pk for row in adopted if row.state == Assignment.State.APPROVED]
-    Label.objects.filter(assignment__in=rejected).update(void=True)
-    blocked = Block.objects.filter(project=stage.project_id).exclude(state=Block.State.UNDONE).values("worker")
-    Label.objects.filter(assignment__in=approved, void=True).exclude(worker__in=blocked).update(void=False)

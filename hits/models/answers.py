@@ -59,8 +59,21 @@ class Assignment(models.Model):
         return f"{self.assignment_id} by {self.worker_id}"
 
 
+class LabelQuerySet(models.QuerySet["Label"]):
+    def counting(self) -> LabelQuerySet:
+        """The labels that count: of answers that count, and not taken back by a lead. For reading what was said."""
+        return self.of_counting_answers().filter(undone_at=None)
+
+    def of_counting_answers(self) -> LabelQuerySet:
+        """Also labels that a lead took back: the answer was given all the same. For counting answers."""
+        return self.filter(void=False)
+
+
 class Label(models.Model):
-    """What an answer says about one unit of the item. A void label counts for nothing."""
+    """What an answer says about one unit of the item. A void label counts for nothing.
+
+    `hits.models.counting.recount` alone writes `void`.
+    """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="labels")
@@ -72,6 +85,8 @@ class Label(models.Model):
     void = models.BooleanField(default=False, help_text="The worker is blocked.")
     undone_at = models.DateTimeField(null=True, help_text="When a lead took it back: then it counts for nothing.")
     undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    objects = LabelQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment", "unit", name="label_once_a_unit")]

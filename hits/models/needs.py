@@ -24,7 +24,7 @@ def answers_needed(item_pks: Sequence[int]) -> dict[int, int]:
     counted: Counter[int] = Counter()
     for chunk in chunks(item_pks):
         # An answer can have many labels.
-        given = Label.objects.filter(item__in=chunk, void=False).values_list("item", "worker").distinct()
+        given = Label.objects.of_counting_answers().filter(item__in=chunk).values_list("item", "worker").distinct()
         counted.update(item for item, _ in given)
     return {pk: max(1, wanted - counted[pk]) for pk in item_pks}
 

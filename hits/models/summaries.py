@@ -45,7 +45,7 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "published": total - waiting,
         "open": counts.get(Item.State.OPEN, 0) + again,
         "again": again,
-        "answered": stage.labels.filter(void=False).aggregate(n=Count("item", distinct=True))["n"],
+        "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
         "kept": counts.get(Item.State.KEPT, 0),
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=lambda found: (-found[2], found[1])),
@@ -60,7 +60,7 @@ def _answer_figures(stage: Stage) -> dict:
         invalid=Count("id", filter=~Q(problem="")),
         reported=Count("id", filter=~Q(remark="")),
     )
-    figures |= stage.labels.filter(void=False).aggregate(
+    figures |= stage.labels.counting().aggregate(
         scored=Count("id", filter=Q(correct__isnull=False)), correct=Count("id", filter=Q(correct=True))
     )
     figures["median_seconds"] = median_of(stage.assignments.all(), figures["answers"])

@@ -84,6 +84,19 @@ class Grant(models.Model):
         return f"{self.key} of {self.worker}: {self.get_state_display()}"
 
 
+class BlockQuerySet(models.QuerySet["Block"]):
+    def standing(self) -> BlockQuerySet:
+        """The blocks that are not undone yet: one at most of a worker in a project."""
+        return self.exclude(state=Block.State.UNDONE)
+
+    def in_force(self) -> BlockQuerySet:
+        """The blocks that keep their workers out and make their labels void: all but those that a lead undid.
+
+        While the marketplace is not told yet of an undone block, it stands and is in force no more.
+        """
+        return self.filter(state__in=[Block.State.INTENDED, Block.State.GRANTED])
+
+
 class Block(models.Model):
     """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock."""
 
@@ -102,6 +115,8 @@ class Block(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True, help_text="Why the marketplace did not grant or revoke it.")
+
+    objects = BlockQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -68,7 +68,7 @@ def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:
     start = (page - 1) * WORKERS_SHOWN
     rows = list(found[start : start + WORKERS_SHOWN + 1])
     blocks = Block.objects.filter(project=stage.project_id, worker__in=[row.worker_id for row in rows])
-    standing = {block.worker_id: block for block in blocks.exclude(state=Block.State.UNDONE)}
+    standing = {block.worker_id: block for block in blocks.standing()}
     return {
         "workers": [(row, standing.get(row.worker_id)) for row in rows[:WORKERS_SHOWN]],
         "worker_search": search,

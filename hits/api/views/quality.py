@@ -12,13 +12,13 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.flow import blocking
-from hits.models import Block, Project
+from hits.models import Project
 
 TAG = "Quality"
 
 
 def _standing(project: Project) -> set[int]:
-    return set(project.blocks.exclude(state=Block.State.UNDONE).values_list("worker_id", flat=True))
+    return set(project.blocks.standing().values_list("worker_id", flat=True))
 
 
 class Workers(StageView):
@@ -86,7 +86,7 @@ class BlockWorkers(StageView):
     def _refuse_others(self, wanted: list[str]) -> None:
         """The job would refuse them too, but nobody would read it."""
         proposed = {found.worker for found in blocking.proposals(self.stage)}
-        blocked = self.project.blocks.exclude(state=Block.State.UNDONE).values_list("worker__worker_id", flat=True)
+        blocked = self.project.blocks.standing().values_list("worker__worker_id", flat=True)
         others = [worker_id for worker_id in wanted if worker_id not in proposed.union(blocked)]
         if others:
             raise blocking.NotBlockableError(

@@ -122,7 +122,7 @@ class Command(BaseCommand):
                 f"  {stage.title}: {found.items} items, {found.open} at workers, {found.kept} kept, "
                 f"{found.dropped} dropped{words}; {found.answers} answers"
             )
-        blocks = project.blocks.exclude(state=Block.State.UNDONE).count()
+        blocks = project.blocks.standing().count()
         project.account.refresh_from_db()
         account = project.account
         self.stdout.write(f"  {blocks} workers blocked; ${account.paid:,.2f} paid, ${account.reserved:,.2f} reserved")

@@ -8,7 +8,6 @@ from django.core.management.base import CommandError
 from hits import tasks
 from hits.flow import blocking
 from hits.management.commands._base import ProjectCommand, jobs_run_here
-from hits.models import Block
 
 
 class Command(ProjectCommand):
@@ -20,7 +19,7 @@ class Command(ProjectCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
-        standing = project.blocks.exclude(state=Block.State.UNDONE).select_related("stage__project", "worker")
+        standing = project.blocks.standing().select_related("stage__project", "worker")
         blocks = {row.worker.worker_id: row for row in standing.filter(worker__worker_id__in=options["workers"])}
         missing = [worker_id for worker_id in options["workers"] if worker_id not in blocks]
         if missing:
