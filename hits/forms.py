@@ -80,7 +80,10 @@ class FormerOwnerForm(forms.Form):
 
 
 class BudgetForm(forms.Form):
+    """`before` is the budget that the page of a large change showed: it confirms the change from that amount."""
+
     budget = MoneyField(label="Budget, $")
+    before = MoneyField(required=False)
 
 
 class PublishForm(forms.Form):

@@ -87,6 +87,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (undoing.NotAChangeError, CONFLICT, "not_a_change"),
     (releasing.NothingToReleaseError, CONFLICT, "nothing_to_release"),
     (projects.LastOwnerError, CONFLICT, "last_owner"),
+    (projects.BudgetNotConfirmedError, CONFLICT, "budget_not_confirmed"),
     (importing.UploadRefusedError, BAD, "upload_refused"),
     (reviewing.FeedbackMissingError, BAD, "feedback_missing"),
     (reviewing.TakeBackRefusedError, CONFLICT, "take_back_refused"),
@@ -137,6 +138,8 @@ def _answer(
 def _details(error: Exception) -> dict[str, Any]:
     if isinstance(error, BudgetExceededError):
         return {"needed": f"{error.needed:.2f}", "left": f"{error.left:.2f}"}
+    if isinstance(error, projects.BudgetNotConfirmedError):
+        return {"before": f"{error.before:.2f}", "budget": f"{error.budget:.2f}"}
     if isinstance(error, BalanceTooLowError):
         return {"needed": f"{error.needed:.2f}", "missing": f"{error.missing:.2f}"}
     if isinstance(error, reviewing.TakeBackRefusedError):

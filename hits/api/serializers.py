@@ -122,6 +122,10 @@ class OwnerShape(Shape):
 
 class Budget(Shape):
     budget = MoneyField()
+    confirm = MoneyField(
+        required=False,
+        help_text="The same amount once more: wanted for more than ten times the budget, or a change of over $1,000.",
+    )
 
 
 # Stages

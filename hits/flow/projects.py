@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils.text import slugify
 
 from hits import recipes
@@ -16,6 +16,28 @@ from hits.flow.collecting import Rows
 from hits.flow.common import load_recipe, protocol_named
 from hits.models import Account, BudgetExceededError, Project, Stage, StageSummary
 from hits.quality.votes import Rule
+
+# A change beyond either of them is asked about again: a slip of the finger makes such amounts.
+MANY_TIMES, MUCH = 10, Decimal(1000)
+
+
+class BudgetTooLowError(BudgetExceededError):
+    """More than the new budget is reserved or paid already."""
+
+    def __init__(self, bound: Decimal, budget: Decimal) -> None:
+        self.needed, self.left = bound, budget
+        Exception.__init__(self, f"${bound:,.2f} is reserved or paid already: the budget cannot be lower.")
+
+
+class BudgetNotConfirmedError(Exception):
+    """A large change of the budget needs its amount a second time. Nothing was changed."""
+
+    def __init__(self, before: Decimal, budget: Decimal) -> None:
+        self.before, self.budget = before, budget
+        super().__init__(
+            f"This changes the budget from ${before:,.2f} to ${budget:,.2f}. A change to more than {MANY_TIMES} times "
+            f"as much, or of more than ${MUCH:,.0f}, has to be confirmed. Nothing was changed."
+        )
 
 
 class LastOwnerError(Exception):
@@ -145,14 +167,26 @@ def split_preview(project: Project, options: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def change_budget(project: Project, budget: Decimal) -> None:
-    """Raises BudgetExceededError when more than that is reserved or paid already."""
-    try:
-        with transaction.atomic():
-            Account.objects.filter(project=project).update(budget=budget)
-    except IntegrityError as error:
-        account = project.account
-        raise BudgetExceededError(account.reserved + account.paid, budget) from error
+def change_budget(project: Project, budget: Decimal, confirmed: Decimal | None = None) -> Decimal:
+    """Set the budget; returns what it was before.
+
+    Raises BudgetTooLowError when more than that is reserved or paid already, and BudgetNotConfirmedError for a large
+    change unless `confirmed` is the same amount.
+    """
+    with transaction.atomic():
+        # Entries that are posted meanwhile wait, so that the database's own constraint can refuse nothing here.
+        account = Account.objects.select_for_update().get(project=project)
+        before, bound = account.budget, account.reserved + account.paid
+        if bound > budget:
+            raise BudgetTooLowError(bound, budget)
+        if is_large_change(before, budget) and confirmed != budget:
+            raise BudgetNotConfirmedError(before, budget)
+        Account.objects.filter(pk=account.pk).update(budget=budget)
+    return before
+
+
+def is_large_change(before: Decimal, budget: Decimal) -> bool:
+    return budget > MANY_TIMES * before or abs(budget - before) > MUCH
 
 
 def add_owner(project: Project, user: User) -> None:

@@ -12,7 +12,7 @@ from hits import forms, recipes, tasks
 from hits.flow import computing, importing
 from hits.flow import projects as room
 from hits.flow.common import load_recipe
-from hits.models import BudgetExceededError, Project, Stage, Upload
+from hits.models import Project, Stage, Upload
 from hits.models.holding import presence
 from hits.views import jobs, overview
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
@@ -110,12 +110,17 @@ def change_budget(request: HttpRequest, project: Project) -> HttpResponse:
     form = forms.BudgetForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, budget_form=form)
+    budget = form.cleaned_data["budget"]
+    as_shown = form.cleaned_data["before"] == project.account.budget
     try:
-        room.change_budget(project, form.cleaned_data["budget"])
-    except BudgetExceededError as error:
-        form.add_error("budget", f"${error.needed:,.2f} is reserved or paid already: the budget cannot be lower.")
+        room.change_budget(project, budget, confirmed=budget if as_shown else None)
+    except room.BudgetTooLowError as error:
+        form.add_error("budget", str(error))
         return _page(request, project, 400, budget_form=form)
-    messages.success(request, f"The budget is now ${form.cleaned_data['budget']:,.2f}.")
+    except room.BudgetNotConfirmedError as error:
+        context = {"project": project, "before": error.before, "budget": error.budget}
+        return render(request, "projects/budget.html", context)
+    messages.success(request, f"The budget is now ${budget:,.2f}.")
     return redirect("project", project.slug)
 
 

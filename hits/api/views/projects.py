@@ -73,7 +73,7 @@ class ProjectDetail(ProjectView):
 class Budget(ProjectView):
     @operation(
         "budget_change",
-        "Change the budget; never below what is reserved and paid",
+        "Change the budget, a large change with `confirm`; never below what is reserved and paid",
         tag=TAG,
         takes=serializers.Budget,
         answer=serializers.AccountShape,
@@ -82,7 +82,8 @@ class Budget(ProjectView):
     def put(self, request: Request, **address: str) -> Response:
         given = serializers.Budget(data=request.data)
         given.is_valid(raise_exception=True)
-        room.change_budget(self.project, given.validated_data["budget"])
+        wanted = given.validated_data
+        room.change_budget(self.project, wanted["budget"], confirmed=wanted.get("confirm"))
         self.project.account.refresh_from_db()
         return Response(serializers.AccountShape(self.project.account).data)
 

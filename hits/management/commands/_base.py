@@ -55,6 +55,7 @@ REFUSALS = (
     granting.WorkersRefusedError,
     importing.UploadRefusedError,
     ordering.OrderChangedError,
+    projects.BudgetNotConfirmedError,
     projects.LastOwnerError,
     protocols.UnknownProtocolError,
     publishing.ClosingTimeRefusedError,

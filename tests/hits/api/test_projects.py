@@ -71,6 +71,17 @@ def test_the_budget_changes_and_never_below_what_is_reserved(api: APIClient, sta
     assert stage.project.account.budget == Decimal("30.00")
 
 
+def test_a_large_change_of_the_budget_is_confirmed_with_its_amount(api: APIClient, stage: Stage) -> None:
+    error = refused(api.put(HOME + "budget/", {"budget": "100000"}, format="json"), 409, "budget_not_confirmed")
+    assert error["details"] == {"before": "100.00", "budget": "100000.00"} and "confirm" in error["message"]
+    wrong = {"budget": "100000.00", "confirm": "10000.00"}
+    refused(api.put(HOME + "budget/", wrong, format="json"), 409, "budget_not_confirmed")
+    stage.project.account.refresh_from_db()
+    assert stage.project.account.budget == Decimal("100.00")
+    right = {"budget": "100000.00", "confirm": "100000.00"}
+    assert api.put(HOME + "budget/", right, format="json").json()["budget"] == "100000.00"
+
+
 def test_an_owner_lets_another_one_in_and_leaves(api: APIClient, stage: Stage, bob: Any) -> None:
     answer = api.post(HOME + "owners/", {"username": "bob"}, format="json")
     assert answer.json() == [{"username": "alice"}, {"username": "bob"}]

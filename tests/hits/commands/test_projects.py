@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
-from hits.models import Item, Project, Stage, Upload
+from hits.models import Account, Item, Project, Stage, Upload
 from tests.hits import factories
 from tests.hits.commands.conftest import Run
 from tests.hits.flow.conftest import example, lines
@@ -29,6 +29,24 @@ def test_the_first_stage_may_ask_several_workers(run: Run, db: None) -> None:
     slug = run(*NEW, "--budget", "5", "--answers", "3", "--need", "2").strip()
     stage = Stage.objects.get(project__slug=slug, key="validate")
     assert (stage.answers, stage.rule["params"]) == (3, {"need": 2, "answers": 3})
+
+
+def test_the_budget_is_shown_and_changed_and_a_large_change_asks_first(
+    run: Run, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Budget    $20.00" in run("budget", "river")
+    assert "$20.00 to $40.00" in run("budget", "river", "40")
+    monkeypatch.setattr("builtins.input", lambda question: "")
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("budget", "river", "4000")
+    assert Account.objects.get().budget == Decimal("40.00")
+    assert "$40.00 to $4,000.00" in run("budget", "river", "4000", "--yes")
+    with pytest.raises(CommandError, match="dollars and cents"):
+        run("budget", "river", "4.005")
+    Account.objects.update(reserved=30)
+    with pytest.raises(CommandError, match="cannot be lower"):
+        run("budget", "river", "20", "--yes")
+    assert Account.objects.get().budget == Decimal("4000.00")
 
 
 @pytest.mark.parametrize(

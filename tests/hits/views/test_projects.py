@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.flow import projects
-from hits.models import LedgerEntry, Project, Upload
+from hits.models import Account, LedgerEntry, Project, Upload
 from hits.recipes import available
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example
@@ -93,6 +94,40 @@ def test_the_budget_can_rise_and_cannot_fall_below_what_is_bound(world: World, c
     assert "cannot be lower" in reply.content.decode()
     world.project.account.refresh_from_db()
     assert world.project.account.budget == Decimal("2000.00")
+
+
+def test_a_large_change_of_the_budget_is_shown_with_both_amounts_before_it_is_made(
+    world: World, client: Client, alice: Any
+) -> None:
+    Account.objects.update(budget=50)
+    reply = client.post(world.url("change-budget"), {"budget": "$100,000"})
+    text = " ".join(reply.content.decode().split())
+    assert reply.status_code == 200
+    assert "$50.00" in text and "Change the budget to $100,000.00</button>" in text
+    assert Account.objects.get(project=world.project).budget == Decimal("50.00")
+    # What the page showed is what is confirmed: meanwhile somebody else changed it.
+    Account.objects.update(budget=40)
+    asked = dict(re.findall(r'type="hidden" name="(budget|before)" value="([^"]*)"', text))
+    reply = client.post(world.url("change-budget"), asked)
+    assert reply.status_code == 200 and "$40.00" in reply.content.decode()
+    assert Account.objects.get(project=world.project).budget == Decimal("40.00")
+    asked = dict(re.findall(r'type="hidden" name="(budget|before)" value="([^"]*)"', reply.content.decode()))
+    assert client.post(world.url("change-budget"), asked).status_code == 302
+    assert Account.objects.get(project=world.project).budget == Decimal("100000.00")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "asks"),
+    [("50", "500", False), ("50", "500.01", True), ("500", "1500", False), ("500", "1500.01", True),
+     ("5000", "3999.99", True), ("5000", "4000", False), ("0", "5", True)],
+)  # fmt: skip
+def test_more_than_ten_times_or_a_thousand_dollars_is_a_large_change(
+    world: World, client: Client, before: str, after: str, asks: bool
+) -> None:
+    LedgerEntry.objects.all().delete()
+    Account.objects.update(budget=Decimal(before), reserved=0, paid=0)
+    assert client.post(world.url("change-budget"), {"budget": after}).status_code == (200 if asks else 302)
+    assert Account.objects.get(project=world.project).budget == Decimal(before if asks else after)
 
 
 def test_an_imported_file_fills_the_first_stage(client: Client, eager: None) -> None:
