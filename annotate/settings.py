@@ -168,6 +168,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=RESUME_SECONDS),
         "options": {"expires": RESUME_SECONDS},
     },
+    "drafts": {
+        "task": "hits.tasks.forget_drafts",
+        "schedule": timedelta(minutes=10),
+        "options": {"expires": 600},
+    },
 }
 if MTURK_EVENTS_QUEUE_URL:
     CELERY_BEAT_SCHEDULE["events"] = {
@@ -182,6 +187,8 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "annotate",
+        # A page does not wait longer for a counter.
+        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
     }
 }
 

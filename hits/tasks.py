@@ -30,7 +30,7 @@ from hits.flow import (
     testing,
     topping_up,
 )
-from hits.models import Block, Project, Stage
+from hits.models import Block, Project, Stage, drafts
 from hits.models.due import live_stages, unconcluded_stages
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
@@ -267,6 +267,12 @@ def resume_all() -> int:
         # While every worker is busy, one of each is enough in the queue.
         signature.apply_async(expires=60)
     return len(left)
+
+
+@shared_task
+def forget_drafts() -> int:
+    """Beat: drafts to which no assignment can come back; returns how many went."""
+    return sum(drafts.forget_old(stage) for stage in Stage.objects.filter(hits__drafts__isnull=False).distinct())
 
 
 def _unconcluded() -> list[int]:

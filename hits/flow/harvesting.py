@@ -19,7 +19,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from hits.flow.common import gateway
-from hits.models import Assignment, BudgetExceededError, Hit, Item, LedgerEntry, Stage, Worker
+from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, LedgerEntry, Stage, Worker
 from hits.models.adopting import how_it_came, money_for
 from hits.models.counting import recount
 from hits.models.due import mark_due, mark_overdue, mark_unlisted, sweeps_due
@@ -346,5 +346,6 @@ def _write(stage: Stage, change: _Change) -> None:
     if entries:
         stage.project.account.post(entries)
     Hit.objects.bulk_update(change.judged, HIT_COLUMNS, batch_size=250)
+    Draft.objects.filter(hit__in=change.closed).delete()
     Item.objects.filter(id__in={hit.item_id for hit in moved}).update(stale=True)
     refresh_worker_stats(stage, [row.worker_id for row in [*change.new, *change.adopted]])

@@ -1,14 +1,17 @@
 """The room of the worker's page: who may open it, what it shows, what it keeps until the answer is sent.
 
 Security: no cookie and no session. A HIT's address holds a signed token that names its row; the page holds a second
-one, bound to HIT, assignment and worker, which the check and the drafts go by. The ids come from the marketplace's
-frame, so they decide what is shown, never what is paid: answers enter by harvesting alone.
+one, bound to HIT, assignment and worker, which the check and the drafts go by. The ids come from the page's address,
+where anybody can write any: they decide what this page shows, never what another one shows or what is paid. Answers
+enter by harvesting alone, and only those keep a worker from other HITs. Drafts are bounded by HIT, and by HIT and
+network address in a minute.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
@@ -19,7 +22,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
-from hits.models import Assignment, Block, Draft, Hit, Item
+from hits.flow.rates import allow
+from hits.models import Assignment, Block, Draft, Hit, Item, drafts
 from hits.models.due import mark_due
 from hits.models.holding import Misfit, misfit
 from hits.models.links import hit_pk
@@ -27,6 +31,12 @@ from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwisePr
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
+# For each assignment of a HIT; a page saves at most every 1.5 seconds.
+DRAFTS_A_MINUTE = 60
+# A class of students may share an address.
+DRAFTS_A_MINUTE_FROM_AN_ADDRESS = 1200
+# Announced answers of a HIT that have it looked at.
+ANNOUNCED_A_MINUTE = 20
 # From the check to the answer at the marketplace; a look that comes before it is repeated.
 ON_ITS_WAY_SECONDS = 3
 _PAGE_SALT = "hits.task.page"
@@ -60,6 +70,10 @@ class NoStepsError(TaskRefusedError):
 
 class DraftRefusedError(TaskRefusedError):
     """The draft is too large to keep."""
+
+
+class TooManyDraftsError(TaskRefusedError):
+    """The HIT has as many drafts as are kept for it, or too many came within a minute."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +195,11 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     _announce(visit)
 
 
-def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str]) -> Page:
+def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], address: str = "") -> Page:
     """The next screen of a task that asks one thing at a time, or the one before it where the query says `go=back`.
 
-    What was said so far is kept as a draft. A step that is not answered comes back with the reasons and keeps nothing.
+    What was said so far is kept as a draft; the form carries it too, so it goes on also where no draft can be kept.
+    A step that is not answered comes back with the reasons and keeps nothing.
     Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError, DraftRefusedError.
     """
     visit, origin = read_page_token(token), _submit_origin(query)
@@ -195,7 +210,8 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str]) -
         page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
         return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
     draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
-    _keep(visit, draft)
+    with suppress(TooManyDraftsError):
+        _keep(visit, draft, address)
     return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
 
 
@@ -211,32 +227,49 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
 def _announce(visit: Visit) -> None:
     """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched in a moment.
 
-    Places are counted, not workers: an assignment id is passed on when its worker gives the place back.
+    At once where other HITs depend on it. Assignments are counted, not workers: an assignment id is passed on when
+    its worker returns it.
     """
-    now = timezone.now()
-    Draft.objects.update_or_create(
-        assignment_id=visit.assignment_id, worker_id=visit.worker_id, defaults={"hit": visit.hit, "sent_at": now}
-    )
-    hit = visit.hit
+    hit, now = visit.hit, timezone.now()
+    if not allow(f"announced:{hit.pk}", ANNOUNCED_A_MINUTE * hit.max_assignments):
+        return
+    with suppress(drafts.DraftsFullError):
+        drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now)
     sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
-    if sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
+    if sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now) or _others_depend_on(hit):
         mark_due(Hit.objects.filter(pk=hit.pk), ON_ITS_WAY_SECONDS)
 
 
-def save_draft(token: str, fields: Mapping[str, str]) -> Draft:
-    """Keep an unfinished answer; the last one saved stands. Raises TokenRefusedError, DraftRefusedError."""
-    return _keep(read_page_token(token), fields)
+def _others_depend_on(hit: Hit) -> bool:
+    """Whether who answers this HIT may not answer others: the sooner the answer is recorded, the sooner they know."""
+    item = hit.item
+    return bool(hit.stage.grants) or item.hits.exclude(pk=hit.pk).exists() or item.children.exists()
 
 
-def _keep(visit: Visit, fields: Mapping[str, str]) -> Draft:
+def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None:
+    """Keep an unfinished answer; the last one saved stands. `address` is the network address that it comes from.
+
+    Raises TokenRefusedError, DraftRefusedError, TooManyDraftsError.
+    """
+    _keep(read_page_token(token), fields, address)
+
+
+def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     # PostgreSQL's JSON cannot hold the character NUL.
     kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
     if sum(len(name) + len(value) for name, value in kept.items()) > MAX_DRAFT_CHARACTERS:
         raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
-    draft, _ = Draft.objects.update_or_create(
-        assignment_id=visit.assignment_id, worker_id=visit.worker_id, defaults={"hit": visit.hit, "fields": kept}
-    )
-    return draft
+    hit = visit.hit
+    if not (
+        allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS)
+        and allow(f"drafts:{hit.pk}", DRAFTS_A_MINUTE * hit.max_assignments)
+    ):
+        raise TooManyDraftsError("Too many drafts came at once. Your next change is saved again.")
+    try:
+        drafts.keep(hit, visit.assignment_id, visit.worker_id, fields=kept)
+    except drafts.DraftsFullError as error:
+        full = "There is no room for another draft of this task. You can still submit your answer here."
+        raise TooManyDraftsError(full) from error
 
 
 def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
@@ -296,7 +329,7 @@ def _submit_origin(query: Mapping[str, str]) -> str:
 
 
 def _answered_before(visit: Visit) -> bool:
-    """Also an answer on its way counts: it is fetched, perhaps, only when this one has been given."""
+    """By recorded answers alone: what a page announced may have been invented."""
     item = visit.hit.item
     same_item = Q(hit__item=item) & ~Q(hit=visit.hit)
     ancestors = _ancestors(item)
@@ -306,9 +339,7 @@ def _answered_before(visit: Visit) -> bool:
         of_their_stages = Q(hit__stage__in={each.stage_id for each in ancestors})
         earlier |= Q(hit__item__document=item.document_id) & ~of_their_stages
     elsewhere = same_item | (earlier & Q(hit__stage__key__in=visit.hit.stage.not_workers_of))
-    answered = Assignment.objects.filter(elsewhere, worker__worker_id=visit.worker_id)
-    sent = Draft.objects.filter(elsewhere, worker_id=visit.worker_id, sent_at__isnull=False)
-    return answered.values("pk").union(sent.values("pk")).exists()
+    return Assignment.objects.filter(elsewhere, worker__worker_id=visit.worker_id).exists()
 
 
 def _ancestors(item: Item) -> list[Item]:

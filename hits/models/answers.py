@@ -122,7 +122,10 @@ class Verdict(models.Model):
 
 
 class Draft(models.Model):
-    """A worker's unfinished answer, saved so that a lost connection loses nothing. Never an answer."""
+    """A worker's unfinished answer, saved so that a lost connection loses nothing. Never an answer.
+
+    Whose it is, is claimed by the page's address and confirmed by nobody: a draft decides nothing about a worker.
+    """
 
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="drafts")
     assignment_id = models.CharField(max_length=64)
@@ -134,7 +137,8 @@ class Draft(models.Model):
     )
 
     class Meta:
-        constraints = [models.UniqueConstraint("assignment_id", "worker_id", name="one_draft_an_assignment")]
+        # The HIT belongs to it: the ids come from the page's address, so another HIT's page may claim the same ones.
+        constraints = [models.UniqueConstraint("hit", "assignment_id", "worker_id", name="one_draft_a_claim")]
         indexes = [models.Index(fields=["worker_id"], name="draft_by_worker")]
 
     def __str__(self) -> str:

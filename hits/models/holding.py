@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Value
 
-from hits.models.answers import Assignment, Draft
+from hits.models.answers import Assignment
 from hits.models.projects import Project, Stage
 from hits.models.qualification_tests import QualificationTest
 from hits.models.workers import Grant
@@ -98,13 +98,10 @@ def _said(stage: Stage, asked: Mapping[str, bool], worker_id: str, assignment_id
         "hit__stage__grants__in": [key for key, wanted in asked.items() if not wanted],
     }
     answers = Assignment.objects.filter(**closing, worker__worker_id=worker_id).exclude(assignment_id=assignment_id)
-    sent = Draft.objects.filter(**closing, worker_id=worker_id, sent_at__isnull=False)
-    sent = sent.exclude(assignment_id=assignment_id)
     tests = QualificationTest.objects.filter(project=project, key__in=asked).order_by()
     return _keyed(grants.filter(stage=None), "key", "given").union(
         _keyed(grants.filter(stage__isnull=False), "key", "answered"),
         _keyed(answers.exclude(withdrawn_since("worker__worker_id", "submitted_at")), _GRANTED_THERE, "answered"),
-        _keyed(sent.exclude(withdrawn_since("worker_id", "sent_at")), _GRANTED_THERE, "answered"),
         _keyed(tests, "key", "test"),
     )
 

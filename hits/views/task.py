@@ -58,7 +58,7 @@ def step(request: HttpRequest) -> HttpResponse:
     Works without JavaScript. A refusal is a page of its own: htmx is told to reload, which shows it.
     """
     try:
-        page = serving.take_step(*_posted(request), request.GET)
+        page = serving.take_step(*_posted(request), request.GET, client_address(request))
     except serving.TaskRefusedError as refusal:
         refused = _refusal_page(refusal)
         refused["HX-Refresh"] = "true"
@@ -90,12 +90,21 @@ def check(request: HttpRequest) -> JsonResponse:
 @csrf_exempt
 @require_POST
 def draft(request: HttpRequest) -> JsonResponse:
-    """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either."""
+    """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
     try:
-        serving.save_draft(*_posted(request))
+        serving.save_draft(*_posted(request), client_address(request))
+    except serving.TooManyDraftsError as refusal:
+        return _reasons(429, str(refusal))
     except serving.TaskRefusedError as refusal:
         return _reasons(400, str(refusal))
     return JsonResponse({"ok": True})
+
+
+def client_address(request: HttpRequest) -> str:
+    """Who connected; behind the proxy that the installation trusts, what that one appended."""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None and forwarded
+    return (forwarded.split(",")[-1].strip() if behind_proxy else request.META.get("REMOTE_ADDR", ""))[:64]
 
 
 def _posted(request: HttpRequest) -> tuple[str, dict[str, str]]:

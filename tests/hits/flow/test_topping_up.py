@@ -138,15 +138,14 @@ def test_a_hit_made_with_ten_places_keeps_the_dearer_fee_and_a_smaller_one_does_
     assert _account(stage).reserved == Decimal("0.20") == gateway().balance().on_hold
 
 
-def test_who_answered_the_item_is_kept_from_its_new_hit_also_before_the_answer_is_fetched(market, bring, stage):
+def test_who_answered_the_item_is_kept_from_its_new_hit_as_soon_as_the_answer_is_fetched(market, bring, stage):
     bring(1)
     item = stage.items.get()
     earlier, new = factories.hit(item, slot=1), factories.hit(item, slot=2)
     visit = serving.Visit(new, "3ASG", "AREADER000001")
-    draft = Draft.objects.create(hit=earlier, assignment_id="3OTHER", worker_id="AREADER000001")
+    Draft.objects.create(hit=earlier, assignment_id="3OTHER", worker_id="AREADER000001", sent_at=timezone.now())
     serving.refuse_ineligible(visit)
-    draft.sent_at = timezone.now()
-    draft.save()
+    factories.assignment(earlier, factories.worker("AREADER000001"), assignment_id="3OTHER")
     with pytest.raises(serving.NotEligibleError, match="answered this question before"):
         serving.refuse_ineligible(visit)
     serving.refuse_ineligible(serving.Visit(new, "3ASG", "ANOTHER0000001"))

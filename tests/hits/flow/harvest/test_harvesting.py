@@ -84,6 +84,15 @@ def test_a_page_that_sent_the_last_answer_lets_it_be_fetched_with_one_call(marke
     assert (hit.state, hit.harvested, hit.due_at) == (Hit.State.CLOSED, 2, None)
 
 
+def test_the_drafts_of_a_hit_go_when_it_closes(market, published, stage, work):
+    first, second = published(2)
+    work(market.sign_up_worker(), first)
+    for hit in (first, second):
+        Draft.objects.create(hit=hit, assignment_id="3INVENTED", worker_id="AINVENTED")
+    harvesting.harvest(stage)
+    assert list(Draft.objects.values_list("hit", "worker_id")) == [(second.pk, "AINVENTED")]
+
+
 def test_a_place_that_was_given_back_counts_once(market, published, stage, work):
     [hit] = published(answers=2)
     gone, stays = market.sign_up_worker(), market.sign_up_worker()
