@@ -8,32 +8,19 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+from common.configuration import is_home
+
 SHORTEST_SECRET = 16
-
-
-def _is_loopback(address: str) -> bool:
-    return urlsplit(address).hostname in LOOPBACK
 
 
 @register(Tags.security)
 def addresses_are_reachable(app_configs, **kwargs):
     """Workers' browsers open PUBLIC_URL: a loopback address works only for people on this machine."""
-    if _is_loopback(settings.PUBLIC_URL) and not _is_loopback(settings.MTURK_ENDPOINT_URL):
+    if is_home(settings.PUBLIC_URL) and not is_home(settings.MTURK_ENDPOINT_URL):
         yield Error(
             "PUBLIC_URL is a loopback address, but the marketplace is not on this machine.",
             hint="Set PUBLIC_URL to the https address under which workers reach the task pages.",
             id="annotate.E001",
-        )
-
-
-@register(Tags.security)
-def debug_stays_at_home(app_configs, **kwargs):
-    if settings.DEBUG and not _is_loopback(settings.PUBLIC_URL):
-        yield Error(
-            "DEBUG is on and PUBLIC_URL is not a loopback address.",
-            hint="Set DEBUG=False on a server.",
-            id="annotate.E002",
         )
 
 

@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from annotate import __version__, env
+from common.configuration import debug_fault, secret_fault
 
 CODE_VERSION = __version__
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,11 +18,13 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 DEBUG = env.boolean("DEBUG", False)
 SECRET_KEY = env.text("SECRET_KEY")
-if len(SECRET_KEY) < 32:
-    raise ImproperlyConfigured("SECRET_KEY needs at least 32 characters: it signs the workers' task pages.")
 
 # Addresses. The marketplace is known by its wire endpoint and by the origins that its frames submit to.
 PUBLIC_URL = env.url("PUBLIC_URL", "http://localhost:8000", schemes=("http", "https"))
+# Here and not in a system check: no process of any kind starts with these faults.
+_fault = secret_fault("SECRET_KEY", SECRET_KEY, PUBLIC_URL) or debug_fault("DEBUG", DEBUG, PUBLIC_URL)
+if _fault:
+    raise ImproperlyConfigured(_fault)
 MTURK_ENDPOINT_URL = env.url("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001", schemes=("http", "https"))
 MTURK_SUBMIT_ORIGINS = [env.origin(o) for o in env.words("MTURK_SUBMIT_ORIGINS", env.origin(MTURK_ENDPOINT_URL))]
 MTURK_REGION = env.text("MTURK_REGION", "us-east-1")
@@ -64,7 +67,6 @@ SESSION_COOKIE_NAME = "annotate_session"
 CSRF_COOKIE_NAME = "annotate_csrf"
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -15,14 +15,12 @@ class MarketplaceConfig(AppConfig):
     def ready(self) -> None:
         from marketplace.checks import (
             accept_any_key_stays_at_home,
-            debugging_stays_at_home,
             frames_have_their_own_host,
             queues_have_a_key,
             test_controls_stay_at_home,
         )
 
         register(accept_any_key_stays_at_home)
-        register(debugging_stays_at_home)
         register(test_controls_stay_at_home)
         register(queues_have_a_key)
         register(frames_have_their_own_host)

@@ -62,19 +62,6 @@ def frames_have_their_own_host(app_configs: Any, **kwargs: Any) -> list[CheckMes
     return []
 
 
-def debugging_stays_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
-    if not settings.DEBUG or host in settings.LOOPBACK_HOSTS:
-        return []
-    return [
-        Error(
-            f"MARKETPLACE_DEBUG is True, but MARKETPLACE_PUBLIC_URL ({host}) is not this machine.",
-            hint="Errors show the source to anybody, and the secret key may be the well-known one.",
-            id="marketplace.E002",
-        )
-    ]
-
-
 def accept_any_key_stays_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
     if not settings.MARKETPLACE_ACCEPT_ANY_KEY or host in settings.LOOPBACK_HOSTS:

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from common.configuration import debug_fault, is_home, secret_fault
 from marketplace.rules.throttling import Rate
 from marketplace.rules.throttling import parse as parse_rate
 
@@ -119,6 +120,12 @@ if not SECRET_KEY:
     SECRET_KEY = "for-debugging-on-one-machine-only-not-secret"
 
 MARKETPLACE_PUBLIC_URL = env_origin("MARKETPLACE_PUBLIC_URL", "http://127.0.0.1:8001")
+# Here and not in a system check: no process of any kind starts with these faults.
+_fault = secret_fault("MARKETPLACE_SECRET_KEY", SECRET_KEY, MARKETPLACE_PUBLIC_URL) or debug_fault(
+    "MARKETPLACE_DEBUG", DEBUG, MARKETPLACE_PUBLIC_URL
+)
+if _fault:
+    raise ImproperlyConfigured(_fault)
 # Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
 MARKETPLACE_FRAMES_URL = env_origin("MARKETPLACE_FRAMES_URL", "")
 MARKETPLACE_ACCEPT_ANY_KEY = env_bool("MARKETPLACE_ACCEPT_ANY_KEY", False)
@@ -136,13 +143,16 @@ MARKETPLACE_AWS_REGION = os.environ.get("MARKETPLACE_AWS_REGION", "us-east-1")
 MARKETPLACE_STARTING_BALANCE = env_money("MARKETPLACE_STARTING_BALANCE", "10000.00")
 # How many HITs one worker may have in hand at a time.
 MARKETPLACE_QUEUE_LIMIT = env_int("MARKETPLACE_QUEUE_LIMIT", 25, 1, 1000)
-# Plain http is refused for task pages, except on these hosts: a laptop has no certificate.
-MARKETPLACE_HTTP_QUESTION_HOSTS = env_list("MARKETPLACE_HTTP_QUESTION_HOSTS", "127.0.0.1,localhost,[::1]")
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
+_laptop = is_home(MARKETPLACE_PUBLIC_URL)
+# Plain http is refused for task pages, except on these hosts: a laptop has no certificate. On a server, an address of
+# loopback would lead into each worker's own machine.
+MARKETPLACE_HTTP_QUESTION_HOSTS = env_list(
+    "MARKETPLACE_HTTP_QUESTION_HOSTS", "127.0.0.1,localhost,[::1]" if _laptop else ""
+)
 # Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
-_laptop = _public.hostname in LOOPBACK_HOSTS
 MARKETPLACE_SIGN_UP = env_choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", "open", "invitation")
 # How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
 MARKETPLACE_PROXIES = env_int("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, 0, 10)
@@ -216,6 +226,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 PASSWORD_RESET_TIMEOUT = 24 * 3600
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
@@ -253,7 +264,9 @@ CONTENT_SECURITY_POLICY = {
         # A content security policy has no form for IPv6 addresses.
         "frame-src": [
             "https:",
-            *(f"http://{host}:*" for host in (*MARKETPLACE_HTTP_QUESTION_HOSTS, *LOOPBACK_HOSTS) if ":" not in host),
+            *(f"http://{host}:*" for host in MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host),
+            # The frames of a laptop, where no other host is configured, are the machine's other name.
+            *(f"http://{host}:*" for host in LOOPBACK_HOSTS if _laptop and ":" not in host),
             *([MARKETPLACE_FRAMES_URL] if MARKETPLACE_FRAMES_URL else []),
         ],
     }

@@ -14,7 +14,7 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "formatting": ("ruff", "format", "--check", "."),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
-    "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "hits", "ops"),
+    "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops"),
     # Tests make their tables from the models.
     "migrations of the requester side": (*MIGRATIONS, "tests.settings.annotate"),
     "migrations of the marketplace": (*MIGRATIONS, "tests.settings.marketplace"),

@@ -26,7 +26,7 @@ THEMES = ("light", "dark")
 # Fewer than the sample has, so that the worker finds something to do.
 ANSWERS = 25
 MOST_PAGES = 40
-NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/admin/|^/static/")
+NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/static/")
 
 
 def main() -> int:

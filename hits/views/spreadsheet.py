@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.http import HttpResponse, StreamingHttpResponse
 
+from common.spreadsheet import harmless
+
 
 class _Echo:
     """A file that hands back what is written, so that the writer's lines can be streamed."""
@@ -25,9 +27,4 @@ def _lines(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[st
     writer = csv.writer(_Echo())
     yield writer.writerow(head)
     for row in rows:
-        yield writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
-
-
-def harmless(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+        yield writer.writerow([harmless(cell) for cell in row])

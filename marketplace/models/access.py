@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from common.tries import TriesRow
 from marketplace.models.accounts import Worker
 from marketplace.models.hits import HitType
 from marketplace.models.qualifications import QualificationType
@@ -100,16 +101,8 @@ class PanelEntry(models.Model):
         return f"{self.panel_id} {self.worker_id}"
 
 
-class Attempts(models.Model):
-    """How often something was tried lately, under a keyed hash: neither names nor addresses can be read here."""
-
-    key = models.CharField(max_length=64, unique=True)
-    count = models.PositiveIntegerField(default=0)
-    last_at = models.DateTimeField(db_index=True)
-    paused_until = models.DateTimeField(null=True, blank=True)
-
-    def __str__(self) -> str:
-        return f"{self.key[:8]} {self.count}"
+class Attempts(TriesRow):
+    """Tries of signing in, signing up, asking for letters and the like."""
 
 
 class Letter(models.Model):

@@ -5,10 +5,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+from common.addresses import is_loopback, is_public
 from marketplace.rules.errors import InvalidTransportEndpoint, ParameterValidationError
 
 VERSION = "2014-08-15"
@@ -24,10 +25,6 @@ RETRY_SECONDS = (2, 5, 15, 60, 300, 900, 3600, 10_800, 21_600)
 _TOPIC = re.compile(r"arn:aws[\w-]*:sns:[\w-]+:\d+:[\w-]{1,256}(\.fifo)?", re.ASCII)
 _MAILBOX = re.compile(r"[^@\s,;<>\"]{1,64}@[\w-]+(\.[\w-]+)*", re.ASCII)
 _QUEUE_PATH = re.compile(r"/(\d+|queue)/[\w-]{1,80}(\.fifo)?", re.ASCII)
-# Addresses behind which another, possibly internal, IPv4 address hides: NAT64, 6to4, Teredo.
-_TUNNELS = tuple(IPv6Network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
-# IPv4 addresses in the form that came before the mapped ones.
-_COMPATIBLE = IPv6Network("::/96")
 
 Specification = dict[str, Any]
 
@@ -75,27 +72,6 @@ def _is_queue(url: str, loopback: bool) -> bool:
         return False
     safe = parts.scheme == "https" or (parts.scheme == "http" and loopback and is_loopback(host))
     return bool(safe and host and _QUEUE_PATH.fullmatch(parts.path) and not parts.query and not parts.fragment)
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def is_public(address: str) -> bool:
-    """Whether an IP address is one of the internet at large: neither of this machine nor of its network."""
-    ip: IPv4Address | IPv6Address = ip_address(address.split("%")[0])
-    if isinstance(ip, IPv6Address):
-        if any(ip in tunnel for tunnel in _TUNNELS):
-            return False
-        if ip.is_site_local or ip in _COMPATIBLE:
-            return False
-        ip = ip.ipv4_mapped or ip
-    return ip.is_global and not ip.is_multicast
 
 
 def check_webhook_url(url: str, *, loopback: bool) -> str:

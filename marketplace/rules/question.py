@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 from xml.etree.ElementTree import Element
 
+from common.addresses import is_loopback
 from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.questions.xml import PARSING, SCHEMAS, ascii_xml, parse, split
 
@@ -23,7 +24,10 @@ class ExternalQuestion:
 
 
 def parse_external(xml: str, http_hosts: Collection[str]) -> ExternalQuestion:
-    """Read an ExternalQuestion; plain http is taken only on `http_hosts`. Raises ParameterValidationError."""
+    """Read an ExternalQuestion. Plain http and loopback are taken only on `http_hosts`.
+
+    Raises ParameterValidationError.
+    """
     return read_external(parse(xml), http_hosts)
 
 
@@ -59,6 +63,8 @@ def _external_url(root: Element, http_hosts: Collection[str]) -> str:
     bare_hosts = {name.strip("[]") for name in http_hosts}
     if parts.scheme != "https" and not (parts.scheme == "http" and host in bare_hosts):
         raise ParameterValidationError("ExternalURL must use https.")
+    if is_loopback(host) and host not in bare_hosts:
+        raise ParameterValidationError(f"ExternalURL leads to '{host}', which is each worker's own machine.")
     return url
 
 

@@ -10,6 +10,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import QueryDict
 
+from common.names import plain_name
 from marketplace.models import Invitation, Worker
 from marketplace.rules.errors import AlreadyDone, EmailTaken, JoinRefused
 from marketplace.site.forms import COUNTRY_CHOICES
@@ -97,7 +98,7 @@ class SignUpForm(forms.Form):
             email.help_text = "The address that the invitation went to."
 
     def clean_username(self) -> str:
-        username: str = self.cleaned_data["username"]
+        username = plain_name(self.cleaned_data["username"])
         if get_user_model().objects.filter(username__iexact=username).exists():
             raise forms.ValidationError(_TAKEN)
         return username

@@ -4,6 +4,8 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from common.spreadsheet import harmless
+
 
 class _Line:
     """Hands each line on instead of keeping it."""
@@ -18,10 +20,3 @@ def lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str
     yield "\ufeff" + str(writer.writerow(columns))
     for row in rows:
         yield str(writer.writerow([harmless(cell) for cell in row]))
-
-
-def harmless(cell: Any) -> Any:
-    """Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers stay numbers."""
-    if isinstance(cell, str) and cell.lstrip()[:1] in ("=", "+", "-", "@"):
-        return f"'{cell}"
-    return cell

@@ -1,32 +1,26 @@
-"""Whose tries are counted together. The counts are in the database, so that every process sees them.
+"""Whose tries are counted together. The counts are in the database, so that every process sees them."""
 
-A browser that has signed in before carries a signed cookie and is counted by itself: somebody who
-keeps guessing a name from elsewhere makes its owner wait on new devices only.
-"""
-
-import secrets
 from datetime import timedelta
 from math import ceil
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-from marketplace.models import Worker
-from marketplace.rules import attempts as rules
-from marketplace.rules.addresses import client_address, email_key, network
-from marketplace.rules.attempts import Patience
+from common import patience as rules
+from common import sign_in as signing_in
+from common.addresses import client_address, network
+from common.sign_in import Tries
+from common.tries import Tried
+from marketplace.models import Attempts, Worker
+from marketplace.rules.addresses import email_key
 from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import words
 from marketplace.site.pages import problem
 from marketplace.verbs import attempts, clock
-from marketplace.verbs.attempts import Tried
 
 KNOWN = "marketplace_known"
-_KNOWN_SECONDS = 365 * 24 * 3600
-Tries = dict[Tried, Patience]
 
 
 def address(request: HttpRequest) -> str:
@@ -35,48 +29,19 @@ def address(request: HttpRequest) -> str:
     return network(client_address(request.META.get("REMOTE_ADDR", ""), forwarded, settings.MARKETPLACE_PROXIES))
 
 
-def _name(username: str) -> str:
-    return username.strip().casefold()
-
-
-def _known_device(request: HttpRequest, username: str) -> str:
-    """The id of a browser in which this name has signed in before; empty for any other."""
-    try:
-        cookie = str(request.get_signed_cookie(KNOWN, salt=KNOWN, max_age=_KNOWN_SECONDS))
-    except (KeyError, signing.BadSignature):
-        return ""
-    name_key, _, device = cookie.partition(".")
-    return device if name_key == Tried("known", _name(username)).key else ""
-
-
 def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
     """Give the browser its cookie, after a good sign-in."""
-    device = _known_device(request, username) or secrets.token_urlsafe(12)
-    value = f"{Tried('known', _name(username)).key}.{device}"
-    secure = settings.SESSION_COOKIE_SECURE
-    response.set_signed_cookie(
-        KNOWN, value, salt=KNOWN, max_age=_KNOWN_SECONDS, httponly=True, secure=secure, samesite="Lax"
-    )
+    signing_in.remember_device(request, response, KNOWN, username)
 
 
 def sign_in(request: HttpRequest, username: str) -> Tries:
-    name, place = _name(username), address(request)
-    if device := _known_device(request, username):
-        return {Tried("sign in on device", f"{name}\n{device}"): rules.SIGN_IN}
-    return {
-        Tried("sign in", f"{name}\n{place}"): rules.SIGN_IN,
-        Tried("sign in as", name): rules.SIGN_IN_AS_NAME,
-        Tried("sign in from", place): rules.SIGN_IN_FROM_ADDRESS,
-    }
+    device = signing_in.known_device(request, KNOWN, username)
+    return signing_in.sign_in_tries(username, address(request), device)
 
 
 def signed_in(tries: Tries) -> None:
     """A good password forgets the failures, except those of other names from the same address."""
-    for tried in tries:
-        if tried.what == "sign in from":
-            attempts.take_back(tried)
-        else:
-            attempts.forgive(tried)
+    signing_in.forgive(Attempts.objects.all(), tries)
 
 
 def sign_up(request: HttpRequest) -> Tries:

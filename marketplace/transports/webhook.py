@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from common.addresses import is_loopback, is_public
 from marketplace.rules import notifications
 from marketplace.rules.errors import InvalidTransportEndpoint
 from marketplace.transports.errors import TransportError
@@ -89,8 +90,8 @@ def _resolve(host: str, port: int, loopback: bool) -> Any:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise TransportError(f"The webhook's host {host} has no address: {error}") from error
-    if not (loopback and notifications.is_loopback(host)):
-        internal = [str(entry[4][0]) for entry in found if not notifications.is_public(str(entry[4][0]))]
+    if not (loopback and is_loopback(host)):
+        internal = [str(entry[4][0]) for entry in found if not is_public(str(entry[4][0]))]
         if internal:
             raise TransportError(f"The webhook's host {host} is on an internal network: {internal[0]}.")
     return found[0]

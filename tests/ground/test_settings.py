@@ -8,6 +8,7 @@ import pytest
 
 from tests.ground.commands import forked, python
 
+PUBLISHED = "only-for-tests-only-for-tests-only-for-tests"
 REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"SECRET_KEY": None}, "SECRET_KEY"),
     ({"SECRET_KEY": ""}, "SECRET_KEY"),
@@ -30,7 +31,9 @@ REFUSED_BY_THE_REQUESTER_SIDE = [
     ({"MTURK_EVENTS_ACCESS_KEY_ID": "AKIA"}, "annotate.E013"),
     ({"MAX_IMPORT_MB": "-1"}, "MAX_IMPORT_MB must be a whole number"),
     ({"MTURK_ENDPOINT_URL": "https://crowd.example.org"}, "annotate.E001"),
-    ({"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "annotate.E002"),
+    ({"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "DEBUG is True, but"),
+    ({"SECRET_KEY": "x" * 50}, "can be guessed"),
+    ({"SECRET_KEY": PUBLISHED, "PUBLIC_URL": "https://annotate.example.org"}, "published with this program"),
     ({"PUBLIC_URL": "http://127.0.0.1:8001"}, "annotate.E003"),
     ({"MTURK_DEADLINE_SECONDS": "20", "MTURK_TIMEOUT_SECONDS": "20"}, "annotate.E010"),
     ({"MTURK_CALLS_A_SECOND": "300"}, "annotate.E011"),
@@ -72,6 +75,16 @@ def test_missing_credentials_are_a_warning_with_a_hint(tmp_path: Path) -> None:
 REFUSED_BY_THE_MARKETPLACE = [
     ({"MARKETPLACE_SECRET_KEY": None}, "MARKETPLACE_SECRET_KEY"),
     ({"MARKETPLACE_SECRET_KEY": ""}, "MARKETPLACE_SECRET_KEY"),
+    ({"MARKETPLACE_SECRET_KEY": "x"}, "needs at least 32 characters"),
+    ({"MARKETPLACE_SECRET_KEY": "x" * 50}, "can be guessed"),
+    (
+        {"MARKETPLACE_SECRET_KEY": PUBLISHED, "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+        "published with this program",
+    ),
+    (
+        {"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+        "MARKETPLACE_DEBUG is True, but",
+    ),
     ({"MARKETPLACE_DEBUG": "yes"}, "MARKETPLACE_DEBUG"),
     ({"MARKETPLACE_SANDBOX": "on"}, "MARKETPLACE_SANDBOX"),
     ({"MARKETPLACE_ACCEPT_ANY_KEY": "1"}, "MARKETPLACE_ACCEPT_ANY_KEY"),
@@ -94,6 +107,41 @@ def test_the_marketplace_refuses(change: dict[str, str | None], said: str, tmp_p
 def test_the_marketplace_accepts_a_server_configuration(tmp_path: Path) -> None:
     done = forked("-m", "marketplace", "check", data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="https://crowd.example.org")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "change", "said"),
+    [
+        ("import annotate.wsgi", {"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"}, "DEBUG is True"),
+        (
+            "from annotate.celery import app; app.conf.broker_url",
+            {"DEBUG": "True", "PUBLIC_URL": "https://annotate.example.org"},
+            "DEBUG is True",
+        ),
+        ("import annotate.wsgi", {"PUBLIC_URL": "http://127.0.0.1:8001"}, "annotate.E003"),
+        ("import marketplace.wsgi", {"MARKETPLACE_SECRET_KEY": "x" * 20}, "needs at least 32 characters"),
+        (
+            "import marketplace.wsgi",
+            {"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"},
+            "MARKETPLACE_DEBUG is True",
+        ),
+    ],
+)
+def test_no_program_starts_with_what_the_checks_refuse(
+    program: str, change: dict[str, str | None], said: str, tmp_path: Path
+) -> None:
+    done = python("-c", program, data_dir=tmp_path, **change)
+    assert done.returncode != 0
+    assert said in done.stderr
+
+
+def test_on_a_server_no_task_page_is_on_the_workers_own_machine(tmp_path: Path) -> None:
+    show = "from marketplace import settings as s; print(s.MARKETPLACE_HTTP_QUESTION_HOSTS, s.CONTENT_SECURITY_POLICY)"
+    server = python("-c", show, data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="https://crowd.example.org")
+    assert server.returncode == 0, server.stderr
+    assert "localhost" not in server.stdout and "127.0.0.1" not in server.stdout
+    laptop = python("-c", show, data_dir=tmp_path, MARKETPLACE_PUBLIC_URL="http://127.0.0.1:8001")
+    assert "http://localhost:*" in laptop.stdout
 
 
 def test_each_side_starts_without_the_other_ones_secrets(tmp_path: Path) -> None:

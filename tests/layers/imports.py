@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECTS = ("annotate", "hits", "marketplace")
+PROJECTS = ("annotate", "common", "hits", "marketplace")
 
 
 @dataclass(frozen=True)

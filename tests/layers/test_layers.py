@@ -15,6 +15,7 @@ BELOW_MODELS = (*PURE, "hits.protocols", "hits.formats", "hits.mturk")
 RECIPES = (*PURE, "hits.formats")
 ROOMS = (*BELOW_MODELS, "hits.recipes", "hits.models")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
+    "common": (),
     "hits.quality": (),
     "hits.text": (),
     "hits.protocols": PURE,
@@ -36,7 +37,6 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 # The topmost: they may import whatever their own project has.
 TOP = {
     "annotate",
-    "hits.admin",
     "hits.api",
     "hits.apps",
     "hits.forms",
@@ -56,10 +56,25 @@ TOP = {
     "marketplace.wsgi",
 }
 
-WITHOUT_DJANGO = (*BELOW_MODELS, "hits.recipes", "hits.crowd", "marketplace.rules")
-WITHOUT_NETWORK = (*PURE, "hits.protocols", "hits.formats", "hits.recipes", "hits.models", "marketplace.rules")
+# What both projects share. It knows neither.
+COMMON_WITHOUT_DJANGO = tuple(
+    f"common.{name}" for name in ("addresses", "names", "patience", "configuration", "spreadsheet")
+)
+WITHOUT_DJANGO = (*BELOW_MODELS, "hits.recipes", "hits.crowd", "marketplace.rules", *COMMON_WITHOUT_DJANGO)
+WITHOUT_NETWORK = (
+    *PURE,
+    "hits.protocols",
+    "hits.formats",
+    "hits.recipes",
+    "hits.models",
+    "marketplace.rules",
+    "common",
+)
 NETWORK = ("socket", "ssl", "asyncio", "http.client", "urllib.request", "requests", "httpx", "urllib3", "redis")
-STRANGERS = (("annotate", "marketplace"), ("hits", "marketplace"), ("marketplace", "annotate"), ("marketplace", "hits"))
+STRANGERS = (
+    *(("annotate", "marketplace"), ("hits", "marketplace"), ("marketplace", "annotate"), ("marketplace", "hits")),
+    *(("common", "annotate"), ("common", "hits"), ("common", "marketplace")),
+)
 # Who speaks with the service's own library, and who reads its model.
 ONLY_IN = {
     # The marketplace's transports hand notifications to queues and topics; it never calls itself.

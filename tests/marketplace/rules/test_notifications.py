@@ -74,36 +74,6 @@ def test_a_sandbox_takes_a_queue_on_its_own_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("93.184.216.34", True),
-        ("2606:2800:220:1::1", True),
-        ("127.0.0.1", False),
-        ("0.0.0.0", False),
-        ("10.1.2.3", False),
-        ("172.16.0.1", False),
-        ("192.168.1.1", False),
-        ("100.64.0.1", False),
-        ("fec0::1", False),
-        ("::10.0.0.1", False),
-        ("169.254.169.254", False),
-        ("224.0.0.1", False),
-        ("255.255.255.255", False),
-        ("::1", False),
-        ("::", False),
-        ("fe80::1%eth0", False),
-        ("fd00::1", False),
-        ("::ffff:127.0.0.1", False),
-        ("::ffff:10.0.0.1", False),
-        ("64:ff9b::7f00:1", False),
-        ("2002:7f00:1::", False),
-    ],
-)
-def test_an_internal_address_is_not_public_however_it_is_written(address: str, public: bool) -> None:
-    assert notifications.is_public(address) is public
-
-
-@pytest.mark.parametrize(
     "url",
     [
         "http://example.org/hook",

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.question import ANSWERS, RESERVED_FIELDS, answer_xml, frame_url, parse_external
 from tests.marketplace.conftest import QUESTION
 
@@ -38,6 +39,19 @@ def test_the_frame_gets_who_and_where_to(address: str, joined: str) -> None:
 
 def test_a_preview_names_no_worker() -> None:
     assert frame_url("https://a.b/", "3H") == "https://a.b/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST.", "[::1]", "0.0.0.0", "app.localhost"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_no_page_is_taken_from_the_workers_own_machine(scheme: str, host: str) -> None:
+    xml = QUESTION.replace("https://tasks.example.org", f"{scheme}://{host}")
+    with pytest.raises(ParameterValidationError, match="https|own machine"):
+        parse_external(xml, [])
+
+
+def test_a_laptop_takes_pages_from_itself() -> None:
+    xml = QUESTION.replace("https://tasks.example.org", "http://localhost:8000")
+    assert parse_external(xml, ["127.0.0.1", "localhost"]).url.startswith("http://localhost:8000/")
 
 
 def test_an_answer_is_one_line_of_ascii() -> None:

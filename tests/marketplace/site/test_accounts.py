@@ -35,6 +35,7 @@ def test_it_never_goes_on_to_another_site(visitor: Client) -> None:
     [
         ("username", "", "required"),
         ("username", "Walter", "taken"),
+        ("username", "ｗａｌｔｅｒ", "taken"),
         ("username", "two words", "valid username"),
         ("password", "short", "too short"),
         ("password", "password1", "too common"),

@@ -126,6 +126,18 @@ def test_the_frames_host_of_a_server_has_nothing_of_the_site(settings: Any, db: 
     assert Client(HTTP_HOST="crowd.example.org").get("/frame/x/").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "spelling", ["FRAMES.example.net", "frames.example.net.", "frames.example.net:443", "Frames.Example.Net.:8443"]
+)
+def test_no_spelling_of_the_frames_host_shows_the_site(settings: Any, db: None, spelling: str) -> None:
+    settings.MARKETPLACE_PUBLIC_URL = "https://crowd.example.org"
+    settings.MARKETPLACE_FRAMES_URL = "https://frames.example.net"
+    settings.ALLOWED_HOSTS = ["crowd.example.org", "frames.example.net"]
+    answer = Client(HTTP_HOST=spelling).get("/accounts/login/")
+    assert answer.status_code in (400, 404)
+    assert "password" not in answer.text and not answer.cookies
+
+
 def test_a_form_is_checked_again_and_shown_again_with_what_was_typed(hold: Callable[[str], Assignment]) -> None:
     held = hold(FORM)
     sent = {"assignmentId": held.assignment_id, "name": " ", "pick": "b"}

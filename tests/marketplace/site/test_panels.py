@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from common import patience as rules
 from marketplace.models import Hit, HitType, Panel, PanelEntry, Worker
-from marketplace.rules import attempts as rules
 from marketplace.rules.panels import sign
 from marketplace.verbs import panels
 

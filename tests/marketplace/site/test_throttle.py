@@ -10,8 +10,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from common import patience as rules
 from marketplace.models import Attempts, Worker
-from marketplace.rules import attempts as rules
 from marketplace.verbs import accounts, clock
 
 RIGHT = {"username": "walter", "password": "worker"}
@@ -47,6 +47,12 @@ def test_the_sixth_guess_has_to_wait_and_hears_how_long(worker: Worker) -> None:
 def test_capital_letters_are_no_way_around(worker: Worker) -> None:
     statuses = [try_as(name) for name in ("walter", "Walter", "WALTER", " walter", "wALTER", "waltER")]
     assert statuses[-1] == 429
+
+
+def test_spellings_of_one_name_are_counted_together_and_sign_in_alike(worker: Worker) -> None:
+    assert try_as("ｗＡｌｔｅｒ ", "worker") == 302
+    spellings = ["walter", "ｗａｌｔｅｒ", "𝔀𝓪𝓵𝓽𝓮𝓻", "Ｗalter", "wａlter", "waｌter"]
+    assert [try_as(name) for name in spellings] == [400] * rules.SIGN_IN.free + [429]
 
 
 def test_a_good_sign_in_forgets_the_failures(worker: Worker) -> None:

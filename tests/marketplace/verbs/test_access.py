@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from common.patience import SIGN_IN, Patience
+from common.tries import Tried
 from marketplace.models import Invitation, Letter, Qualification, Requester, Worker
-from marketplace.rules.attempts import SIGN_IN, Patience
 from marketplace.rules.errors import (
     AlreadyDone,
     EmailTaken,
@@ -19,7 +20,6 @@ from marketplace.rules.errors import (
     TooManyAttempts,
 )
 from marketplace.verbs import access, attempts, qualifications
-from marketplace.verbs.attempts import Tried
 
 
 def join(name: str, now: datetime, invitation: Invitation | None = None, email: str = "") -> Worker:

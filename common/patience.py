@@ -1,4 +1,4 @@
-"""How long to wait after many tries: the first are free, then each pause is twice as long, up to a limit."""
+"""How long to wait after many tries. The first are free, then each pause is twice as long, up to a limit."""
 
 from dataclasses import dataclass
 from datetime import timedelta

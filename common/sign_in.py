@@ -1,0 +1,83 @@
+"""Signing in: whose failures are counted together, and which browsers are known.
+
+A browser that has signed in before carries a signed cookie and is counted by itself: somebody who keeps guessing a
+name from elsewhere makes its owner wait on new devices only.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.backends import ModelBackend
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+from common import patience
+from common.names import name_key, plain_name
+from common.patience import Patience
+from common.tries import Tried, TriesQuerySet
+
+KNOWN_SECONDS = 365 * 24 * 3600
+Tries = dict[Tried, Patience]
+
+
+class NameBackend(ModelBackend):
+    """Django's own backend, for any spelling of a name: as it is stored, or else the only one that differs by case."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **more: Any
+    ) -> Any:
+        return super().authenticate(request, stored_name(username or ""), password, **more)
+
+
+def stored_name(name: str) -> str:
+    """The user name that this spelling means; the spelling itself in its plain form when it means none."""
+    plain, users = plain_name(name), get_user_model().objects
+    if "\x00" in plain or users.filter(username=plain).exists():
+        return plain
+    alike = list(users.filter(username__iexact=plain).values_list("username", flat=True)[:2])
+    return str(alike[0]) if len(alike) == 1 else plain
+
+
+def known_device(request: HttpRequest, cookie: str, username: str) -> str:
+    """The id of a browser in which this name has signed in before; empty for any other."""
+    try:
+        value = str(request.get_signed_cookie(cookie, salt=cookie, max_age=KNOWN_SECONDS))
+    except (KeyError, signing.BadSignature):
+        return ""
+    key, _, device = value.partition(".")
+    return device if key == Tried("known", name_key(username)).key else ""
+
+
+def remember_device(request: HttpRequest, response: HttpResponse, cookie: str, username: str) -> None:
+    """Give the browser its cookie, after a good sign-in."""
+    device = known_device(request, cookie, username) or secrets.token_urlsafe(12)
+    value = f"{Tried('known', name_key(username)).key}.{device}"
+    secure = settings.SESSION_COOKIE_SECURE
+    response.set_signed_cookie(
+        cookie, value, salt=cookie, max_age=KNOWN_SECONDS, httponly=True, secure=secure, samesite="Lax"
+    )
+
+
+def sign_in_tries(username: str, place: str, device: str) -> Tries:
+    """What one try counts for. `place` is a network (common.addresses); `device` is empty for an unknown browser."""
+    name = name_key(username)
+    if device:
+        return {Tried("sign in on device", f"{name}\n{device}"): patience.SIGN_IN}
+    return {
+        Tried("sign in", f"{name}\n{place}"): patience.SIGN_IN,
+        Tried("sign in as", name): patience.SIGN_IN_AS_NAME,
+        Tried("sign in from", place): patience.SIGN_IN_FROM_ADDRESS,
+    }
+
+
+def forgive(table: TriesQuerySet, tries: Tries) -> None:
+    """A good password forgets the failures, except those of other names from the same address."""
+    for tried in tries:
+        if tried.what == "sign in from":
+            table.take_back(tried)
+        else:
+            table.forgive(tried)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from common.addresses import client_address, is_loopback, is_public, network
+
+
+def test_a_household_is_one_network() -> None:
+    assert network("2001:db8:1:2::5") == network("2001:db8:1:2:ffff::1") != network("2001:db8:1:3::5")
+    assert network("::ffff:192.0.2.7") == network("192.0.2.7") != network("192.0.2.8")
+    assert network("unknown") == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "proxies", "address"),
+    [
+        (["6.6.6.6", "192.0.2.7"], 0, "10.0.0.1"),
+        (["6.6.6.6", "192.0.2.7"], 1, "192.0.2.7"),
+        (["192.0.2.7", "10.0.0.2"], 2, "192.0.2.7"),
+        ([], 1, "10.0.0.1"),
+        (["192.0.2.7"], 9, "192.0.2.7"),
+    ],
+)
+def test_what_a_visitor_writes_itself_counts_for_nothing(forwarded: list[str], proxies: int, address: str) -> None:
+    assert client_address("10.0.0.1", forwarded, proxies) == address
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("93.184.216.34", True),
+        ("2606:2800:220:1::1", True),
+        ("127.0.0.1", False),
+        ("0.0.0.0", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("100.64.0.1", False),
+        ("fec0::1", False),
+        ("::10.0.0.1", False),
+        ("169.254.169.254", False),
+        ("224.0.0.1", False),
+        ("255.255.255.255", False),
+        ("192.0.0.192", False),
+        ("192.88.99.1", False),
+        ("::ffff:192.0.0.192", False),
+        ("::1", False),
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("fd00::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("::ffff:10.0.0.1", False),
+        ("64:ff9b::7f00:1", False),
+        ("2002:7f00:1::", False),
+    ],
+)
+def test_an_internal_address_is_not_public_however_it_is_written(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST",
+        "localhost.",
+        "app.localhost",
+        "127.0.0.1",
+        "127.9.9.9",
+        "::1",
+        "0.0.0.0",
+        "::",
+        "::ffff:127.0.0.1",
+    ],
+)
+def test_every_name_of_this_machine_is_loopback(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["", "localhost.example.org", "10.0.0.1", "8.8.8.8", "fe80::1", "mylocalhost"])
+def test_other_hosts_are_not(host: str) -> None:
+    assert not is_loopback(host)
