@@ -114,6 +114,7 @@ MARKETPLACE_ON_POSTGRESQL = (
 # Parts of the longest groups of one database: a process has one core.
 WORKERS_SITE = ("tests/marketplace/site",)
 ROOMS = ("tests/hits/flow",)
+REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers")
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 # Only what hangs comes here: on a busy machine a group takes several times as long as on a quiet one.
 GROUP_SECONDS = 3600
@@ -170,7 +171,7 @@ def groups(server: str | None) -> list[Group]:
         Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=TASK_PAGES),
         Group("Task pages in a browser", TASK_PAGES, REQUESTER),
         Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=(*stricter, *WORKERS_SITE)),
-        Group("Requester on SQLite", ("tests/hits", "tests/layers"), REQUESTER, ignored=(*LEADS_PAGES, *ROOMS)),
+        Group("Requester on SQLite", REQUESTER_TESTS, REQUESTER, ignored=(*LEADS_PAGES, *ROOMS)),
         Group("Marketplace's site on SQLite", WORKERS_SITE, MARKETPLACE),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),

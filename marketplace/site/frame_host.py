@@ -44,7 +44,7 @@ def _asked_for_frames(request: HttpRequest) -> bool:
         # For the wire and the site to refuse, each in its own form.
         return False
     # The name alone decides: browsers write it in capitals, with a final dot and with any port as they were told to.
-    if not origin.hostname or urlsplit(f"//{host}").hostname.rstrip(".") != origin.hostname:
+    if not origin.hostname or (urlsplit(f"//{host}").hostname or "").rstrip(".") != origin.hostname:
         return False
     borrowed = not settings.MARKETPLACE_FRAMES_URL and origin.hostname in settings.LOOPBACK_HOSTS
     return not borrowed or (host == origin.netloc and request.path_info.startswith(FRAME))
