@@ -194,6 +194,13 @@ def explain(requirement: Requirement, type_name: str | None = None) -> str:
     return f"{name}: {amount}"
 
 
+def amount(requirement: Requirement, unit: str = "") -> str:
+    """The value that is asked for in words, such as "80 %" (or more), "more than 80 %"; `unit` follows each number."""
+    comparator = requirement["Comparator"]
+    numbers = _either([f"{value:,}{unit}" for value in requirement["IntegerValues"]])
+    return numbers if comparator == "GreaterThanOrEqualTo" else f"{_WORDS[comparator]} {numbers}"
+
+
 def _place(place: Mapping[str, str]) -> str:
     country, part = place["Country"], place.get("Subdivision")
     name = COUNTRIES.get(country, country)

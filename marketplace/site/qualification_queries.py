@@ -1,12 +1,16 @@
 """What the pages about qualifications read. Nothing here writes; the number of queries is the same for many rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
 
-from marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+from marketplace.models import Hit, Qualification, QualificationRequest, QualificationType, Worker
+from marketplace.rules import qualifications as rules
+from marketplace.rules.answer_key import Percentage, parse_answer_key
+from marketplace.rules.qualifications import Requirement
 from marketplace.site import words
 from marketplace.verbs import qualification_requests
 from marketplace.verbs.qualification_requests import Outlook
@@ -14,6 +18,8 @@ from marketplace.verbs.qualification_requests import Outlook
 _Status = QualificationRequest.Status
 # The newest requests that a qualification's own page lists.
 SHOWN_REQUESTS = 10
+# Of so many HIT types a page reads what they ask for.
+_READ_STANDARDS = 20
 
 
 def held(worker: Worker) -> Any:
@@ -63,7 +69,10 @@ def request_of(worker: Worker, request_id: str) -> QualificationRequest | None:
 
 @dataclass(frozen=True)
 class Card:
-    """A qualification type as one worker sees it. `requests` are the worker's, the newest first."""
+    """A qualification type as one worker sees it. `requests` are the worker's, the newest first.
+
+    `standards` holds what each HIT type asks of its value: those with open HITs, or all when none is open.
+    """
 
     kind: QualificationType
     held: Qualification | None
@@ -71,6 +80,7 @@ class Card:
     needed_by_open_work: bool
     outlook: Outlook
     now: datetime
+    standards: Sequence[Sequence[Requirement]]
 
     @property
     def last(self) -> QualificationRequest | None:
@@ -107,6 +117,44 @@ class Card:
         return way(self.kind)
 
     @property
+    def last_result(self) -> str:
+        """The value of the last request and what is needed, such as "50 %, 80 % needed"; empty without a value."""
+        value = self.last.integer_value if self.last else None
+        if value is None:
+            return ""
+        return ", ".join(filter(None, (f"{value:,}{self._unit}", self.needed)))
+
+    @property
+    def needed(self) -> str:
+        """What the least demanding work asks for, such as "80 % needed"; empty when no work asks for a value."""
+        if not self.standards:
+            return ""
+        least = min(self.standards, key=lambda standard: [asked["IntegerValues"] for asked in standard])
+        return " and ".join(rules.amount(asked, self._unit) for asked in least) + " needed"
+
+    @property
+    def last_enough(self) -> str:
+        return self._enough(self.last.integer_value if self.last else None)
+
+    @property
+    def held_enough(self) -> str:
+        return self._enough(self.held.integer_value if self.held else None)
+
+    def _enough(self, value: int | None) -> str:
+        """Whether the value is enough for the work that asks for one: all, some, none, or empty when unknown."""
+        if value is None or not self.standards:
+            return ""
+        met = [all(rules.is_met(asked, value) for asked in standard) for standard in self.standards]
+        return "all" if all(met) else "some" if any(met) else "none"
+
+    @property
+    def _unit(self) -> str:
+        test = self.last.test if self.last and self.last.test else self.kind.test
+        if test is None or not test.answer_key:
+            return ""
+        return " %" if isinstance(parse_answer_key(test.answer_key).mapping, Percentage) else ""
+
+    @property
     def attempts(self) -> str:
         delay = self.kind.retry_delay_seconds
         if delay is None:
@@ -140,4 +188,17 @@ def card(worker: Worker, type_id: str, now: datetime) -> Card | None:
         .order_by("-pk")[:SHOWN_REQUESTS]
     )
     outlook = qualification_requests.outlook(kind, requests[0] if requests else None, now)
-    return Card(kind, held, requests, kind.needed, outlook, now)
+    return Card(kind, held, requests, kind.needed, outlook, now, _standards(kind, open_only=kind.needed))
+
+
+def _standards(kind: QualificationType, open_only: bool) -> list[list[Requirement]]:
+    hit_types = kind.required_by.all()
+    if open_only:
+        hit_types = hit_types.filter(Exists(Hit.objects.filter(hit_type=OuterRef("pk"), state="Assignable")))
+    rows = hit_types.order_by("-pk").values_list("requirements", flat=True)[:_READ_STANDARDS]
+    standards = ([asked for asked in row if _wants_value(asked, kind)] for row in rows)
+    return [standard for standard in standards if standard]
+
+
+def _wants_value(asked: Requirement, kind: QualificationType) -> bool:
+    return asked["QualificationTypeId"] == kind.qualification_type_id and "IntegerValues" in asked

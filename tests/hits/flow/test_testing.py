@@ -79,8 +79,8 @@ def test_who_passes_gets_in_and_who_fails_does_not(market: Marketplace, river: P
     good, bad = Person(market), Person(market)
     sheet, said = good.take(test, [0, 1])
     assert "Reading &lt;b&gt;closely" in sheet and "<b>closely" not in sheet
-    assert "You pass with 80 % right answers." in sheet and "Your value is 100." in said
-    assert "Your value is 50." in bad.take(test, [0, 2])[1]
+    assert "You pass with 80 % right answers." in sheet and "Submitted: 100 %" in said
+    assert "Submitted: 50 %" in bad.take(test, [0, 2])[1]
     assert good.sees(stage) and not bad.sees(stage)
     held = stage.hits.get()
     assert market.accept(good.worker_id, hit_id=held.hit_id).worker_id == good.worker_id
@@ -147,7 +147,7 @@ def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marke
     assert testing.finish(river) == 1
     row.refresh_from_db()
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
-    assert "Your value is 100." in person.take(row, [0, 1])[1]
+    assert "Submitted: 100 %" in person.take(row, [0, 1])[1]
 
 
 def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(

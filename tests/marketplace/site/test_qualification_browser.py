@@ -31,7 +31,7 @@ def test_it_is_taken_by_keyboard_and_survives_a_reload(
     page.keyboard.press("Tab")
     page.keyboard.type("It takes the <b>queen</b>")
     page.get_by_role("button", name="Hand in the answers").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Your value is 100.")
+    expect(page.get_by_role("status")).to_contain_text("Submitted: 100 %.")
     assert QualificationRequest.objects.count() == 1
     assert "&lt;b&gt;queen" in QualificationRequest.objects.get().answer
 

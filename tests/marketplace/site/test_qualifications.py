@@ -52,9 +52,75 @@ def test_a_test_is_taken_and_graded(client: Client, worker: Worker, make_type: A
     assert client.get(page_of(kind)).text.count(address) == 1
     done = client.post(address, {"move": "D", "remark": "<i>hello</i>"})
     after = text_of(client, done.headers["Location"])
-    assert "Your value is 100." in after and "can be asked for once" in after
+    assert "Submitted: 100 %." in after and "can be asked for once" in after
     assert Qualification.objects.get(worker=worker).integer_value == 100
     assert client.get(address).headers["Location"] == page_of(kind)
+
+
+def needs(kind: QualificationType, value: int, comparator: str = "GreaterThanOrEqualTo") -> dict[str, Any]:
+    """The keywords of a HIT type that asks for so much in that test."""
+    asked = requirement(comparator, type_id=kind.qualification_type_id, IntegerValues=[value])
+    return {"requirements": [asked], "title": f"Asks for {value}"}
+
+
+def test_a_failed_test_says_what_was_needed_and_what_is_next(
+    client: Client, worker: Worker, make_type: Any, make_hit_type: Any, make_hit: Any
+) -> None:
+    two = key(question("move", {"D": 1}), question("fruit", {"A": 1}), mapping=percent(2))
+    kind = make_type(test=NewTest(TEST.questions, 1800, two))
+    make_hit(make_hit_type(**needs(kind, 80)))
+    done = client.post(start(client, kind), {"move": "D"})
+    after = text_of(client, done.headers["Location"])
+    assert "<b>Submitted: 50 %, 80 % needed.</b>" in after
+    assert "This was not enough" in after and "one attempt only" in after
+    assert "not enough" in text_of(client, page_of(kind))
+    for page in (after, text_of(client, page_of(kind)), text_of(client, "/worker/qualifications/asked/")):
+        assert "chip good" not in page and "banner good" not in page and "granted<" not in page
+    assert "chip good" not in text_of(client, "/worker/qualifications/offered/")
+
+
+def test_a_failed_test_that_can_be_taken_again_says_from_when(
+    client: Client, make_type: Any, make_hit_type: Any, make_hit: Any
+) -> None:
+    later, at_once = (
+        make_type(test=TEST, retry_delay_seconds=3600),
+        make_type(test=TEST, retry_delay_seconds=0, name="B"),
+    )
+    for kind, next_step in ((later, "You can take it again from"), (at_once, "You can take it again now")):
+        make_hit(make_hit_type(**needs(kind, 80)))
+        done = client.post(start(client, kind), {"move": "C"})
+        after = text_of(client, done.headers["Location"])
+        assert "Submitted: 0 %, 80 % needed." in after and next_step in after
+
+
+def test_a_passed_test_says_what_was_needed_in_green(
+    client: Client, make_type: Any, make_hit_type: Any, make_hit: Any
+) -> None:
+    kind = make_type(test=TEST)
+    make_hit(make_hit_type(**needs(kind, 80)))
+    after = text_of(client, client.post(start(client, kind), {"move": "D"}).headers["Location"])
+    assert "<b>Submitted: 100 %, 80 % needed.</b>" in after and "banner good" in after
+    assert "You qualify" in after
+
+
+def test_a_value_that_is_enough_for_some_work_says_so(
+    client: Client, make_type: Any, make_hit_type: Any, make_hit: Any
+) -> None:
+    two = key(question("move", {"D": 1}), question("fruit", {"A": 1}), mapping=percent(2))
+    kind = make_type(test=NewTest(TEST.questions, 1800, two))
+    for value in (80, 40):
+        make_hit(make_hit_type(**needs(kind, value)))
+    after = text_of(client, client.post(start(client, kind), {"move": "D"}).headers["Location"])
+    assert "Submitted: 50 %, 40 % needed." in after and "enough for some of the work" in after
+
+
+def test_a_value_that_is_no_percentage_is_not_called_one(
+    client: Client, make_type: Any, make_hit_type: Any, make_hit: Any
+) -> None:
+    kind = make_type(test=NewTest(TEST.questions, 1800, key(question("move", {"D": 7}))))
+    make_hit(make_hit_type(**needs(kind, 7, "GreaterThan")))
+    after = text_of(client, client.post(start(client, kind), {"move": "D"}).headers["Location"])
+    assert "Submitted: 7, more than 7 needed." in after and "not enough" in after
 
 
 def test_answers_with_a_fault_come_back_as_they_were(client: Client, make_type: Any) -> None:
@@ -156,5 +222,5 @@ def test_the_number_of_queries_does_not_grow(
         client.post(start(client, kind), {"move": "D"})
         client.post(f"{page_of(make_type(name=f'N{number}'))}ask/")
     for address in ("", "offered/", "asked/", f"{kind.qualification_type_id}/"):
-        with django_assert_max_num_queries(11):
+        with django_assert_max_num_queries(12):
             assert client.get(f"/worker/qualifications/{address}").status_code == 200
