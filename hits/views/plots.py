@@ -15,6 +15,10 @@ from django.utils.safestring import SafeString
 
 PLOT_HEIGHT = 132
 TOP, BASE = 22, 124
+# Room for the numbers of the scale, in pixels: the style sheet keeps it free at the left of each plot.
+GUTTER = 8
+# Fewer points are no course that a line could show.
+FEWEST_FOR_A_LINE = 3
 LONGEST_TIMELINE = 14 * 24
 
 
@@ -80,11 +84,13 @@ def _fine_ceiling(value: float) -> float:
 
 
 def _grid(ceiling: float) -> SafeString:
+    """Lines at nothing, half and the whole, with their numbers in the gutter."""
     lines = [(BASE - (BASE - TOP) * part / 2, _amount(ceiling * part / 2)) for part in (0, 1, 2)]
     return format_html_join(
         "",
-        '<line class="axis-line" x1="0" y1="{0}" x2="100%" y2="{0}"/><text x="0" y="{1}">{2}</text>',
-        ((f"{y:.0f}", f"{y - 4:.0f}", text) for y, text in lines),
+        '<line class="axis-line" x1="0" y1="{0}" x2="100%" y2="{0}"/>'
+        '<text x="-{1}" y="{2}" text-anchor="end">{3}</text>',
+        ((f"{y:.0f}", GUTTER, f"{y + 4:.0f}", text) for y, text in lines),
     )
 
 
@@ -95,13 +101,14 @@ def _plot(label: str, content: SafeString) -> SafeString:
 
 
 def answers_an_hour(timeline: Sequence[Sequence]) -> SafeString:
-    """A line over the hours with the axis below; an empty string where there is nothing to draw."""
+    """A line over the hours with the axis below, columns of one or two; an empty string where there is none."""
     hours = [(hour, float(answers)) for hour, answers in filled_hours(timeline)]
     return curve(hours, "Answers an hour", "in the last hour")
 
 
 def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> SafeString:
-    """A line over moments of equal distance with the axis below; an empty string where there is nothing to draw.
+    """A line over moments of equal distance with the axis below, columns of one or two; an empty string where there
+    is nothing to draw.
 
     `what` is drawn, and `last` says what the last point is, for those who hear the plot.
     """
@@ -113,12 +120,12 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Saf
         f"{what} from {points[0][0]:%-d %b %H:%M} to {points[-1][0]:%-d %b %H:%M} UTC: "
         f"most {_written(max(values))}, {last} {_written(values[-1])}."
     )
-    drawn = format_html("{}{}", _grid(ceiling), _line(values, ceiling))
-    return format_html("{}{}", _plot(label, drawn), _time_axis(points))
+    return format_html("{}{}", _plot(label, _course(values, ceiling)), _time_axis(points))
 
 
 def steps(values: Sequence[float], what: str, step: str = "step", first: float = 1) -> SafeString:
-    """A line over steps of some work, numbered from `first`; no value is negative. An empty string where there is none.
+    """A line over steps of some work, numbered from `first`, columns of one or two; an empty string where there is
+    none. No value is negative.
 
     `step` is what one of them is called, such as "iteration".
     """
@@ -126,17 +133,34 @@ def steps(values: Sequence[float], what: str, step: str = "step", first: float =
         return SafeString("")
     ceiling = _fine_ceiling(max(values))
     label = f"{what} over {len(values):,} {step}s: first {_amount(values[0])}, last {_amount(values[-1])}."
-    ends = [f"{step} {number:,.0f}" for number in (first, first + len(values) - 1)]
-    axis = format_html('<div class="axis"><span>{}</span><span>{}</span></div>', *ends)
-    drawn = format_html("{}{}", _grid(ceiling), _line(values, ceiling))
-    return format_html("{}{}", _plot(label, drawn), axis)
+    ends = dict.fromkeys(f"{step} {number:,.0f}" for number in (first, first + len(values) - 1))
+    marks = format_html_join("", "<span>{}</span>", ((end,) for end in ends))
+    return format_html("{}{}", _plot(label, _course(values, ceiling)), _axis(marks, len(values)))
+
+
+def _course(values: Sequence[float], ceiling: float) -> SafeString:
+    drawn = (_columns if len(values) < FEWEST_FOR_A_LINE else _line)(values, ceiling)
+    return format_html("{}{}", _grid(ceiling), drawn)
+
+
+def _columns(values: Sequence[float], ceiling: float) -> SafeString:
+    """Each value in the middle of its part of the width, with its number above."""
+    part = 100 / len(values)
+    rows = [
+        (f"{(index + 0.5) * part:.1f}", BASE - (BASE - TOP) * value / ceiling, _amount(value))
+        for index, value in enumerate(values)
+    ]
+    return format_html_join(
+        "",
+        '<rect class="fill-accent" x="{0}%" transform="translate(-20)" y="{1}" width="40" height="{2}"/>'
+        '<text x="{0}%" y="{3}" text-anchor="middle">{4}</text>',
+        ((x, f"{top:.1f}", f"{BASE - top:.1f}", f"{top - 5:.1f}", text) for x, top, text in rows),
+    )
 
 
 def _line(values: Sequence[float], ceiling: float) -> SafeString:
-    step = 1000 / max(len(values) - 1, 1)
+    step = 1000 / (len(values) - 1)
     places = [(index * step, 100 - 100 * value / ceiling) for index, value in enumerate(values)]
-    if len(places) == 1:
-        places.append((1000.0, places[0][1]))
     return format_html(
         '<svg x="0" y="{}" width="100%" height="{}" viewBox="0 0 1000 100" preserveAspectRatio="none"'
         ' overflow="visible">'
@@ -161,7 +185,12 @@ def _time_axis(points: Sequence[tuple[datetime, float]]) -> SafeString:
     times = format_html_join(
         "", '<time datetime="{}">{}</time>', ((at.isoformat(), f"{at:%a %H:%M} UTC") for at in shown)
     )
-    return format_html('<div class="axis">{}</div>', times)
+    return _axis(times, len(moments))
+
+
+def _axis(marks: SafeString, points: int) -> SafeString:
+    few = " few" if points < FEWEST_FOR_A_LINE else ""
+    return format_html('<div class="axis{}">{}</div>', few, marks)
 
 
 def workers_by_accuracy(counts: Sequence[int], floor: float | None, crowd: float | None) -> SafeString:

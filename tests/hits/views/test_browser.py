@@ -142,6 +142,37 @@ def test_times_are_shown_in_the_viewers_zone_also_after_a_swap(world: World, ope
     assert "UTC" not in page.locator("#funnel time").inner_text()
 
 
+OVERLAPPING = """plot => {
+  const boxes = selector => [...plot.querySelectorAll(selector)].map(one => one.getBoundingClientRect());
+  const drawn = boxes("polyline, rect"), names = boxes("text:not([class])");
+  return names.filter(n => drawn.some(d => d.left < n.right - 0.5 && n.left < d.right - 0.5
+    && d.top < n.bottom - 0.5 && n.top < d.bottom - 0.5)).length;
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_nothing_is_drawn_over_the_numbers_of_a_chart(world: World, opened: Opener, width: int) -> None:
+    hours = [[f"2026-11-20T{hour:02d}:00:00+00:00", 7000 + hour] for hour in range(24)]
+    for known in (hours[:1], hours[:2], hours[:3], hours):
+        StageSummary.objects.filter(stage=world.stage).update(timeline=known, histogram=[2] * 20)
+        page = opened(world.url("stage"), width)
+        charts = page.locator("svg.plot")
+        assert charts.count() == 2
+        assert [chart.evaluate(OVERLAPPING) for chart in charts.all()] == [0, 0]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_card_is_as_tall_as_what_it_holds(world: World, opened: Opener) -> None:
+    """Beside a tall one too; the space below the last line is the card's own padding."""
+    page = opened(world.url("stage"))
+    page.get_by_text("What $0.05 would cost").click()
+    slack = page.locator(".two > .card, .three > .card").evaluate_all(
+        """cards => cards.map(card => card.getBoundingClientRect().bottom
+           - Math.max(...[...card.children].map(child => child.getBoundingClientRect().bottom)))"""
+    )
+    assert len(slack) == 5 and max(slack) <= 20, slack
+
+
 def test_the_release_page_of_a_small_project_fetches_its_preview(world: World, opened: Opener) -> None:
     StageSummary.objects.filter(stage=world.stage).update(items=400)
     page = opened(world.url("releases"))

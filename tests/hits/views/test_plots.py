@@ -66,10 +66,34 @@ def test_the_rate_plot_says_its_peak_and_its_end_in_words() -> None:
     assert "last hour 60" in label
 
 
-def test_one_hour_is_drawn_as_a_level_line() -> None:
-    line = next(_parts(plots.answers_an_hour([["2026-11-19T10:00:00+00:00", 4]])).iter("polyline"))
-    (_, y1), (_, y2) = (point.split(",") for point in (line.get("points") or "").split())
-    assert y1 == y2
+HOURS = [["2026-11-19T10:00:00+00:00", 4], ["2026-11-19T11:00:00+00:00", 1]]
+
+
+def _texts(markup: str) -> list[str]:
+    return [str(text.text) for text in _parts(markup).iter("text")]
+
+
+@pytest.mark.parametrize("hours", [1, 2])
+def test_one_and_two_hours_are_columns_with_their_numbers_and_no_line(hours: int) -> None:
+    markup = plots.answers_an_hour(HOURS[:hours])
+    assert not list(_parts(markup).iter("polyline"))
+    columns = list(_parts(markup).iter("rect"))
+    assert len(columns) == hours
+    assert _texts(markup)[-hours:] == ["4", "1"][:hours]
+    heights = [float(rect.get("height", "")) for rect in columns]
+    assert heights[-1] == pytest.approx(heights[0] * (0.25 if hours == 2 else 1))
+
+
+def test_one_and_two_steps_of_a_computation_are_columns_too() -> None:
+    for values in ([0.5], [0.5, 0.25]):
+        parts = _parts(plots.steps(values, "Loss"))
+        assert (len(list(parts.iter("rect"))), list(parts.iter("polyline"))) == (len(values), [])
+
+
+def test_three_hours_are_a_line() -> None:
+    markup = plots.answers_an_hour([*HOURS, ["2026-11-19T12:00:00+00:00", 2]])
+    (line,) = _parts(markup).iter("polyline")
+    assert len((line.get("points") or "").split()) == 3
 
 
 def test_without_answers_there_is_no_plot() -> None:
