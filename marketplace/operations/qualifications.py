@@ -13,11 +13,8 @@ Parameters = dict[str, Any]
 
 
 def _test(parameters: Parameters) -> NewTest | None:
-    """The test that the call gives; its key and duration mean nothing without it."""
+    """The test that the call gives; None when it gives none."""
     if "Test" not in parameters:
-        for name in ("AnswerKey", "TestDurationInSeconds"):
-            if name in parameters:
-                raise ParameterValidationError(f"{name} needs the Test that it belongs to, in the same call.")
         return None
     if "TestDurationInSeconds" not in parameters:
         raise ParameterValidationError("A Test needs TestDurationInSeconds.")
@@ -28,8 +25,19 @@ def _shaped(call: Call, kind: QualificationType) -> Parameters:
     return {"QualificationType": shapes.qualification_type(kind, call.requester)}
 
 
+def _check_without_test(parameters: Parameters) -> None:
+    """A new type without a test may bring a duration: some programs always send one. It means nothing then."""
+    if "Test" in parameters:
+        return
+    if "AnswerKey" in parameters:
+        raise ParameterValidationError("AnswerKey needs the Test that it belongs to, in the same call.")
+    if "TestDurationInSeconds" in parameters:
+        qualifications.check_test_seconds(parameters["TestDurationInSeconds"])
+
+
 @operation("CreateQualificationType")
 def create_qualification_type(call: Call, parameters: Parameters) -> Parameters:
+    _check_without_test(parameters)
     kind = qualifications.create_type(
         call.requester,
         name=parameters["Name"],
@@ -57,6 +65,8 @@ def update_qualification_type(call: Call, parameters: Parameters) -> Parameters:
         auto_granted_value=parameters.get("AutoGrantedValue"),
         retry_delay_seconds=parameters.get("RetryDelayInSeconds"),
         test=_test(parameters),
+        test_seconds=parameters.get("TestDurationInSeconds"),
+        answer_key=parameters.get("AnswerKey"),
     )
     return _shaped(call, kind)
 

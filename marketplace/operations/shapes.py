@@ -35,17 +35,12 @@ def hit(row: Hit, now: datetime) -> dict[str, Any]:
         "Expiration": row.expires_at,
         "AssignmentDurationInSeconds": kind.assignment_duration_seconds,
         "RequesterAnnotation": row.requester_annotation or None,
-        "QualificationRequirements": [_requirement(each) for each in kind.requirements],
+        "QualificationRequirements": kind.requirements,
         "HITReviewStatus": row.review_status,
         "NumberOfAssignmentsPending": row.pending,
         "NumberOfAssignmentsAvailable": row.available,
         "NumberOfAssignmentsCompleted": row.completed,
     }
-
-
-def _requirement(stored: dict[str, Any]) -> dict[str, Any]:
-    """Without the older of two members that must not be sent together: programs copy a HIT from its answer."""
-    return {name: value for name, value in stored.items() if name != "RequiredToPreview"}
 
 
 def assignment(row: Assignment) -> dict[str, Any]:

@@ -86,11 +86,12 @@ def _normalise_one(given: Mapping[str, Any]) -> Requirement:
     type_id, comparator = given["QualificationTypeId"], given["Comparator"]
     numbers, places = given.get("IntegerValues") or [], given.get("LocaleValues") or []
     _check_values(type_id, comparator, numbers, places)
-    if "ActionsGuarded" in given and "RequiredToPreview" in given:
-        raise ParameterValidationError(
-            "Give ActionsGuarded or the older RequiredToPreview, not both, in a QualificationRequirement."
-        )
     guarded = given.get("ActionsGuarded", PREVIEW if given.get("RequiredToPreview") else ACCEPT)
+    if given.get("RequiredToPreview", guarded != ACCEPT) != (guarded != ACCEPT):
+        raise ParameterValidationError(
+            f"RequiredToPreview and ActionsGuarded contradict each other in the requirement for {type_id}: "
+            f"{ACCEPT} lets everybody preview, {PREVIEW} and {DISCOVER} do not. Leave RequiredToPreview out."
+        )
     normal: Requirement = {"QualificationTypeId": type_id, "Comparator": comparator}
     if numbers:
         normal["IntegerValues"] = list(numbers)

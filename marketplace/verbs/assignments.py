@@ -305,8 +305,8 @@ def _approve_rejected(assignment: Assignment, now: datetime, feedback: str | Non
 
 
 def reject(requester: Requester, assignment_id: str, now: datetime, feedback: str) -> Assignment:
-    """Refuse to pay for an answer, with a reason for the worker; what was held for it is released."""
-    limits.check_length("RequesterFeedback", feedback, limits.FEEDBACK, blank=False)
+    """Refuse to pay for an answer; what was held for it is released. `feedback` goes to the worker and may be empty."""
+    limits.check_length("RequesterFeedback", feedback, limits.FEEDBACK)
     with transaction.atomic():
         assignment = _lock_for_requester(requester, assignment_id)
         if assignment.status != _Status.SUBMITTED:

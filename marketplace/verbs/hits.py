@@ -249,14 +249,16 @@ def set_expiration(requester: Requester, hit_id: str, expire_at: datetime, now: 
     """Move the end of a HIT, either way; a time that has passed ends it now.
 
     Whoever has accepted keeps the time to finish. Asking again for the time that a HIT already
-    has raises TokenAlreadyProcessed, as the real service did.
+    has raises TokenAlreadyProcessed, as the real service did. A deleted HIT stays as it is: programs
+    that clean up end a HIT twice.
     """
     latest = now + timedelta(seconds=limits.LIFETIME_SECONDS[1])
     if expire_at > latest:
         raise ParameterValidationError(f"ExpireAt is out of range: at most {latest:%Y-%m-%dT%H:%M:%SZ} is allowed.")
     with transaction.atomic():
         hit = _lock(requester, hit_id, now)
-        _refuse_disposed(hit, now)
+        if hit.disposed_at is not None:
+            return hit
         if expire_at > now and expire_at == hit.expires_at:
             raise TokenAlreadyProcessed(f"{hit_id}{expire_at:%a %b %d %H:%M:%S UTC %Y}")
         longer = expire_at > max(now, hit.expires_at)

@@ -80,7 +80,7 @@ def create_type(
     limits.check_length("Description", description, limits.DESCRIPTION, blank=False)
     limits.check_length("Keywords", keywords, limits.KEYWORDS)
     _check_retry_delay(retry_delay_seconds)
-    _check_automatic(auto_granted, auto_granted_value, test is not None)
+    _check_automatic(auto_granted, test is not None)
     if test is not None:
         _check_test(test)
     try:
@@ -111,16 +111,18 @@ def _check_retry_delay(seconds: int | None) -> None:
         limits.check_range("RetryDelayInSeconds", seconds, limits.RETRY_DELAY_SECONDS)
 
 
-def _check_automatic(automatic: bool, value: int | None, tested: bool) -> None:
-    if value is not None and not automatic:
-        raise ParameterValidationError("AutoGrantedValue needs AutoGranted.")
+def _check_automatic(automatic: bool, tested: bool) -> None:
     if automatic and tested:
         raise ParameterValidationError("A QualificationType with a Test cannot be AutoGranted.")
 
 
+def check_test_seconds(seconds: int) -> None:
+    limits.check_range("TestDurationInSeconds", seconds, limits.TEST_SECONDS)
+
+
 def _check_test(test: NewTest) -> None:
     """Everything about a test that can be wrong, before anything is written."""
-    limits.check_range("TestDurationInSeconds", test.seconds, limits.TEST_SECONDS)
+    check_test_seconds(test.seconds)
     form = parse_form(test.questions, "Test")
     if test.answer_key:
         check_fits(parse_answer_key(test.answer_key), form)
@@ -148,8 +150,10 @@ def update_type(
     auto_granted_value: int | None = None,
     retry_delay_seconds: int | None = None,
     test: NewTest | None = None,
+    test_seconds: int | None = None,
+    answer_key: str | None = None,
 ) -> QualificationType:
-    """Change what is given and leave the rest.
+    """Change what is given and leave the rest; `test_seconds` and `answer_key` alone are for the test that is there.
 
     Requests that wait keep the test that was answered, and a test that somebody is taking goes on as it began.
     """
@@ -159,10 +163,11 @@ def update_type(
     with transaction.atomic():
         kind = owned_type(requester, type_id, lock=True)
         automatic = kind.auto_granted if auto_granted is None else auto_granted
-        _check_automatic(automatic, auto_granted_value, test is not None or kind.test_id is not None)
-        if test is not None:
-            _check_test(test)
-            _set_test(kind, test, now)
+        _check_automatic(automatic, test is not None or kind.test_id is not None)
+        edition = test or _next_edition(kind, test_seconds, answer_key)
+        if edition is not None:
+            _check_test(edition)
+            _set_test(kind, edition, now)
         kind.description = kind.description if description is None else description
         kind.status = kind.status if status is None else status
         if retry_delay_seconds is not None:
@@ -173,8 +178,26 @@ def update_type(
     return kind
 
 
+def _next_edition(kind: QualificationType, seconds: int | None, answer_key: str | None) -> NewTest | None:
+    """The type's test with another duration or key; None when neither is given, or there is no test to change."""
+    if seconds is not None:
+        check_test_seconds(seconds)
+    before = kind.test
+    if before is None:
+        if answer_key is not None:
+            raise ParameterValidationError("AnswerKey needs a Test: this QualificationType has none.")
+        return None
+    if seconds is None and answer_key is None:
+        return None
+    return NewTest(
+        before.questions,
+        before.duration_seconds if seconds is None else seconds,
+        before.answer_key if answer_key is None else answer_key,
+    )
+
+
 def _automatic_value(automatic: bool, given: int | None, before: int | None = None) -> int | None:
-    """The value that is granted without asking; 1 when nobody has said."""
+    """The value that is granted without asking; 1 when nobody has said. None when nothing is granted so."""
     if not automatic:
         return None
     return next((value for value in (given, before) if value is not None), 1)

@@ -87,7 +87,7 @@ def _binary(reader: Reader, element: Element) -> Block:
     media = reader.word(mime["Type"])
     if media not in _MEDIA:
         raise fault(f"The Type of a Binary is '{media[:40]}'; expected {', '.join(_MEDIA)}.")
-    url = https_address(reader.word(parts["DataURL"]), "DataURL")
+    url = web_address(reader.word(parts["DataURL"]), "DataURL")
     return Block("image" if media == "image" else "link", text=reader.text(parts["AltText"]), url=url)
 
 
@@ -112,15 +112,16 @@ _READERS = {
 }
 
 
-def https_address(url: str, name: str) -> str:
-    """An address with https and a host. Raises ParameterValidationError."""
+def web_address(url: str, name: str) -> str:
+    """An address with https or http and a host. Raises ParameterValidationError."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
     except ValueError:
         host = None
-    if host is None or parts.scheme != "https" or any(char.isspace() or ord(char) < 32 for char in url):
-        raise fault(f"{name} is '{url[:80]}'; it must be a whole address that starts with https://.")
+    whole = host is not None and parts.scheme in ("https", "http")
+    if not whole or any(char.isspace() or ord(char) < 32 for char in url):
+        raise fault(f"{name} is '{url[:80]}'; it must be a whole address that starts with https:// or http://.")
     return url
 
 
@@ -168,6 +169,6 @@ def _attribute(tag: str, name: str, value: str) -> str:
         raise fault(f"The attribute {name[:40]} of <{tag}> is not allowed in a <FormattedContent>.")
     if name in _DROPPED:
         return ""
-    if name == "src" or (name in _ADDRESSES and not value.startswith("http://")):
-        https_address(value, f"The {name} of <{tag}>")
+    if name in _ADDRESSES:
+        web_address(value, f"The {name} of <{tag}>")
     return f' {name}="{show_text(value)}"'

@@ -53,7 +53,8 @@ def fill_layout(html: str, values: Mapping[str, str]) -> str:
     """The page with every placeholder replaced by its value, so that a browser shows exactly the value.
 
     In text and attributes it is escaped as HTML, in scripts as inside a JavaScript string. Raises
-    ParameterValidationError when a value is missing, is not asked for, or is an address that would run a script.
+    ParameterValidationError when a value is missing, or is an address that would run a script. Values that the page
+    has no place for are passed over: scripts send every column of their file.
     """
     found = list(_placeholders(html))
     _compare([placeholder.name for placeholder in found], values)
@@ -82,11 +83,8 @@ def _compare(wanted: list[str], values: Mapping[str, str]) -> None:
     missing = [name for name in dict.fromkeys(wanted) if name not in values]
     if missing:
         raise ParameterValidationError(f"The layout needs HITLayoutParameters that are missing: {', '.join(missing)}.")
-    unknown = [name for name in values if name not in wanted]
-    if unknown:
-        raise ParameterValidationError(f"The layout has no placeholder for: {', '.join(unknown)}.")
-    for name, value in values.items():
-        if _CANNOT_BE_SHOWN.search(value):
+    for name in dict.fromkeys(wanted):
+        if _CANNOT_BE_SHOWN.search(values[name]):
             raise ParameterValidationError(f"The value of {name} has a character that cannot be shown.")
 
 

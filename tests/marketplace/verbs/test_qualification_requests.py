@@ -174,6 +174,20 @@ def test_granting_directly_leaves_the_request_open(
     assert Message.objects.filter(worker=worker).count() == 2
 
 
+def test_the_time_of_a_running_test_stays_when_the_type_gets_another(
+    make_type: Any, worker: Worker, requester: Requester, now: datetime
+) -> None:
+    kind = make_type(test=GRADED)
+    begun = ask(kind, worker, now)
+    updated = qualifications.update_type(requester, kind.qualification_type_id, now, test_seconds=60)
+    assert updated.test == kind.tests.get(duration_seconds=60)
+    assert (updated.test.questions, updated.test.answer_key) == (GRADED.questions, GRADED.answer_key)
+    assert begun.deadline == now + timedelta(seconds=GRADED.seconds)
+    again = ask(kind, worker, now)
+    assert again.pk == begun.pk and again.deadline == begun.deadline
+    assert qualification_requests.answer_test(begun, RIGHT, now + timedelta(seconds=90)).integer_value == 100
+
+
 def test_an_update_leaves_running_tests_as_they_began(
     make_type: Any, worker: Worker, requester: Requester, now: datetime
 ) -> None:
@@ -191,7 +205,8 @@ def test_an_update_leaves_running_tests_as_they_began(
     ("change", "words"),
     [
         ({"auto_granted": True}, "cannot be AutoGranted"),
-        ({"auto_granted_value": 5}, "needs AutoGranted"),
+        ({"test_seconds": 0}, "out of range"),
+        ({"answer_key": key(question("other", {"A": 1}))}, "does not ask"),
         ({"description": " "}, "blank"),
         ({"retry_delay_seconds": 10**9}, "out of range"),
         ({"test": NewTest(form(move="CD"), 0)}, "TestDurationInSeconds"),

@@ -107,7 +107,7 @@ REQUIREMENTS = [
     ("a country of three letters", [locale("In", ["USA"])], V, "countr"),
     ("a comparator of fancy", [requirement(Comparator="Fuzzy")], V, "enum value set"),
     ("eleven requirements", [requirement(IntegerValues=[i]) for i in range(11)], P, "at most 10"),
-    ("both spellings of the guard", [requirement(RequiredToPreview=True, ActionsGuarded="Accept")], P, "not both"),
+    ("guards that disagree", [requirement(RequiredToPreview=True, ActionsGuarded="Accept")], P, "contradict"),
 ]
 
 
@@ -188,7 +188,8 @@ def test_texts_come_back_as_they_were_sent(client: Client) -> None:
         ("ListHITs", {"NextToken": "foreign"}, R, "InvalidParameterValue"),
         ("ListAssignmentsForHIT", {"HITId": "3A", "AssignmentStatuses": ["Bogus"]}, V, "enum value set"),
         ("ApproveAssignment", {"AssignmentId": "3NONE"}, R, "AssignmentDoesNotExist"),
-        ("RejectAssignment", {"AssignmentId": "3A", "RequesterFeedback": " "}, P, "blank"),
+        ("RejectAssignment", {"AssignmentId": "3A", "RequesterFeedback": None}, V, "must not be null"),
+        ("RejectAssignment", {"AssignmentId": "3A", "RequesterFeedback": "x" * 1025}, P, "at most 1024"),
         ("GetAssignment", {"AssignmentId": "3NONE"}, R, "Assignment 3NONE does not exist."),
         ("UpdateExpirationForHIT", {"HITId": "3NONE", "ExpireAt": 0}, R, "HITDoesNotExist"),
         ("UpdateExpirationForHIT", {"HITId": "3NONE", "ExpireAt": 9e9}, P, "out of range"),
@@ -218,7 +219,8 @@ def test_messages_of_refusals_end_with_the_time(client: Client, settings: Any) -
         ({"Test": "<x/>", "TestDurationInSeconds": 60, "AutoGranted": True}, "cannot be AutoGranted"),
         ({"Test": "<x/>", "TestDurationInSeconds": 60}, "error parsing the XML"),
         ({"Name": ""}, "blank"),
-        ({"AutoGrantedValue": 3}, "needs AutoGranted"),
+        ({"AnswerKey": "<x/>"}, "needs the Test"),
+        ({"TestDurationInSeconds": 0}, "out of range"),
         ({"RetryDelayInSeconds": -1}, "out of range"),
     ],
 )

@@ -261,7 +261,6 @@ def test_answers_about_a_hit_and_its_workers_are_in_their_shapes(mturk: Any, wor
     mturk.list_reviewable_hits()
     mturk.update_hit_review_status(HITId=hit_id)
     hit = mturk.get_hit(HITId=hit_id)["HIT"]
-    del requirement["RequiredToPreview"]
     assert hit["QualificationRequirements"] == [requirement | {"ActionsGuarded": "PreviewAndAccept"}]
     mturk.list_hits()
     mturk.delete_hit(HITId=hit_id)

@@ -61,7 +61,7 @@ def test_an_update_changes_what_it_names(mturk: Any, mallory: Any) -> None:
 
 CONTRADICTIONS: list[dict[str, Any]] = [
     {"AnswerKey": KEY},
-    {"TestDurationInSeconds": 60},
+    {"TestDurationInSeconds": 0},
     {"Test": TEST},
     {"Test": TEST, "TestDurationInSeconds": 0},
     {"Test": TEST, "TestDurationInSeconds": 60, "AutoGranted": True},
