@@ -53,6 +53,9 @@ CROWD_ELEMENTS = frozenset(
 )
 _OUR_SCRIPTS = ("externalHIT_v1.js", "crowd-html-elements.js")
 _SUBMIT_PATH = "/mturk/externalsubmit"
+# Attributes that name files and pages.
+_FILES = ("src", "href", "poster", "data")
+_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
@@ -154,8 +157,9 @@ class Surroundings:
 def fit_into_frame(html: str, around: Surroundings) -> str:
     """The page with its submit addresses, its assignmentId and workerId, and Amazon's scripts exchanged for ours.
 
-    Everything else stays as it was written. A script of ours comes first: it does the same for forms that
-    scripts make, and switches submitting off in a preview.
+    Addresses without a scheme (`//host/file`) get https: they were written for a site that had it. Everything else
+    stays as it was written. A script of ours comes first: it does the same for forms that scripts make, and switches
+    submitting off in a preview.
     """
     page = Page(html)
     changes = Changes(html)
@@ -171,6 +175,7 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
             changes.set(tag, "formaction", around.submit_url)
         elif tag.name == "script":
             _exchange_script(changes, tag, around)
+        _give_scheme(changes, tag)
         if tag.name == "input" and tag.value("name") in ours:
             changes.set(tag, "value", ours[tag.value("name")])
     changes.replace(page.top, page.top, _first_script(around))
@@ -191,12 +196,30 @@ def _hidden(name: str, value: str) -> str:
 
 
 def _exchange_script(changes: Changes, tag: Tag, around: Surroundings) -> None:
-    ours = _our_name(tag.value("src").partition("?")[0].rpartition("/")[2])
+    ours = _script_of_ours(tag)
     if ours:
         changes.set(tag, "src", around.scripts + ours)
         # They belong to the file that was meant.
         changes.drop(tag, "integrity")
         changes.drop(tag, "crossorigin")
+
+
+def _script_of_ours(tag: Tag) -> str:
+    return _our_name(tag.value("src").partition("?")[0].rpartition("/")[2]) if tag.name == "script" else ""
+
+
+def _give_scheme(changes: Changes, tag: Tag) -> None:
+    for name in _FILES:
+        address = tag.value(name).strip()
+        if address.startswith("//") and not _is_here(address) and not _script_of_ours(tag):
+            changes.set(tag, name, f"https:{address}")
+
+
+def _is_here(address: str) -> bool:
+    try:
+        return urlsplit(address).hostname in _THIS_MACHINE
+    except ValueError:
+        return False
 
 
 def _first_script(around: Surroundings) -> str:

@@ -80,7 +80,7 @@ def _own_page(request: HttpRequest, html: str, assignment_id: str, worker_id: st
     scripts = request.build_absolute_uri(static("frames/"))
     page = fit_into_frame(html, Surroundings(_submit_url(), assignment_id, scripts, worker_id))
     response = HttpResponse(page)
-    anything = f"https: data: blob: {frames.origin()} {_plain_hosts()}".strip()
+    anything = f"{' '.join(frames.file_sources())} data: blob: {frames.origin()} {_plain_hosts()}".strip()
     return _guarded(
         response,
         f"default-src {anything} 'unsafe-inline' 'unsafe-eval'",
@@ -117,7 +117,7 @@ def _form(
         response,
         "default-src 'none'",
         f"style-src {request.scheme}://{request.get_host()}",
-        "img-src https:",
+        f"img-src {' '.join(frames.file_sources())}",
         f"form-action {_submit_url()}",
         f"sandbox {SANDBOX}",
     )

@@ -24,7 +24,7 @@ from marketplace.site import qualification_queries as reading
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import kept_query, page_of, problem, show
 from marketplace.site.words import warn_at
-from marketplace.verbs import clock, qualification_requests
+from marketplace.verbs import clock, frames, qualification_requests
 
 _SECTION = "qualifications"
 _Status = QualificationRequest.Status
@@ -104,7 +104,7 @@ def ask(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
 
 
 # A requester's pictures come from where the requester keeps them, as they do in a task.
-@csp_update({"img-src": ["https:"]})  # type: ignore[arg-type]
+@csp_update({"img-src": list(frames.file_sources())})  # type: ignore[arg-type]
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @worker_required

@@ -73,6 +73,20 @@ def test_the_policy_lets_only_the_site_frame_it_and_only_the_site_take_answers(
         assert policy["default-src"] == "'none'" and "script-src" not in policy
 
 
+@pytest.mark.parametrize("xml", [PAGE, FORM])
+@pytest.mark.parametrize(("site", "plain"), [("http://127.0.0.1:8001", True), ("https://crowd.example.org", False)])
+def test_files_come_by_plain_http_only_where_the_site_does(
+    hold: Callable[[str], Assignment], worker: Worker, settings: Any, xml: str, site: str, plain: bool
+) -> None:
+    held = hold(xml)
+    settings.MARKETPLACE_PUBLIC_URL = site
+    settings.MARKETPLACE_FRAMES_URL = "http://localhost:8001" if plain else "https://localhost:8001"
+    answer = FRAMES.get(path_of(frames.work_frame(held, worker).url))
+    policy = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+    sources = policy["default-src" if xml == PAGE else "img-src"].split()
+    assert ("http:" in sources, "https:" in sources) == (plain, True)
+
+
 def test_a_page_elsewhere_keeps_its_own_origin(held: Assignment, worker: Worker) -> None:
     frame = frames.work_frame(held, worker)
     assert "allow-same-origin" in frame.sandbox and frame.url.startswith("https://tasks.example.org/")

@@ -13,7 +13,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from lxml import etree
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Frame, Page, Route, expect
 
 from marketplace.models import Assignment, Hit, HitType, Requester, Worker
 from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
@@ -367,3 +367,18 @@ def test_forms_can_be_read_by_everybody(show: Callable[..., Frame], page: Page, 
         assert frame.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         # In the frame itself: run on the page, the rules would stop at its border.
         assert violations(frame) == []
+
+
+def test_scripts_that_are_named_by_http_or_without_a_scheme_run(show: Callable[..., Frame], page: Page) -> None:
+    """As old pages name them; the site itself is on plain http here."""
+    asked: list[str] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(body="window.ran = (window.ran || 0) + 1", content_type="text/javascript")
+
+    page.route(re.compile(r"cdn\.example\.org"), answer)
+    head = "<script src='//cdn.example.org/a.js'></script><script src='http://cdn.example.org/b.js'></script>"
+    frame = show(html_xml(FORM, head))
+    assert frame.evaluate("window.ran") == 2
+    assert set(asked) == {"https://cdn.example.org/a.js", "http://cdn.example.org/b.js"}

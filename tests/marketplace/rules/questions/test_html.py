@@ -111,6 +111,18 @@ def test_a_page_in_hand_says_whose_it_is() -> None:
     assert own.count('value="AWALTER"') == 1
 
 
+def test_addresses_without_a_scheme_get_https() -> None:
+    page = fit_into_frame(
+        "<script src='//ajax.example.org/jquery.js?a&amp;b'></script><link rel=stylesheet href=//cdn.example.org/x.css>"
+        "<img src=' //img.example.org/x.png'><a href='/help'>x</a><script src='//localhost:9/x.js'></script>"
+        "<script>s.src = '//later.example.org/x.js'</script>",
+        AROUND,
+    )
+    assert 'src="https://ajax.example.org/jquery.js?a&amp;b"' in page
+    assert 'href="https://cdn.example.org/x.css"' in page and 'src="https://img.example.org/x.png"' in page
+    assert "href='/help'" in page and "src='//localhost:9/x.js'" in page and "= '//later.example.org/x.js'" in page
+
+
 def test_a_form_that_goes_elsewhere_is_left_alone() -> None:
     form = "<form action='https://own.example/save'><input name=a></form>"
     assert fit_into_frame(form, AROUND).endswith(form)
