@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.db.models import F, FloatField, QuerySet
 from django.db.models.functions import Cast
@@ -24,21 +26,28 @@ def _back(stage: Stage) -> HttpResponse:
 
 @for_stage(PAGE)
 def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
-    proposals = blocking.proposals(stage)
     tests = qualification_tests.of_stage(stage)
+    moving = _moving(stage)
     context = {
-        **frame(stage),
-        **overview.figures(stage),
+        **moving,
         **_workers(request, stage),
         "fed_by": "" if stage.summary.items else overview.feeders(stage.project).get(stage.key, ""),
-        "proposals": proposals,
-        "proposed": {found.worker for found in proposals},
+        "proposed": {found.worker for found in moving["proposals"]},
         "requirements": words.requirements(stage.requirements),
-        "held_up": overview.held_up(stage),
         **tests,
         **grants.of_stage(stage, tests["tests_required"]),
     }
     return render(request, "stage/detail.html", context)
+
+
+def _moving(stage: Stage) -> dict[str, Any]:
+    """What changes on the page while something is published: head, stages, figures, what needs the lead."""
+    return {
+        **frame(stage),
+        **overview.figures(stage),
+        "proposals": blocking.proposals(stage),
+        "held_up": overview.held_up(stage),
+    }
 
 
 def frame(stage: Stage) -> dict[str, object]:
@@ -90,8 +99,7 @@ def _sorted(stats: QuerySet[WorkerStat], order: str) -> QuerySet[WorkerStat]:
 
 @for_stage(PAGE)
 def progress(request: HttpRequest, stage: Stage) -> HttpResponse:
-    context = {"project": stage.project, "stage": stage, **overview.progress(stage), "polled": True}
-    return render(request, "stage/_progress.html", context)
+    return render(request, "stage/_progress.html", {**_moving(stage), "polled": True})
 
 
 @for_stage(VERB)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -125,10 +126,18 @@ def test_progress_moves_by_itself_and_the_figures_with_it(world: World, opened: 
     Batch.objects.filter(pk=batch.pk).update(state=Batch.State.PUBLISHING)
     page = opened(world.url("stage"))
     expect(page.locator("#progress")).to_contain_text("412 of 6,160")
-    StageSummary.objects.filter(stage=world.stage).update(published=24_400)
+    expect(page.locator("#stage-head")).to_contain_text("Publish 6,160 more")
+    page.locator("#pause").focus()
+    StageSummary.objects.filter(stage=world.stage).update(published=24_400, waiting=0, answered=15_904)
+    make.ledger_entry(world.stage, reserved=Decimal(0), paid=Decimal("1.25"))
     Batch.objects.filter(pk=batch.pk).update(done=6_160, state=Batch.State.PUBLISHED)
     expect(page.locator("#progress")).to_contain_text("6,160 of 6,160")
     expect(page.locator("#funnel")).to_contain_text("24,400")
+    expect(page.locator("#stage-head")).not_to_contain_text("Publish")
+    expect(page.get_by_role("navigation", name="Stages")).to_contain_text("15,904 of 24,400")
+    expect(page.locator("#stage-money")).to_contain_text("paid $1.25")
+    expect(page.locator("#pause")).to_be_focused()
+    assert page.locator("[id]").evaluate_all("all => all.length === new Set(all.map(one => one.id)).size")
     assert page.locator("#progress").get_attribute("hx-trigger") is None
 
 
