@@ -60,6 +60,8 @@ if DEBUG:
     ALLOWED_HOSTS += ["localhost", "127.0.0.1"]
 CSRF_TRUSTED_ORIGINS = [env.origin(PUBLIC_URL)]
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
+# How many proxies of ours add to X-Forwarded-For: tries of signing in are counted by the address behind them.
+PROXIES = env.integer("PROXIES", 1 if env.boolean("BEHIND_PROXY") else 0, low=0, high=10)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.boolean("BEHIND_PROXY") else None
 SECURE_REFERRER_POLICY = "same-origin"
 # Both sides may run on one host name, where cookies ignore the port: the names keep them apart.
@@ -76,7 +78,6 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "annotate.apps.AnnotateConfig",
@@ -197,7 +198,9 @@ CACHES = {
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "hits.flow.api_tokens.TokensEndWithThePassword"},
 ]
+AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -221,10 +224,10 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "hits.api.tokens.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "hits.api.tokens.TokenScope"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "hits.api.errors.handle",

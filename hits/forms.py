@@ -11,9 +11,10 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
+from hits.flow.api_tokens import MOST_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
-from hits.models import Project
+from hits.models import ApiToken, Project
 
 
 class MoneyField(forms.DecimalField):
@@ -31,6 +32,12 @@ class MoneyField(forms.DecimalField):
 
 def _whole_number() -> forms.TextInput:
     return forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=60, label="Name", help_text="What uses it, such as “nightly export”.")
+    scope = forms.ChoiceField(label="It may", choices=ApiToken.Scope.choices)
+    days = forms.IntegerField(label="Days until it expires", min_value=1, max_value=MOST_DAYS, widget=_whole_number())
 
 
 class NewProjectForm(forms.Form):

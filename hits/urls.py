@@ -1,6 +1,7 @@
 from django.urls import include, path
 
 from hits.views import (
+    account,
     answers,
     calls,
     changes,
@@ -130,6 +131,10 @@ urlpatterns = [
     path("health/", health.health, name="health"),
     path("events/", events.receive, name="events"),
     path("sign-in/", signing_in.SignIn.as_view(), name="login"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.change_password, name="change-password"),
+    path("account/tokens/make/", account.make_token, name="make-token"),
+    path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke-token"),
     path("sign-out/", signing_in.SignOut.as_view(), name="logout"),
     path("api/", include("hits.api.urls")),
     path("", include(task.task_urls)),

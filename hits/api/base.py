@@ -53,6 +53,8 @@ class HeavyThrottle(UserRateThrottle):
 # Anything for a signed-in user. `heavy` names the methods that are braked harder.
 class LeadView(APIView):
     heavy: ClassVar[frozenset[str]] = frozenset()
+    # The methods that spend money or can lead to spending it: they take a token of the scope `pay`.
+    pays: ClassVar[frozenset[str]] = frozenset()
     parser_classes = [JSONParser]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -20,6 +20,7 @@ from rest_framework.views import exception_handler as rest_handler
 from hits import protocols, recipes
 from hits.api.jobs import QueueUnreachableError
 from hits.flow import (
+    api_tokens,
     blocking,
     compensating,
     computing,
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 BAD, CONFLICT, LATER = status.HTTP_400_BAD_REQUEST, status.HTTP_409_CONFLICT, status.HTTP_503_SERVICE_UNAVAILABLE
 # The first line that fits decides, so the special stands before the general.
 ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
+    (api_tokens.TooManyTokensError, CONFLICT, "too_many_tokens"),
     (BudgetExceededError, CONFLICT, "budget_exceeded"),
     (publishing.NothingToPublishError, CONFLICT, "nothing_to_publish"),
     (BalanceTooLowError, CONFLICT, "balance_too_low"),

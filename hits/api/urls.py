@@ -32,6 +32,8 @@ TEST = PROJECT + "qualification-tests/<slug:test>/"
 
 urlpatterns = [
     path("token/", account.TokenView.as_view(), name="token"),
+    path("tokens/", account.Tokens.as_view(), name="tokens"),
+    path("tokens/<int:pk>/", account.OneToken.as_view(), name="one-token"),
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(), name="docs"),
     path("recipes/", projects.Recipes.as_view(), name="recipes"),

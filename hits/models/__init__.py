@@ -1,5 +1,6 @@
 """The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
 
+from hits.models.access import ApiToken, SignInTries
 from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.changes import ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
@@ -15,6 +16,7 @@ from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
     "Account",
+    "ApiToken",
     "Assignment",
     "Batch",
     "Blob",
@@ -44,6 +46,7 @@ __all__ = [
     "Release",
     "ReleaseFile",
     "RuleEdition",
+    "SignInTries",
     "Stage",
     "StageSummary",
     "Upload",

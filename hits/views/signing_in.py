@@ -1,44 +1,34 @@
-"""Signing in and out, with a brake on guessing."""
+"""Signing in and out. Guesses are slowed down by name and by address, never on a browser that is known."""
 
 from __future__ import annotations
 
-import hashlib
+from typing import Any
 
 from django.contrib.auth import views
 from django.contrib.auth.forms import AuthenticationForm
-from django.core.cache import cache
-from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 
-ALLOWED_FAILURES = 10
-WINDOW_SECONDS = 600
-
-
-def _key(username: str) -> str:
-    """By account rather than by address: behind a proxy all leads share one."""
-    return "sign-in:" + hashlib.sha256(username.strip().lower().encode()).hexdigest()
-
-
-class BrakedForm(AuthenticationForm):
-    """Refuses an account for ten minutes after ten failures, whatever the password."""
-
-    def clean(self) -> dict:
-        key = _key(self.data.get("username", ""))
-        if cache.get(key, 0) >= ALLOWED_FAILURES:
-            raise ValidationError("Too many failed attempts for this account. Try again in ten minutes.")
-        try:
-            cleaned = super().clean()
-        except ValidationError:
-            if not cache.add(key, 1, WINDOW_SECONDS):
-                cache.incr(key)
-            raise
-        cache.delete(key)
-        return cleaned
+from hits import sign_in
 
 
 class SignIn(views.LoginView):
     template_name = "account/sign_in.html"
-    authentication_form = BrakedForm
     redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.tries = sign_in.tries(request, request.POST.get("username", ""))
+        wait = sign_in.seconds_to_wait(self.tries)
+        if not wait:
+            return super().post(request, *args, **kwargs)
+        # An unbound form: the password is not looked at.
+        context = self.get_context_data(form=AuthenticationForm(request), wait=wait)
+        return self.render_to_response(context, status=429, headers={"Retry-After": str(wait)})
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_in.succeeded(self.tries)
+        response = super().form_valid(form)
+        sign_in.remember_device(self.request, response, form.get_user().get_username())
+        return response
 
 
 class SignOut(views.LogoutView):

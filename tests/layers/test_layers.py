@@ -41,6 +41,7 @@ TOP = {
     "hits.apps",
     "hits.forms",
     "hits.management",
+    "hits.sign_in",
     "hits.tasks",
     "hits.templatetags",
     "hits.urls",

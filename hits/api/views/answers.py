@@ -78,6 +78,8 @@ class Answers(StageView):
 
 
 class Approve(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "approve",
         "Approve answers that wait; they are paid",
@@ -112,6 +114,8 @@ class Reject(StageView):
 
 
 class TakeBack(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "take_back",
         "Approve rejected answers after all; within 30 days, and before their HITs are cleared away",

@@ -104,6 +104,7 @@ class Results(ProjectView):
 
 
 class Draw(StageView):
+    pays = frozenset({"POST"})
     heavy = frozenset({"GET", "POST"})
 
     @operation(

@@ -76,6 +76,8 @@ class BonusQuote(AskingView):
 
 
 class Bonuses(AskingView):
+    pays = frozenset({"POST"})
+
     @operation(
         "bonuses_list",
         "Every bonus of the project, with its state",
@@ -167,6 +169,8 @@ class CompensationQuote(ProjectView):
 
 
 class Compensations(ProjectView):
+    pays = frozenset({"POST"})
+
     @operation(
         "compensations_list",
         "Every compensation of the project, with its state",

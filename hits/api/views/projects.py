@@ -32,6 +32,8 @@ class Recipes(LeadView):
 
 
 class Projects(LeadView):
+    pays = frozenset({"POST"})
+
     @operation(
         "projects_list",
         "Your projects",
@@ -71,6 +73,8 @@ class ProjectDetail(ProjectView):
 
 
 class Budget(ProjectView):
+    pays = frozenset({"PUT"})
+
     @operation(
         "budget_change",
         "Change the budget, a large change with `confirm`; never below what is reserved and paid",
@@ -89,6 +93,8 @@ class Budget(ProjectView):
 
 
 class Owners(ProjectView):
+    pays = frozenset({"POST"})
+
     @operation("owners_list", "Who owns the project", tag=TAG, answer=serializers.OwnerShape(many=True), refuses=[404])
     def get(self, request: Request, **address: str) -> Response:
         return self._owners()
@@ -112,6 +118,8 @@ class Owners(ProjectView):
 
 
 class Owner(ProjectView):
+    pays = frozenset({"DELETE"})
+
     @operation(
         "owners_remove",
         "Take the project from an owner; the last one stays",

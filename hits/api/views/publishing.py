@@ -40,6 +40,8 @@ class Quote(StageView):
 
 
 class Publish(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "publish",
         "Confirm a quote: reserve its money and publish its items; the same confirmation gives the same batch",
@@ -100,6 +102,8 @@ class Pause(StageView):
 
 
 class Resume(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "resume",
         "Go on where pausing stopped",

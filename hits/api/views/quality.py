@@ -36,6 +36,8 @@ class Workers(StageView):
 
 
 class CheckQuality(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "check_quality",
         "Look for workers below the floor now; blocks them where the stage says so",
@@ -66,6 +68,8 @@ class BlockProposals(StageView):
 
 
 class BlockWorkers(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "block",
         "Block workers of the proposals; their answers are bought again",

@@ -17,6 +17,8 @@ TAG = "Rules"
 
 
 class StageRule(StageView):
+    pays = frozenset({"PUT"})
+
     @operation("rule_retrieve", "The rule in force, and those before it", tag=TAG, answer=serializers.RuleShape)
     def get(self, request: Request, **address: str) -> Response:
         return Response(serializers.RuleShape(self._described()).data)
@@ -71,6 +73,8 @@ class RulePreview(StageView):
 
 
 class JudgeAgain(StageView):
+    pays = frozenset({"POST"})
+
     @operation(
         "judge_again",
         "Judge every item with answers again by the rule in force",

@@ -32,6 +32,8 @@ class Stages(ProjectView):
 
 
 class StageDetail(StageView):
+    pays = frozenset({"PATCH"})
+
     @operation("stages_retrieve", "A stage with its figures", tag=TAG, answer=serializers.StageShape, refuses=[404])
     def get(self, request: Request, **address: str) -> Response:
         return Response(serializers.StageShape(self.stage).data)

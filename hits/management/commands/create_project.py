@@ -58,9 +58,7 @@ class Command(RoomCommand):
             raise CommandError("--need goes with --answers.")
         owner = get_user_model().objects.filter(username=options["owner"], is_active=True).first()
         if owner is None:
-            raise CommandError(
-                f"There is no user {options['owner']!r}. Create one with createsuperuser or in the admin."
-            )
+            raise CommandError(f"There is no user {options['owner']!r}. Create one: manage.py create_lead NAME")
         _check_email(options["email"])
         with transaction.atomic():
             project = projects.create_project(

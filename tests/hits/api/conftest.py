@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
+from hits.flow.api_tokens import make_token
 from hits.models import Project, Stage
 from tests.hits import factories
 
 
-def signed_in(user: Any) -> APIClient:
-    """A client that sends the user's token, as a script does."""
-    token, _ = Token.objects.get_or_create(user=user)
-    return APIClient(headers={"Authorization": f"Token {token.key}"})
+def signed_in(user: Any, scope: str = "pay") -> APIClient:
+    """A client that sends a token of the user, as a script does."""
+    _, token = make_token(user, "tests", scope)
+    return APIClient(headers={"Authorization": f"Token {token}"})
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
+from hits.flow.api_tokens import make_token
 from hits.models import Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in
@@ -56,6 +57,7 @@ def world(stage: Stage) -> dict[str, Any]:
         ),
         "ledger-check": factories.ledger_check(stage.project),
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
+        "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
     }
     asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
@@ -129,6 +131,7 @@ def test_a_session_needs_the_csrf_token_for_a_verb(stage: Stage, alice: Any) -> 
 
 
 def test_reading_changes_nothing(world: dict[str, Any], api: APIClient, market) -> None:
+    api.get("/api/projects/")  # notes that the token was used
     before = _everything()
     for route, method in OWNED:
         if method == "get":

@@ -1,0 +1,68 @@
+"""A lead's own account: the password, and tokens for programs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+
+from hits import forms, sign_in
+from hits.flow import api_tokens
+from hits.models import ApiToken
+from hits.views.guard import PAGE, VERB, LeadRequest, guarded
+
+
+@guarded(PAGE)
+def account(request: LeadRequest) -> HttpResponse:
+    return _page(request)
+
+
+def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpResponse:
+    context = {
+        "tokens": ApiToken.objects.living().filter(user=request.user).order_by("-id"),
+        "token_form": forms.TokenForm(initial={"scope": ApiToken.Scope.READ, "days": api_tokens.USUAL_DAYS}),
+        "password_form": PasswordChangeForm(request.user),
+        **more,
+    }
+    return render(request, "account/account.html", context, status=status)
+
+
+@guarded(VERB)
+def make_token(request: LeadRequest) -> HttpResponse:
+    """The page with the new token on it. It is not redirected: the token would have to be kept somewhere."""
+    form = forms.TokenForm(request.POST)
+    if not form.is_valid():
+        return _page(request, 400, token_form=form)
+    try:
+        row, token = api_tokens.make_token(request.user, **form.cleaned_data)
+    except api_tokens.TooManyTokensError as error:
+        form.add_error(None, str(error))
+        return _page(request, 409, token_form=form)
+    return _page(request, made=row, token=token)
+
+
+@guarded(VERB)
+def revoke_token(request: LeadRequest, pk: int) -> HttpResponse:
+    if api_tokens.revoke_token(request.user, pk):
+        messages.success(request, "The token is revoked. Programs that use it are refused from now on.")
+    return redirect("account")
+
+
+@sensitive_post_parameters()
+@guarded(VERB)
+def change_password(request: LeadRequest) -> HttpResponse:
+    """Sessions elsewhere end, and all tokens of the account are revoked."""
+    tries = sign_in.password_tries(request.user)
+    if wait := sign_in.seconds_to_wait(tries):
+        return _page(request, 429, wait=wait)
+    form = PasswordChangeForm(request.user, request.POST)
+    if "old_password" not in form.errors:
+        sign_in.succeeded(tries)
+    if not form.is_valid():
+        return _page(request, 400, password_form=form)
+    update_session_auth_hash(request, form.save())
+    messages.success(request, "Your password is changed. Other sessions have ended, and all API tokens are revoked.")
+    return redirect("account")

@@ -1,0 +1,97 @@
+"""What a token may do, over the whole table of addresses: a new route has to say whether it spends money."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import URLPattern
+
+from tests.hits.api.conftest import signed_in
+from tests.hits.api.test_guard import GUARDED, address, world
+
+# Every verb that changes something without spending money. What is not here has to stand in its view's `pays`.
+WITHOUT_MONEY = {
+    ("bonus-quote", "post"),
+    ("clear-away", "post"),
+    ("compensation-quote", "post"),
+    ("draw-qualification-test", "post"),
+    ("expire", "post"),
+    ("extend", "post"),
+    ("fetch-qualification-test-results", "post"),
+    ("grants", "post"),
+    ("harvest", "post"),
+    ("ledger-checks", "post"),
+    ("offer-qualification-test", "post"),
+    ("one-token", "delete"),
+    ("options", "patch"),
+    ("pause", "post"),
+    ("qualification-test", "delete"),
+    ("qualification-test", "patch"),
+    ("qualification-tests", "post"),
+    ("computation-runs", "post"),
+    ("redo-change", "post"),
+    ("reject", "post"),
+    ("releases", "post"),
+    ("required-test", "delete"),
+    ("required-test", "put"),
+    ("rule-preview", "post"),
+    ("stop-computation-run", "post"),
+    ("target", "put"),
+    ("task", "patch"),
+    ("token", "delete"),
+    ("undo-block", "post"),
+    ("undo-change", "post"),
+    ("undo-target", "post"),
+    ("uploads", "post"),
+    ("withdraw-compensation", "post"),
+    ("withdraw-grant", "post"),
+    ("withdraw-qualification-test", "post"),
+}
+__all__ = ["world"]  # a fixture
+UNSAFE = [(route, method) for route, method in GUARDED if method != "get"]
+
+
+def pays(route: URLPattern, method: str) -> bool:
+    return method.upper() in route.callback.view_class.pays
+
+
+def test_every_route_says_whether_it_spends_money() -> None:
+    free = {(route.name, method) for route, method in UNSAFE if not pays(route, method)}
+    assert free - WITHOUT_MONEY == set()
+    assert WITHOUT_MONEY - free == set()
+
+
+def refused() -> list[tuple[str, URLPattern, str]]:
+    """Any token may revoke itself; of the other verbs, `read` opens none and `write` none that spends money."""
+    verbs = [(route, method) for route, method in UNSAFE if route.name != "token"]
+    read = [("read", route, method) for route, method in verbs]
+    return read + [("write", route, method) for route, method in verbs if pays(route, method)]
+
+
+REFUSED = refused()
+
+
+@pytest.mark.parametrize(
+    ("scope", "route", "method"),
+    REFUSED,
+    ids=[f"{scope} {method} {route.name}" for scope, route, method in REFUSED],
+)
+def test_a_token_of_too_small_a_scope_is_told_which_it_takes(
+    scope: str, route: URLPattern, method: str, world: dict[str, Any], alice: Any
+) -> None:
+    answer = getattr(signed_in(alice, scope), method)(address(route, world))
+    assert answer.status_code == 403
+    wanted = "pay" if pays(route, method) else "write"
+    assert f"this takes “{wanted}”" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("scope", ["read", "write", "pay"])
+def test_every_token_reads(scope: str, stage: Any, alice: Any) -> None:
+    assert signed_in(alice, scope).get("/api/projects/river/").status_code == 200
+
+
+def test_a_token_that_writes_pauses_and_one_that_pays_sets_the_budget(stage: Any, alice: Any) -> None:
+    assert signed_in(alice, "write").post("/api/projects/river/stages/validate/pause/").status_code == 200
+    answer = signed_in(alice, "pay").put("/api/projects/river/budget/", {"budget": "120.00"}, format="json")
+    assert answer.status_code == 200
