@@ -175,15 +175,18 @@ def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
 def _measure(stage: Stage) -> None:
     """What the protocol measures over the answers: of items, such as how often the majority is right, under any rule;
     of single answers, such as EM and F1, where the rule only measures.
+
+    Items are measured as soon as all wanted answers count, also those that the rule drops: what a rule does with ties
+    changes no figure.
     """
     protocol = protocol_of(stage)
     if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
         return
-    labels = Label.objects.counting().filter(stage=stage, item__state=Item.State.KEPT)
+    labels = Label.objects.counting().filter(stage=stage)
     if isinstance(protocol, ItemwiseProtocol):
         scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]))
     else:
-        scores = protocol.scores(_first_answers(labels))
+        scores = protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
     StageSummary.objects.filter(stage=stage).update(scores=scores)
 
 
@@ -198,7 +201,7 @@ def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
 
 
 def _all_answers(labels: QuerySet[Label], wanted: int) -> list[tuple]:
-    """(document, item, what each of the first answers that are wanted says), one an item."""
+    """(document, item, what each of the first answers that are wanted says), one an item that has so many."""
     given: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     rows = labels.order_by("item", "assignment__submitted_at", "id")
     columns = ("item", "worker__pk", "unit", "value", "correct")
@@ -206,7 +209,7 @@ def _all_answers(labels: QuerySet[Label], wanted: int) -> list[tuple]:
         if worker in given[item] or len(given[item]) < wanted:
             given[item][worker] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
     found = []
-    for pks in chunks(list(given)):
+    for pks in chunks([pk for pk, answers in given.items() if len(answers) == wanted]):
         items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
         found += [(document, data, list(given[pk].values())) for pk, document, data in items]
     return found

@@ -67,7 +67,9 @@ def build_release(collected: Collected) -> ReleaseContent:
         files={"items.csv": csv_file, "items.jsonl": jsonl_file},
         counts={"items": kept},
         left_out={why: count for why, count in left_out.items() if count},
-        notes=("`share` is the part of the answers that the majority gave; it is empty where there is none.",),
+        notes=(
+            "`share` is the part of the answers that the majority gave. In a tie there is no majority: both are empty.",
+        ),
     )
 
 

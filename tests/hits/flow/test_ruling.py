@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from hits.flow import deciding, ruling
 from hits.models import Item, RuleEdition, Stage, Verdict
+from hits.models.summaries import refresh_summary
 from hits.quality.known_rules import COSMOS_HUMANS, COSMOS_VALIDATION, MCSCRIPT_LABELS
 from tests.hits import factories
 from tests.hits.small_recipe import answered
@@ -249,6 +250,25 @@ def test_no_item_moves_by_the_lines_offered_for_a_rule_that_has_none(db: None, n
     found = ruling.preview(stage, ruling.written(stage, ruling.text_of(stage)))
     assert found.moved == 0
     assert sum(now for ending, now, _ in found.counts if ending.outcome != "open") == 2
+
+
+TIES = "yes: at least 2 choice = yes\nno: at least 2 choice = no\notherwise: drop tie\n"
+
+
+def test_the_measured_accuracy_is_of_the_same_items_whether_a_rule_drops_ties_or_not(db: None) -> None:
+    """One right majority, one wrong, two ties, and one item of which an answer is missing."""
+    rule = {"name": "measured", "version": 1, "params": {"answers": 3}}
+    stage = factories.stage(protocol="multiple_choice", answers=3, rule=rule)
+    for votes in (["yes", "yes", "no"], ["no", "no", "yes"], ["yes", "no", "maybe"], ["maybe", "no", "yes"], ["yes"]):
+        answered(stage, *({"choice": vote, "choice.correct": vote == "yes"} for vote in votes))
+    deciding.decide(stage)
+    before = refresh_summary(stage).scores
+    assert before == {"accuracy": 500 / 12, "majority": 25.0, "ties": 2, "answers": 12, "n": 4}
+    ruling.save(stage, ruling.written(stage, TIES), stage.rule_edition, "", None)
+    deciding.decide(stage)
+    summary = refresh_summary(stage)
+    assert (summary.kept, summary.dropped) == (2, 2)
+    assert summary.scores == before
 
 
 def test_later_stages_keep_what_came_from_this_one(stage: Stage) -> None:
