@@ -30,7 +30,8 @@ from hits.flow import (
     testing,
     topping_up,
 )
-from hits.models import Block, Project, Stage, drafts
+from hits.models import Action, Block, Project, Stage, drafts
+from hits.models.actions import acting_from
 from hits.models.due import live_stages, unconcluded_stages
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
@@ -119,9 +120,10 @@ def check_quality(stage_pk: int) -> int:
 
 
 @shared_task(**RETRY)
-def apply_blocks(stage_pk: int, worker_ids: list[str], user_pk: int | None) -> int:
+def apply_blocks(stage_pk: int, worker_ids: list[str], user_pk: int | None, origin: str = Action.Origin.ITSELF) -> int:
     stage = Stage.objects.select_related("project").get(pk=stage_pk)
-    done = blocking.block(stage, worker_ids, _user(user_pk))
+    with acting_from(origin):
+        done = blocking.block(stage, worker_ids, _user(user_pk))
     conclude_project.delay(stage.project_id)
     return done
 
@@ -140,9 +142,10 @@ def finish_blocks(stage_pk: int) -> int:
 
 
 @shared_task(**RETRY)
-def undo_block(block_pk: int) -> None:
-    row = Block.objects.select_related("stage__project", "worker").get(pk=block_pk)
-    blocking.undo(row, None)
+def undo_block(block_pk: int, user_pk: int | None = None, origin: str = Action.Origin.ITSELF) -> None:
+    row = Block.objects.select_related("stage__project", "project", "worker").get(pk=block_pk)
+    with acting_from(origin):
+        blocking.undo(row, _user(user_pk))
     conclude_project.delay(row.project_id)
 
 

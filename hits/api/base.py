@@ -26,7 +26,8 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
-from hits.models import Project, Stage
+from hits.models import Action, Project, Stage
+from hits.models.actions import acting_from
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 # Of unknown fields in one refusal: how many are named, and how much of a name is repeated.
@@ -56,6 +57,10 @@ class LeadView(APIView):
     # The methods that spend money or can lead to spending it: they take a token of the scope `pay`.
     pays: ClassVar[frozenset[str]] = frozenset()
     parser_classes = [JSONParser]
+
+    def dispatch(self, request: Request, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        with acting_from(Action.Origin.API):
+            return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         # First of all, for signing in by session may read the body already. The parsers here know no limit.

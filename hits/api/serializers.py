@@ -15,6 +15,7 @@ from hits.api.paging import PageQuery
 from hits.flow.api_tokens import MOST_DAYS, USUAL_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.models import (
+    Action,
     ApiToken,
     Assignment,
     Bonus,
@@ -394,6 +395,15 @@ class BlockWorkers(Shape):
     )
 
 
+class ActionShape(Shape):
+    """Who did what, when and from where."""
+
+    verb = serializers.CharField(help_text="Such as `approved`, `rejected`, `rejection taken back`, `blocked`.")
+    by = serializers.CharField(source="name", help_text="A lead, or the account a command ran in; empty: by itself.")
+    origin = serializers.ChoiceField(Action.Origin.choices, help_text="`itself`: nobody asked for it.")
+    at = serializers.DateTimeField()
+
+
 class BlockShape(Shape):
     id = serializers.IntegerField()
     worker_id = serializers.CharField(source="worker.worker_id")
@@ -404,6 +414,7 @@ class BlockShape(Shape):
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
     undone_at = serializers.DateTimeField(allow_null=True)
+    actions = ActionShape(many=True, help_text="Who blocked and who undid it, oldest first.")
 
 
 class WorkerShape(Shape):
@@ -517,6 +528,7 @@ class AnswerShape(Shape):
     problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
+    actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")
 
 
 class AnswersChosen(Shape):

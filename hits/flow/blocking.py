@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from hits.flow.qualifying import Turns
 from hits.models import Assignment, Block, Stage, Worker
+from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
 from hits.models.leases import lease
@@ -93,10 +94,11 @@ def _intend(stage: Stage, evidence: Evidence, user: User | None) -> bool:
     worker = Worker.objects.get(worker_id=evidence.worker)
     try:
         with transaction.atomic():
-            Block.objects.create(
+            row = Block.objects.create(
                 project=stage.project, stage=stage, worker=worker, evidence=evidence.to_dict(), created_by=user
             )
             recount(_answers(stage, worker))
+            record(stage.project, user, "blocked", [row])
     except IntegrityError:
         return False
     return True
@@ -133,6 +135,7 @@ def undo(row: Block, user: User | None) -> None:
         if not in_force.update(state=Block.State.LIFTING, error=""):
             return
         recount(_answers(row.stage, row.worker))
+        record(row.project, user, "block undone", [row])
     finish(row.stage)
 
 

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from hits.flow.common import gateway, sentence
 from hits.models import Assignment, Item, LedgerEntry, Stage
+from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.leases import lease
 from hits.models.ledger import release, settle
@@ -58,19 +59,24 @@ class TakeBackRefusedError(Exception):
 
 def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
     """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many."""
-    return _decide(stage, assignment_pks, APPROVED, "")
+    return _decide(stage, assignment_pks, APPROVED, "", user)
 
 
 def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
     """Decide to reject; the item is asked again. Raises FeedbackMissingError."""
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
-    return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000])
+    return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000], user)
 
 
-def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: str) -> int:
-    waiting = stage.assignments.filter(id__in=list(assignment_pks), state=SUBMITTED, decision="")
-    return waiting.update(decision=state, feedback=feedback, not_before=None, adopted="")
+def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: str, user: User | None) -> int:
+    with transaction.atomic():
+        waiting = stage.assignments.filter(id__in=list(assignment_pks), state=SUBMITTED, decision="")
+        rows = list(waiting.select_for_update().only("pk").order_by("pk"))
+        chosen = Assignment.objects.filter(pk__in=[row.pk for row in rows])
+        chosen.update(decision=state, feedback=feedback, not_before=None, adopted="")
+        record(stage.project, user, state.lower(), rows)
+    return len(rows)
 
 
 def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
@@ -89,6 +95,7 @@ def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) ->
             decision=APPROVED, not_before=None, adopted=""
         )
         stage.project.account.post(_reserve_again(row) for row in rows)
+        record(stage.project, user, "rejection taken back", rows)
     return len(rows)
 
 

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
 from hits.models import Label, Stage
+from hits.models.actions import record
 from hits.models.needs import chunks
 from hits.protocols.optional import Change, ChangingProtocol
 
@@ -50,7 +52,7 @@ def changes(stage: Stage) -> QuerySet[Label]:
         return stage.labels.none()
     rows = stage.labels.filter(value__action__in=[word for word, _ in protocol.actions])
     related = rows.select_related("item__document", "worker", "assignment", "undone_by")
-    return related.defer("item__document__data", "assignment__answer")
+    return related.prefetch_related("actions").defer("item__document__data", "assignment__answer")
 
 
 def change_of(label: Label, protocol: ChangingProtocol | None) -> Change:
@@ -63,23 +65,32 @@ def change_of(label: Label, protocol: ChangingProtocol | None) -> Change:
 
 def undo(label_pk: int, user: User | None) -> bool:
     """Take one change back; False if somebody did before. Raises NotAChangeError."""
-    _refuse_others(label_pk)
-    standing = Label.objects.filter(pk=label_pk, undone_at=None)
-    return bool(standing.update(undone_at=timezone.now(), undone_by=user))
+    label = _changing_label(label_pk)
+    return _turn(label, user, "taken back", undone_at=timezone.now(), undone_by=user)
 
 
-def redo(label_pk: int) -> bool:
+def redo(label_pk: int, user: User | None) -> bool:
     """Let a change count that was taken back; False if it counts. Raises NotAChangeError."""
-    _refuse_others(label_pk)
-    return bool(Label.objects.filter(pk=label_pk, undone_at__isnull=False).update(undone_at=None, undone_by=None))
+    label = _changing_label(label_pk)
+    return _turn(label, user, "taken up again", undone_at=None, undone_by=None)
 
 
-def _refuse_others(label_pk: int) -> None:
+def _turn(label: Label, user: User | None, verb: str, **columns: Any) -> bool:
+    with transaction.atomic():
+        others = Label.objects.filter(pk=label.pk, undone_at__isnull=columns["undone_at"] is not None)
+        if not others.update(**columns):
+            return False
+        record(label.stage.project, user, verb, [label])
+    return True
+
+
+def _changing_label(label_pk: int) -> Label:
     """Raises NotAChangeError for a label that changes nothing."""
-    label = Label.objects.select_related("stage", "item").filter(pk=label_pk).first()
+    label = Label.objects.select_related("stage__project", "item").filter(pk=label_pk).first()
     if label is None:
         raise NotAChangeError("This change is not there any more.")
     change_of(label, changing(label.stage))
+    return label
 
 
 def left_out(stage: Stage) -> Iterator[LeftOut]:

@@ -1,6 +1,7 @@
 """The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
 
 from hits.models.access import ApiToken, SignInTries
+from hits.models.actions import Action
 from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.changes import ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
@@ -17,6 +18,7 @@ from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 __all__ = [
     "Account",
     "ApiToken",
+    "Action",
     "Assignment",
     "Batch",
     "Blob",

@@ -82,7 +82,7 @@ class Label(models.Model):
     unit = models.CharField(max_length=60)
     value = models.JSONField()
     correct = models.BooleanField(null=True, help_text="Against the reference; empty where there is none.")
-    void = models.BooleanField(default=False, help_text="The worker is blocked.")
+    void = models.BooleanField(default=False, help_text="Its answer is rejected or invalid, or its worker blocked.")
     undone_at = models.DateTimeField(null=True, help_text="When a lead took it back: then it counts for nothing.")
     undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 

@@ -57,7 +57,7 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
     chosen = request.GET.get("show", "")
     if form.is_bound:
         chosen = "review"
-    rows = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels")
+    rows = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels", "actions")
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
     word = request.GET.get("conclusion", "")[:40]
@@ -133,7 +133,7 @@ def reject(request: LeadRequest, stage: Stage) -> HttpResponse:
 @for_stage(FORM)
 def take_back(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     """GET says what taking this rejection back costs; POST approves the answer after all."""
-    answers = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels")
+    answers = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels", "actions")
     answer = get_object_or_404(answers, pk=pk)
     if request.method == "POST":
         try:

@@ -110,7 +110,7 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
 @for_stage(VERB)
 def redo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     label = get_object_or_404(undoing.changes(stage), pk=pk)
-    if undoing.redo(label.pk):
+    if undoing.redo(label.pk, request.user):
         messages.success(request, f"Taken up again: the change of {label.item.key} counts.")
     else:
         messages.info(request, "This change counts already. Nothing changed.")

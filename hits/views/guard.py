@@ -17,7 +17,8 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from hits.models import Project, Stage
+from hits.models import Action, Project, Stage
+from hits.models.actions import acting_from
 
 
 class LeadRequest(HttpRequest):
@@ -36,7 +37,12 @@ def guarded(methods: Sequence[str]) -> Callable[[View], View]:
     """For views that belong to no project: signed in, the right method."""
 
     def decorate(view: View) -> View:
-        return never_cache(require_http_methods(methods)(login_required(view)))
+        @wraps(view)
+        def acting(*given: Any, **more: Any) -> HttpResponse:
+            with acting_from(Action.Origin.PAGE):
+                return view(*given, **more)
+
+        return never_cache(require_http_methods(methods)(login_required(acting)))
 
     return decorate
 

@@ -45,7 +45,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     """One item: what it asks, its HITs with their answers, and every verdict it ever had."""
     row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
     answers = Assignment.objects.select_related("worker").prefetch_related(
-        Prefetch("labels", Label.objects.order_by("unit"))
+        Prefetch("labels", Label.objects.order_by("unit")), "actions"
     )
     hits = row.hits.order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
     context = {

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
 from hits.flow import blocking
-from hits.models import Assignment, Block, Grant, Project, Stage, WorkerStat
+from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.mturk import fees
 from hits.quality.blocking import Evidence
 from hits.views import jobs, paging
@@ -31,10 +31,11 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
     if not stats:
         raise Http404("This worker has not answered in this project.")
     person = stats[0].worker
-    blocks = list(project.blocks.filter(worker=person).select_related("stage", "created_by").order_by("-id"))
+    mine = project.blocks.filter(worker=person).select_related("stage", "created_by").prefetch_related("actions")
+    blocks = list(mine.order_by("-id"))
     standing = next((block for block in blocks if block.state != Block.State.UNDONE), None)
     rows = Assignment.objects.filter(stage__project=project, worker=person)
-    rows = rows.select_related("hit__item", "stage").prefetch_related("labels")
+    rows = rows.select_related("hit__item", "stage").prefetch_related("labels", "actions")
     context = {
         "project": project,
         "worker": person,
@@ -86,7 +87,7 @@ def block(request: HttpRequest, stage: Stage) -> HttpResponse:
         return _preview(request, stage, proposals, 400)
     chosen = form.cleaned_data["workers"]
     said = f"{len(chosen):,} worker{' is' if len(chosen) == 1 else 's are'} being blocked, and their items asked again."
-    jobs.start(request, tasks.apply_blocks, stage.pk, chosen, request.user.pk, said=said)
+    jobs.start(request, tasks.apply_blocks, stage.pk, chosen, request.user.pk, Action.Origin.PAGE, said=said)
     return redirect("stage", stage.project.slug, stage.key)
 
 
@@ -115,7 +116,7 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return redirect("worker", project.slug, row.worker.worker_id)
     if request.method == "POST":
         said = f"{row.worker.worker_id} may work again and their answers count again."
-        jobs.start(request, tasks.undo_block, row.pk, said=said)
+        jobs.start(request, tasks.undo_block, row.pk, request.user.pk, Action.Origin.PAGE, said=said)
         return redirect("worker", project.slug, row.worker.worker_id)
     loss = losses(list(_stats(project, [row.worker.worker_id]))).get(row.worker.worker_id, Loss(0, Decimal(0)))
     return render(request, "workers/undo.html", {"project": project, "row": row, "loss": loss})

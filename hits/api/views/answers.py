@@ -67,7 +67,7 @@ class Answers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         wanted = asked(request, serializers.AnswerQuery)
-        rows = self.stage.assignments.select_related("hit", "worker").prefetch_related("labels")
+        rows = self.stage.assignments.select_related("hit", "worker").prefetch_related("labels", "actions")
         if "show" in wanted:
             rows = rows.filter(SHOWN[wanted["show"]])
         if "worker" in wanted:

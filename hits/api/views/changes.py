@@ -115,5 +115,5 @@ class UndoChange(OneChange):
 class RedoChange(OneChange):
     @operation("changes_redo", "Let a change count again", tag=TAG, answer=ChangeShape, refuses=[404])
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        undoing.redo(self.found(pk).pk)
+        undoing.redo(self.found(pk).pk, self.user)
         return self.said(pk)

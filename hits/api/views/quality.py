@@ -12,7 +12,7 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.flow import blocking
-from hits.models import Project
+from hits.models import Action, Project
 
 TAG = "Quality"
 
@@ -84,7 +84,7 @@ class BlockWorkers(StageView):
         given.is_valid(raise_exception=True)
         wanted = sorted(set(given.validated_data["worker_ids"]))
         self._refuse_others(wanted)
-        start(tasks.apply_blocks, self.stage.pk, wanted, self.user.pk)
+        start(tasks.apply_blocks, self.stage.pk, wanted, self.user.pk, Action.Origin.API)
         return started("The workers are being blocked.", self.address("blocks"))
 
     def _refuse_others(self, wanted: list[str]) -> None:
@@ -108,7 +108,7 @@ class Blocks(ProjectView):
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        rows = self.project.blocks.select_related("worker", "stage", "created_by")
+        rows = self.project.blocks.select_related("worker", "stage", "created_by").prefetch_related("actions")
         return page(request, rows, serializers.BlockShape)
 
 
@@ -123,5 +123,5 @@ class UndoBlock(ProjectView):
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.blocks, pk=pk)
-        start(tasks.undo_block, row.pk)
+        start(tasks.undo_block, row.pk, self.user.pk, Action.Origin.API)
         return started("The block is being undone.", self.address("blocks"))

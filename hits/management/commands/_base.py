@@ -32,7 +32,8 @@ from hits.flow import (
     ruling,
     testing,
 )
-from hits.models import Batch, BudgetExceededError, NotOfferedError, Project, Stage
+from hits.models import Action, Batch, BudgetExceededError, NotOfferedError, Project, Stage
+from hits.models.actions import acting_from
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError
 from hits.protocols.base import SettingsRefusedError
@@ -85,7 +86,8 @@ class RoomCommand(BaseCommand, ABC):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            self.run(options)
+            with acting_from(Action.Origin.COMMAND):
+                self.run(options)
         except REFUSALS as error:
             raise CommandError(str(error)) from error
 

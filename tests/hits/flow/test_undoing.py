@@ -44,7 +44,7 @@ def test_labels_of_other_kinds_of_tasks_are_no_changes() -> None:
     with pytest.raises(undoing.NotAChangeError):
         undoing.undo(plain.pk, None)
     with pytest.raises(undoing.NotAChangeError, match="not there"):
-        undoing.redo(plain.pk + 1)
+        undoing.redo(plain.pk + 1, None)
 
 
 def test_a_change_taken_back_is_not_handed_to_the_recipe_until_it_is_taken_up_again(stage: Stage) -> None:
@@ -58,7 +58,7 @@ def test_a_change_taken_back_is_not_handed_to_the_recipe_until_it_is_taken_up_ag
     row.refresh_from_db()
     assert (row.undone_by, row.undone_at is None) == (lead, False)
     assert heard() == {"text", "q2"}
-    assert undoing.redo(row.pk)
+    assert undoing.redo(row.pk, None)
     row.refresh_from_db()
     assert (row.undone_by, row.undone_at) == (None, None)
     assert heard() == {"text", "q1", "q2"}
@@ -71,7 +71,7 @@ def test_twice_is_once_and_the_first_one_stays_named(stage: Stage) -> None:
     assert [undoing.undo(row.pk, first), undoing.undo(row.pk, second)] == [True, False]
     row.refresh_from_db()
     assert row.undone_by == first
-    assert [undoing.redo(row.pk), undoing.redo(row.pk)] == [True, False]
+    assert [undoing.redo(row.pk, None), undoing.redo(row.pk, None)] == [True, False]
 
 
 def keys(stage: Stage) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_a_text_whose_last_question_goes_is_left_out_until_one_of_them_comes_bac
     undoing.undo(gone.labels.get(unit="q2").pk, None)
     undoing.undo(deleted.labels.get(unit="text").pk, None)
     assert keys(stage) == {}
-    undoing.redo(gone.labels.get(unit="q2").pk)
+    undoing.redo(gone.labels.get(unit="q2").pk, None)
     assert list(keys(stage)) == [gone.key]
 
 

@@ -75,26 +75,27 @@ def test_an_unticked_worker_is_counted_out(world: World, client: Client) -> None
 
 
 def test_confirming_blocks_the_named_workers_only(
-    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, client: Client, alice: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(tasks.apply_blocks, "delay", lambda *arguments: asked.append(arguments))
     assert client.post(world.url("block"), {"workers": ["AGOOD00000001"]}).status_code == 400
     assert asked == []
     client.post(world.url("block"), {"workers": ["ALOW000000001"]})
-    stage, workers, _ = asked[0]
+    stage, workers, user, origin = asked[0]
     assert (stage, workers) == (world.stage.pk, ["ALOW000000001"])
+    assert (user, origin) == (alice.pk, "page")
 
 
 def test_undoing_says_what_happens_and_then_does_it(
-    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+    world: World, client: Client, alice: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(tasks.undo_block, "delay", lambda *arguments: asked.append(arguments))
     text = client.get(world.url("undo-block")).content.decode()
     assert "40 answers count again" in text
     client.post(world.url("undo-block"))
-    assert asked == [(world.block.pk,)]
+    assert asked == [(world.block.pk, alice.pk, "page")]
 
 
 def test_a_block_that_is_undone_already_is_left_alone(

@@ -1,0 +1,186 @@
+"""Who decided, when and from where: kept with every decision, shown beside what it was about."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+
+from hits import tasks
+from hits.flow import blocking, reviewing
+from hits.models import Action, Assignment, Block, LedgerEntry, Stage
+from tests.hits import factories as make
+from tests.hits.api.conftest import signed_in
+from tests.hits.flow.stand_in import StandIn, stand_in
+from tests.hits.flow.test_counting import _anybody
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def market(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Jobs run at once, those that lead further do not."""
+    made = stand_in(monkeypatch)
+    monkeypatch.setattr(blocking, "proposals", _anybody)
+    for task in (tasks.conclude_stage, tasks.conclude_project):
+        monkeypatch.setattr(task, "delay", lambda *_: None)
+        monkeypatch.setattr(task, "run", lambda *_: None)
+    return made
+
+
+@pytest.fixture
+def lead() -> Any:
+    return make.user("anna")
+
+
+@pytest.fixture
+def stage(lead: Any) -> Stage:
+    project = make.project(owner=lead, slug="river")
+    return make.stage(project, key="validate", approval=Stage.Approval.REVIEW, answers=1, quality=POLICY)
+
+
+POLICY = {"check_every": 1, "min_answers": 1, "floor": 0.2, "alpha": 0.01}
+
+
+@pytest.fixture
+def answer(stage: Stage, market: StandIn) -> Assignment:
+    """Waits for review; its money is reserved."""
+    hit, worker = make.hit(make.item(stage)), make.worker()
+    remote = market.submit(hit, worker, {"answer": "46-51"})
+    entry = LedgerEntry(stage=stage, kind="reserve", reserved=hit.unit_cost, hit=hit)
+    stage.project.account.post([entry])
+    make.worker_stat(stage, worker)
+    return make.assignment(
+        hit, worker, assignment_id=remote.assignment_id, state="Submitted", submitted_at=remote.submitted_at
+    )
+
+
+@pytest.fixture
+def by_page(lead: Any, stage: Stage, answer: Assignment) -> Callable[[str], None]:
+    client = Client()
+    client.force_login(lead)
+
+    def go(verb: str) -> None:
+        own = {"take-back": [answer.pk], "undo-block": [Block.objects.first().pk] if Block.objects.exists() else []}
+        of_project = verb == "undo-block"
+        start = [stage.project.slug] if of_project else [stage.project.slug, stage.key]
+        body = {"answers": [answer.pk], "feedback": "Too hasty.", "workers": [answer.worker.worker_id]}
+        reply = client.post(reverse(verb, args=[*start, *own.get(verb, [])]), body)
+        assert reply.status_code == 302, reply.content.decode()
+
+    return go
+
+
+@pytest.fixture
+def by_api(lead: Any, stage: Stage, answer: Assignment) -> Callable[[str], None]:
+    api = signed_in(lead)
+
+    def go(verb: str) -> None:
+        home = "/api/projects/river/"
+        of_stage = home + "stages/validate/"
+        chosen = {"answers": [answer.pk]}
+        calls: dict[str, tuple[str, dict[str, Any]]] = {
+            "approve": (of_stage + "answers/approve/", chosen),
+            "reject": (of_stage + "answers/reject/", chosen | {"feedback": "Too hasty."}),
+            "take-back": (of_stage + "answers/take-back/", chosen),
+            "block": (of_stage + "block/", {"worker_ids": [answer.worker.worker_id]}),
+            "undo-block": (f"{home}blocks/{Block.objects.values_list('pk', flat=True).first()}/undo/", {}),
+        }
+        address, body = calls[verb]
+        reply = api.post(address, body, format="json")
+        assert reply.status_code == 202, reply.content.decode()
+
+    return go
+
+
+@pytest.fixture
+def by_command(stage: Stage, answer: Assignment) -> Callable[[str], None]:
+    def go(verb: str) -> None:
+        commands = {
+            "approve": ["approve", "river", "validate", answer.assignment_id],
+            "reject": ["reject", "river", "validate", answer.assignment_id, "--feedback", "Too hasty."],
+            "take-back": ["take_back", "river", "validate", answer.assignment_id, "--yes"],
+            "block": ["quality", "river", "validate", "--apply"],
+            "undo-block": ["unblock", "river", answer.worker.worker_id],
+        }
+        call_command(*commands[verb])
+
+    return go
+
+
+ORIGINS = {"page": "anna", "api": "anna", "command": getpass.getuser()}
+WAYS = [
+    (["approve"], [("approved", "assignment")]),
+    (["reject", "take-back"], [("rejected", "assignment"), ("rejection taken back", "assignment")]),
+    (["block", "undo-block"], [("blocked", "block"), ("block undone", "block")]),
+]
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("origin", ORIGINS)
+@pytest.mark.parametrize(("verbs", "kept"), WAYS, ids=lambda value: str(value[0]))
+def test_who_decided_is_kept_whichever_way_it_was_asked_for(request, stage, answer, lead, origin, verbs, kept) -> None:
+    do: Callable[[str], None] = request.getfixturevalue(f"by_{origin}")
+    for verb in verbs:
+        do(verb)
+    rows = list(Action.objects.all())
+    assert [(row.verb, "block" if row.block_id else "assignment") for row in rows] == kept
+    assert {(row.origin, row.name, row.project_id) for row in rows} == {(origin, ORIGINS[origin], stage.project_id)}
+    assert {row.user for row in rows} == ({None} if origin == "command" else {lead})
+
+
+@pytest.mark.usefixtures("eager")
+def test_what_the_stage_does_by_itself_names_nobody(stage: Stage, answer: Assignment) -> None:
+    Stage.objects.update(auto_block=True)
+    tasks.check_quality(stage.pk)
+    row = Action.objects.get()
+    assert (row.verb, row.user, row.name, row.origin, str(row)) == ("blocked", None, "", "itself", "blocked by itself")
+
+
+def test_a_decision_that_changed_nothing_leaves_no_row(stage: Stage, answer: Assignment, lead: Any) -> None:
+    assert [reviewing.approve(stage, [answer.pk], lead) for _ in range(2)] == [1, 0]
+    assert Action.objects.count() == 1
+
+
+def test_a_lead_who_left_is_named_all_the_same(stage: Stage, answer: Assignment, lead: Any) -> None:
+    reviewing.approve(stage, [answer.pk], lead)
+    lead.delete()
+    row = Action.objects.get()
+    assert (row.user, row.name) == (None, "anna")
+
+
+@pytest.mark.usefixtures("eager")
+def test_pages_show_beside_the_answer_and_the_block_who_decided(stage, answer, lead, by_page, by_api) -> None:
+    client = Client()
+    client.force_login(lead)
+    by_page("reject")
+    by_api("take-back")
+    by_page("block")
+    by_api("undo-block")
+    pages = {
+        "answers": [stage.project.slug, stage.key],
+        "item": [stage.project.slug, stage.key, answer.hit.item_id],
+        "worker": [stage.project.slug, answer.worker.worker_id],
+    }
+    texts = {name: client.get(reverse(name, args=given)).content.decode() for name, given in pages.items()}
+    for name, text in texts.items():
+        assert "Rejected by anna, " in text and "Rejection taken back by anna through the API, " in text, name
+    assert "Blocked by anna, " in texts["worker"] and "Block undone by anna through the API, " in texts["worker"]
+
+
+@pytest.mark.usefixtures("eager")
+def test_the_api_names_who_decided(stage: Stage, answer: Assignment, lead: Any, by_page, by_command) -> None:
+    by_page("approve")
+    by_page("block")
+    by_command("undo-block")
+    api = signed_in(lead)
+    [found] = api.get("/api/projects/river/stages/validate/answers/").json()["results"]
+    assert [(row["verb"], row["by"], row["origin"]) for row in found["actions"]] == [("approved", "anna", "page")]
+    [found] = api.get("/api/projects/river/blocks/").json()["results"]
+    kept = [("blocked", "anna", "page"), ("block undone", getpass.getuser(), "command")]
+    assert [(row["verb"], row["by"], row["origin"]) for row in found["actions"]] == kept
