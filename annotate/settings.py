@@ -171,6 +171,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(seconds=RESUME_SECONDS),
         "options": {"expires": RESUME_SECONDS},
     },
+    "tries": {
+        "task": "hits.tasks.forget_tries",
+        "schedule": timedelta(hours=6),
+        "options": {"expires": 3600},
+    },
     "drafts": {
         "task": "hits.tasks.forget_drafts",
         "schedule": timedelta(minutes=10),

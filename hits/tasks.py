@@ -9,6 +9,7 @@ import logging
 
 from celery import shared_task
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from hits.flow import (
     advancing,
@@ -30,7 +31,7 @@ from hits.flow import (
     testing,
     topping_up,
 )
-from hits.models import Action, Block, Project, Stage, drafts
+from hits.models import Action, ApiToken, Block, Project, SignInTries, Stage, drafts
 from hits.models.actions import acting_from
 from hits.models.due import live_stages, unconcluded_stages
 from hits.mturk.errors import MarketplaceError
@@ -276,6 +277,13 @@ def resume_all() -> int:
 def forget_drafts() -> int:
     """Beat: drafts to which no assignment can come back; returns how many went."""
     return sum(drafts.forget_old(stage) for stage in Stage.objects.filter(hits__drafts__isnull=False).distinct())
+
+
+@shared_task
+def forget_tries() -> int:
+    """Beat: counts of sign-ins that have run out, and tokens that have expired; returns how many rows went."""
+    now = timezone.now()
+    return SignInTries.objects.forget(now) + ApiToken.objects.filter(expires_at__lte=now).delete()[0]
 
 
 def _unconcluded() -> list[int]:

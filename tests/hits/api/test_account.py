@@ -12,8 +12,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common import patience
+from hits import tasks
 from hits.flow import api_tokens
-from hits.models import ApiToken
+from hits.models import ApiToken, SignInTries
 from tests.hits import factories
 
 TOKEN = "/api/token/"
@@ -132,6 +133,17 @@ def test_a_new_cost_of_hashing_ends_no_token(lena: Any, settings: Any) -> None:
     lena.refresh_from_db()
     assert lena.password.startswith("scrypt")
     assert with_token(token).get("/api/projects/").status_code == 200
+
+
+def test_what_has_run_out_is_deleted_in_time(lena: Any) -> None:
+    ask(username="mara", password="wrong")
+    api_tokens.make_token(lena, "living", "read")
+    api_tokens.make_token(lena, "expired", "read")
+    ApiToken.objects.filter(name="expired").update(expires_at=timezone.now())
+    assert tasks.forget_tries() == 1
+    SignInTries.objects.update(last_at=timezone.now() - timedelta(hours=25))
+    assert tasks.forget_tries() == 3
+    assert ApiToken.objects.get().name == "living" and not SignInTries.objects.exists()
 
 
 def test_the_command_lists_makes_and_revokes(lena: Any) -> None:
