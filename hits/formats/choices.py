@@ -9,7 +9,7 @@ list (JSON Lines).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -21,10 +21,12 @@ from hits.formats.reading import (
     Progress,
     Row,
     csv_records,
+    first_character,
     json_lines,
     kind,
-    limited_text,
     quoted,
+    repeated,
+    text_lines,
     told,
 )
 
@@ -53,8 +55,9 @@ class ChoiceTask:
 def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None) -> list[ChoiceTask]:
     """Every row of the file in UTF-8, or FormatErrors with every fault and no row."""
     faults = Faults()
-    text = limited_text(stream, max_bytes, faults)
-    rows = _json_rows(text, faults) if text.lstrip().startswith(("{", "[")) else _csv_rows(text, faults)
+    is_json = first_character(stream) in ("{", "[")
+    lines = text_lines(stream, max_bytes, faults)
+    rows = _json_rows(lines, faults) if is_json else _csv_rows(lines, faults)
     keys = Keys()
     tasks = [_task(Row(faults, line), keys, fields) for line, fields in told(rows, progress)]
     if not tasks and not faults.count:
@@ -63,8 +66,8 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     return tasks
 
 
-def _json_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, fields in json_lines(text, faults):
+def _json_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, fields in json_lines(lines, faults):
         Row(faults, line).check_names(fields, NEEDED, ("question", "choices", "gold"))
         yield line, {**fields, "gold": _listed(fields.get("gold"))}
 
@@ -74,8 +77,8 @@ def _listed(value: Any) -> Any:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _csv_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    records = csv_records(text, faults)
+def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    records = csv_records(lines, faults)
     line, head = next(records, (1, []))
     names = [name.strip() for name in head]
     if names:
@@ -93,7 +96,7 @@ def _csv_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]
 def _check_head(row: Row, names: Sequence[str]) -> None:
     missing = [name for name in NEEDED if name not in names]
     unknown = [quoted(name) for name in names if name not in (*NEEDED, "question", *CHOICES, "gold")]
-    twice = sorted({quoted(name) for name in names if names.count(name) > 1})
+    twice = [quoted(name) for name in repeated(names)]
     for what, found in (("lacks", missing), ("has columns that mean nothing here:", unknown), ("repeats", twice)):
         if found:
             row.say("", f"the first line {what} {', '.join(found[:5])}. {_WHOLE}")
@@ -126,9 +129,9 @@ def _choices(row: Row, given: object) -> tuple[str, ...]:
     if not isinstance(given, list):
         row.say("choices", f"must be a list of texts, not {kind(given)}")
         return ()
-    found = tuple(row.text(one, f"choices[{i}]", LONGEST_CHOICE) for i, one in enumerate(given))
-    if found and not 2 <= len(found) <= MOST_CHOICES:
-        row.say("choices", f"are {len(found)}: give 2 to {MOST_CHOICES}, or none, and the task's own are asked")
+    if given and not 2 <= len(given) <= MOST_CHOICES:
+        row.say("choices", f"are {len(given):,}: give 2 to {MOST_CHOICES}, or none, and the task's own are asked")
+    found = tuple(row.text(one, f"choices[{i}]", LONGEST_CHOICE) for i, one in enumerate(given[:MOST_CHOICES]))
     said = [_SPACE.sub(" ", one.casefold()).strip() for one in found]
     for i, one in enumerate(said):
         if one and one in said[:i]:

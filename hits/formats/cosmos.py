@@ -7,7 +7,7 @@ the number of the correct answer, in any order. Line ends within a cell of a CSV
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, BinaryIO
@@ -21,10 +21,12 @@ from hits.formats.reading import (
     Progress,
     Row,
     csv_records,
+    first_character,
     json_lines,
     kind,
-    limited_text,
     quoted,
+    repeated,
+    text_lines,
     told,
 )
 
@@ -79,9 +81,10 @@ def read(
     `progress` is called with the number of rows checked so far, every 1,000 and at the end.
     """
     faults = Faults()
-    text = limited_text(stream, max_bytes, faults)
+    is_json = first_character(stream) in ("{", "[")
+    lines = text_lines(stream, max_bytes, faults)
     with without_cycle_collection():
-        rows = _json_rows(text, faults) if text.lstrip().startswith(("{", "[")) else _csv_rows(text, faults)
+        rows = _json_rows(lines, faults) if is_json else _csv_rows(lines, faults)
         checker = _Checker(faults, labelled)
         sets = [checker.question_set(line, fields) for line, fields in told(rows, progress)]
         checker.check_labels()
@@ -94,15 +97,15 @@ def read(
 # From bytes to rows
 
 
-def _json_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, fields in json_lines(text, faults):
+def _json_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+    for line, fields in json_lines(lines, faults):
         Row(faults, line).check_names(fields, COLUMNS[:-1], ("label",))
         yield line, fields
 
 
-def _csv_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     """The cells of each row by the names of the head. Where the head names nothing known, no row is read."""
-    records = csv_records(text, faults)
+    records = csv_records(lines, faults)
     head_line, head = next(records, (1, []))
     names = [name.strip() for name in head]
     if names:
@@ -120,7 +123,7 @@ def _csv_rows(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]
 def _check_head(row: Row, names: Sequence[str]) -> None:
     missing = [name for name in COLUMNS[:-1] if name not in names]
     unknown = [quoted(name) for name in names if name not in COLUMNS]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if missing:
         row.say("", f"the first line lacks {', '.join(missing)}. {_WHOLE}")
     if unknown:

@@ -30,17 +30,15 @@ from defusedxml.expatreader import create_parser
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Keys, Progress, Row, limited_text, quoted, told, unwanted
+from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Keys, Progress, Row, quoted, text_pieces, told, unwanted
 
 __all__ = ["Answer", "Fault", "FormatErrors", "Instance", "InstanceRefusedError", "Question", "is_xml", "read", "write"]
 
 LONGEST_STORY = 200_000
+MOST_ELEMENTS = 1_000_000
 LONGEST_QUESTION = 5000
 LONGEST_ANSWER = 5000
 _CORRECT = {"true": True, "false": False}
-# Fed in pieces, so that instances can be told one after another. Small pieces would take very long over one endless
-# attribute, of which older parsers begin anew with each.
-_PIECE = 1 << 20
 _HEAD = 1024
 # What neither a file nor a worker can write; `unwanted` has the rest of what XML cannot hold.
 _NO_CHARACTERS = re.compile("[\ufffe\uffff]")
@@ -99,9 +97,8 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     `progress` is called with the number of instances checked so far, every 1,000 and at the end.
     """
     faults = Faults()
-    text = limited_text(stream, max_bytes, faults)
     with without_cycle_collection():
-        instances = list(told(_instances(text, faults), progress))
+        instances = list(told(_instances(text_pieces(stream, max_bytes, faults), faults), progress))
     if not instances and not faults.count:
         faults.add(None, "", f"the file holds no instance. {_LAYOUT}")
     faults.refuse()
@@ -111,15 +108,15 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
 # From bytes to instances
 
 
-def _instances(text: str, faults: Faults) -> Iterator[Instance]:
+def _instances(pieces: Iterable[str], faults: Faults) -> Iterator[Instance]:
     """Whatever could be read before the XML breaks, if it does."""
     # Asked for by name: a document type may define entities, and entities may be bombs or other people's files.
     parser = create_parser(forbid_dtd=True)
     handler = _Handler(faults, parser.getLineNumber)
     parser.setContentHandler(handler)
     try:
-        for start in range(0, len(text), _PIECE):
-            parser.feed(text[start : start + _PIECE])
+        for piece in pieces:
+            parser.feed(piece)
             yield from handler.taken()
         parser.close()
     except SAXParseException as error:
@@ -184,6 +181,7 @@ class _Handler(ContentHandler):
         self.line = line
         self.open = [_Open("", _Element(faults, 1, ""), {})]
         self.passed_over = 0
+        self.elements = 0
         self.done: list[Instance] = []
 
     def taken(self) -> list[Instance]:
@@ -192,6 +190,11 @@ class _Handler(ContentHandler):
         return done
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 (the parser's name)
+        self.elements += 1
+        if self.elements > MOST_ELEMENTS:
+            what = f"holds more than {MOST_ELEMENTS:,} elements, which are the most that one import takes"
+            self.faults.add(self.line(), "", f"{what}: split the file and import its parts one after another")
+            self.faults.refuse()
         around = self.open[-1]
         number = around.counts.get(name, 0)
         if self.passed_over or name not in _WITHIN[around.name]:

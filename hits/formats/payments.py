@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hits.formats.faults import Faults
+from hits.formats.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
 
 REQUIRED = ("assignment_id", "amount", "reason")
 OPTIONAL = ("worker_id",)
@@ -21,6 +21,9 @@ LONGEST_REASON = 4096
 LARGEST = Decimal("10000.00")
 _AMOUNT = re.compile(r"[0-9]{1,8}(\.[0-9]{1,2})?")
 _WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}")
+# A line with a reason of the greatest length is far shorter.
+LONGEST_ROW = 65_536
+_LINE_END = re.compile(r"[\r\n]")
 _DELIMITERS = ",;\t"
 _WHOLE = f"Columns: {', '.join(REQUIRED)}, and {', '.join(OPTIONAL)} if you like."
 
@@ -106,26 +109,38 @@ def _delimiter(head: str) -> str:
     """The one that finds most of the columns in the head; a comma when none does."""
 
     def known(delimiter: str) -> int:
-        cells = next(csv.reader([head], delimiter=delimiter), [])
-        return len({*REQUIRED, *OPTIONAL} & {cell.strip().lower() for cell in cells})
+        cells = {cell.strip(' "').lower() for cell in head.split(delimiter)}
+        return len({*REQUIRED, *OPTIONAL} & cells)
 
     return max(_DELIMITERS, key=known)
 
 
 def _records(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
     """(first line, cells); a record may go over several lines where its cells are quoted."""
-    head = text.lstrip("\r\n").splitlines()[0]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(head), strict=True)
+    head = _LINE_END.split(text[:LONGEST_ROW].lstrip("\r\n"), maxsplit=1)[0]
+    source = CsvLines(lines_of(text), LONGEST_ROW)
+    reader = csv.reader(source, delimiter=_delimiter(head), strict=True)
+    read = 0
     while True:
         line = reader.line_num + 1
+        source.size = 0
         try:
-            cells = [cell.strip() for cell in next(reader)]
+            cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            faults.add(line, "", f"The quotes of this line do not match, so nothing after it can be read ({error}).")
+            what = sentence(too_large(error)) or f"The quotes of this line do not match ({error})"
+            faults.add(line, "", f"{what}, so nothing after it can be read.")
             return
+        if len(cells) > MOST_COLUMNS:
+            faults.add(line, "", f"{sentence(too_many_cells(len(cells)))}, so nothing after it can be read.")
+            return
+        cells = [cell.strip() for cell in cells]
         if any(cells):
+            if read > MOST_LINES:
+                faults.add(line, "", f"At most {MOST_LINES:,} bonuses are taken at once. Split the file.")
+                return
+            read += 1
             yield line, cells
 
 
@@ -133,23 +148,20 @@ def _columns(head: Sequence[str], faults: Faults) -> list[str] | None:
     names = [cell.lower() for cell in head]
     missing = [name for name in REQUIRED if name not in names]
     unknown = [name for name in names if name not in (*REQUIRED, *OPTIONAL)]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if missing:
         faults.add(1, "", f"The first line lacks {', '.join(missing)}. {_WHOLE}")
     if unknown:
         shown = ", ".join(f"“{name[:40]}”" for name in unknown[:5])
         faults.add(1, "", f"The first line has columns that mean nothing here: {shown}. {_WHOLE}")
     if twice:
-        faults.add(1, "", f"The first line has {', '.join(name[:40] for name in twice)} more than once.")
+        faults.add(1, "", f"The first line has {', '.join(name[:40] for name in twice[:5])} more than once.")
     return None if missing or unknown or twice else names
 
 
 def _bonuses(records: Iterator[tuple[int, list[str]]], columns: list[str], faults: Faults) -> list[AskedBonus]:
     found: list[AskedBonus] = []
     for line, cells in records:
-        if len(found) == MOST_LINES:
-            faults.add(line, "", f"At most {MOST_LINES:,} bonuses are taken at once. Split the file.")
-            return found
         if len(cells) != len(columns):
             faults.add(
                 line, "", f"{len(cells)} cells where the first line has {len(columns)}. Quote a text that holds commas."

@@ -8,7 +8,6 @@ choice, counted from 1 as in the columns' names) and, if wanted, `text`.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import unicodedata
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.formats.faults import Faults
+from hits.formats.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
 
 Json = dict[str, Any]
 MOST_QUESTIONS = 50
@@ -25,6 +25,8 @@ LONGEST_TITLE, LONGEST_DESCRIPTION = 80, 1500
 LONGEST_TEXT, LONGEST_QUESTION, LONGEST_CHOICE = 10_000, 1_000, 500
 MINUTES, RETRY_DAYS, PASS_MARK = (1, 1440), (1, 365), (1, 100)
 MOST_BYTES = 1024 * 1024
+# Passage, question and all choices of a line together are far shorter.
+LONGEST_ROW = 65_536
 CHOICE_COLUMNS = tuple(f"choice{number}" for number in range(1, MOST_CHOICES + 1))
 COLUMNS = ("question", "right", "text", *CHOICE_COLUMNS)
 FIELDS = frozenset({"text", "question", "choices", "right"})
@@ -179,10 +181,16 @@ def _json(text: str, faults: Faults) -> object:
 
 
 def _csv(text: str, faults: Faults) -> Iterator[Json]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    source = CsvLines(lines_of(text), LONGEST_ROW)
+    reader = csv.reader(source, delimiter=_delimiter(text), strict=True)
     columns: list[str] = []
     try:
         for cells in reader:
+            source.size = 0
+            if len(cells) > MOST_COLUMNS:
+                told = f"{sentence(too_many_cells(len(cells)))}, so nothing after it can be read."
+                faults.add(reader.line_num, "", told)
+                return
             if not any(cell.strip() for cell in cells):
                 continue
             if not columns:
@@ -195,18 +203,19 @@ def _csv(text: str, faults: Faults) -> Iterator[Json]:
             else:
                 yield _of_line(dict(zip(columns, cells, strict=True)), reader.line_num, faults)
     except csv.Error as error:
-        faults.add(reader.line_num, "", f"The quotes do not match, so nothing after this can be read ({error}).")
+        what = sentence(too_large(error)) or f"The quotes do not match ({error})"
+        faults.add(reader.line_num, "", f"{what}, so nothing after this can be read.")
 
 
 def _delimiter(text: str) -> str:
-    head = next(iter(text.lstrip().splitlines()), "")
+    head = text.lstrip().partition("\n")[0]
     return max(",;\t", key=head.count)
 
 
 def _columns(names: Sequence[str], faults: Faults) -> list[str]:
     missing = [name for name in ("question", "right", "choice1", "choice2") if name not in names]
     unknown = [name[:40] for name in names if name not in COLUMNS]
-    twice = sorted({name[:40] for name in names if list(names).count(name) > 1})
+    twice = [name[:40] for name in repeated(names)]
     for said, found in (("lacks", missing), ("has columns that mean nothing here:", unknown), ("repeats", twice)):
         if found:
             faults.add(

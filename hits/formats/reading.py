@@ -7,6 +7,7 @@ import io
 import json
 import re
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeVar
@@ -18,9 +19,15 @@ Item = TypeVar("Item")
 
 MAX_BYTES = 64 * 1024 * 1024
 LONGEST_KEY = 200
+# What one file may hold, so that neither its memory nor its time grows beyond what its size lets expect.
+MOST_ROWS = 250_000
+MOST_COLUMNS = 1000
+LONGEST_LINE = 4_000_000
+PIECE = 1 << 20
 _PROGRESS_EVERY = 1000
 _BOM = "\ufeff"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_LINE = re.compile("[^\n]*\n|[^\n]+")
 
 # Control characters other than tab and line feed, and halves of surrogate pairs, which no UTF-8 file can hold.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -45,44 +52,103 @@ def kind(value: object) -> str:
     return _KINDS[type(value)]
 
 
-def limited(stream: BinaryIO, max_bytes: int) -> bytes:
-    """The whole file. Raises FormatErrors when it is larger than the limit."""
-    raw = stream.read(max_bytes + 1)
-    if len(raw) <= max_bytes:
-        return raw
-    size = len(raw) + sum(len(rest) for rest in iter(lambda: stream.read(1 << 20), b""))
-    message = (
-        f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
-        f" ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
-    )
-    raise FormatErrors([Fault(None, "", message)])
+def text_pieces(stream: BinaryIO, max_bytes: int, faults: Faults, *, wrong_are_blank: bool = False) -> Iterator[str]:
+    """The file as text in pieces of a megabyte or so, without its byte order mark; line ends stay as they are.
 
-
-def limited_text(stream: BinaryIO, max_bytes: int, faults: Faults) -> str:
-    """The whole file as text, without its byte order mark; each line that is not UTF-8 is a fault.
-
-    Such a line is read with U+FFFD in place of its wrong bytes, so that its other faults are found too.
-    Raises FormatErrors when the file is too large or a ZIP archive: then there is nothing else to find.
+    Each line that is not UTF-8 is a fault. It is read with U+FFFD in place of its wrong bytes, so that its other
+    faults are found too, or as a blank one. The stream must be seekable. Raises FormatErrors when the file is too
+    large or a ZIP archive: then there is nothing else to find.
     """
-    raw = limited(stream, max_bytes)
-    if raw.startswith(_ZIP):
-        message = "is a ZIP archive (spreadsheets are such archives too): unpack it, or save it as CSV in UTF-8"
+    _check_size(stream, max_bytes)
+    line, offset, left = 1, 0, b""
+    while piece := stream.read(PIECE):
+        if not offset and not left and piece.startswith(_ZIP):
+            message = "is a ZIP archive (spreadsheets are such archives too): unpack it, or save it as CSV in UTF-8"
+            raise FormatErrors([Fault(None, "", message)])
+        raw = left + piece
+        # At a line's end where there is one, otherwise at a character's.
+        cut = raw.rfind(b"\n") + 1 or _whole_characters(raw)
+        raw, left = raw[:cut], raw[cut:]
+        yield _decoded(raw, line, offset, faults, wrong_are_blank)
+        line, offset = line + raw.count(b"\n"), offset + len(raw)
+    if left:
+        yield _decoded(left, line, offset, faults, wrong_are_blank)
+
+
+def _check_size(stream: BinaryIO, max_bytes: int) -> None:
+    at = stream.tell()
+    size = stream.seek(0, io.SEEK_END) - at
+    stream.seek(at)
+    if size > max_bytes:
+        message = (
+            f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
+            f" ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
+        )
         raise FormatErrors([Fault(None, "", message)])
+
+
+def _whole_characters(raw: bytes) -> int:
+    """How many bytes stand before a character that is cut off at the end, if there is one."""
+    for back in range(1, min(4, len(raw)) + 1):
+        if raw[-back] >= 0xC0:
+            return len(raw) - back
+        if raw[-back] < 0x80:
+            break
+    return len(raw)
+
+
+def _decoded(raw: bytes, line: int, offset: int, faults: Faults, wrong_are_blank: bool) -> str:
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode()
     except UnicodeDecodeError:
-        return "\n".join(_decoded_lines(raw, faults)).removeprefix(_BOM)
+        text = "\n".join(_decoded_lines(raw, line, offset, faults, wrong_are_blank))
+    return text if offset else text.removeprefix(_BOM)
 
 
-def _decoded_lines(raw: bytes, faults: Faults) -> Iterator[str]:
-    offset = 0
-    for number, line in enumerate(raw.split(b"\n"), 1):
+def _decoded_lines(raw: bytes, line: int, offset: int, faults: Faults, wrong_are_blank: bool) -> Iterator[str]:
+    for number, one in enumerate(raw.split(b"\n"), line):
         try:
-            yield line.decode()
+            yield one.decode()
         except UnicodeDecodeError as error:
-            faults.add(number, "", not_utf8(line[error.start], offset + error.start))
-            yield line.decode(errors="replace")
-        offset += len(line) + 1
+            faults.add(number, "", not_utf8(one[error.start], offset + error.start))
+            yield "" if wrong_are_blank else one.decode(errors="replace")
+        offset += len(one) + 1
+
+
+def text_lines(stream: BinaryIO, max_bytes: int, faults: Faults, *, wrong_are_blank: bool = False) -> Iterator[str]:
+    """Each line with its line feed; see `text_pieces`. After a line that is far too long nothing is read."""
+    number, size = 1, 0
+    begun: list[str] = []
+    for piece in text_pieces(stream, max_bytes, faults, wrong_are_blank=wrong_are_blank):
+        # Only line feeds part lines here, other than in `splitlines`.
+        for one in lines_of(piece):
+            begun.append(one)
+            size += len(one)
+            if size > LONGEST_LINE:
+                faults.add(number, "", f"has more than {LONGEST_LINE:,} characters; nothing after it can be read")
+                return
+            if one.endswith("\n"):
+                yield "".join(begun)
+                number, begun, size = number + 1, [], 0
+    if begun:
+        yield "".join(begun)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Each line with its line feed, of a text that is in memory."""
+    return (found[0] for found in _LINE.finditer(text))
+
+
+def first_character(stream: BinaryIO) -> str:
+    """The first one that is neither a space nor the byte order mark; empty where there is none. The stream stays."""
+    at = stream.tell()
+    try:
+        while raw := stream.read(PIECE):
+            if found := raw.removeprefix(_BOM.encode()).lstrip()[:1]:
+                return found.decode(errors="replace")
+        return ""
+    finally:
+        stream.seek(at)
 
 
 def not_utf8(byte: int, offset: int) -> str:
@@ -91,15 +157,25 @@ def not_utf8(byte: int, offset: int) -> str:
 
 
 def told(items: Iterable[Item], progress: Progress | None) -> Iterator[Item]:
-    """The items; `progress` is called with the number that was worked off, every 1,000 and at the end."""
+    """The items; `progress` is called with the number that was worked off, every 1,000 and at the end.
+
+    Raises FormatErrors for more than `MOST_ROWS`.
+    """
     count = 0
     for item in items:
         yield item
         count += 1
+        if count > MOST_ROWS:
+            raise FormatErrors([Fault(None, "", too_many_rows())])
         if progress and count % _PROGRESS_EVERY == 0:
             progress(count)
     if progress and count % _PROGRESS_EVERY:
         progress(count)
+
+
+def too_many_rows() -> str:
+    most = f"holds more than {MOST_ROWS:,} rows, which are the most that one import takes"
+    return f"{most}: split it into several files and import them one after another"
 
 
 def unwanted(text: str) -> str | None:
@@ -110,44 +186,112 @@ def unwanted(text: str) -> str | None:
     return f"holds {what}, U+{code:04X}, at character {found.start()}: remove it"
 
 
-def json_lines(text: str, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, object) of each line that is not blank; a line that holds no object is a fault."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line and not line.isspace():
-            yield from ((number, value) for value in _objects(line, number, faults))
+    for number, value in json_values(lines, faults):
+        if type(value) is dict:
+            yield number, value
+        else:
+            faults.add(number, "", f"must be an object, not {kind(value)}: one object a line")
 
 
-def _objects(line: str, number: int, faults: Faults) -> list[dict[str, Any]]:
-    """The object of the line in a list, or an empty list when it holds none."""
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        faults.add(number, "", f"is not JSON: {error.msg}, at column {error.colno}")
-        return []
-    except (ValueError, RecursionError):
-        faults.add(number, "", "is not JSON that can be read: a number is too long or brackets are nested too deep")
-        return []
-    if type(value) is dict:
-        return [value]
-    faults.add(number, "", f"must be an object, not {kind(value)}: one object a line")
-    return []
+def json_values(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, Any]]:
+    """(line, value) of each line that is not blank; a line that is not JSON is a fault."""
+    for number, line in enumerate(lines, 1):
+        if not line or line.isspace():
+            continue
+        try:
+            value = json.loads(line.removesuffix("\n"))
+        except json.JSONDecodeError as error:
+            faults.add(number, "", f"is not JSON: {error.msg}, at column {error.colno}")
+        except (ValueError, RecursionError):
+            faults.add(number, "", not_readable())
+        else:
+            yield number, value
 
 
-def csv_records(text: str, faults: Faults) -> Iterator[tuple[int, list[str]]]:
-    """(first line, cells) of each row that is not blank."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def not_readable() -> str:
+    return "is not JSON that can be read: a number is too long or brackets are nested too deep"
+
+
+def csv_records(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, list[str]]]:
+    """(first line, cells) of each row that is not blank. After a row of too many cells nothing is read."""
+    source = CsvLines(lines, LONGEST_LINE)
+    reader = csv.reader(source, strict=True)
     while True:
         line = reader.line_num + 1
+        source.size = 0
         try:
             cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            what = f"the quotes of this row do not match or a cell is far too long ({error})"
+            what = too_large(error) or f"the quotes of this row do not match ({error})"
             faults.add(line, "", f"{what}, so nothing after it can be read")
+            return
+        if len(cells) > MOST_COLUMNS:
+            faults.add(line, "", f"{too_many_cells(len(cells))}, so nothing after it can be read")
             return
         if cells:
             yield line, [cell.replace("\r\n", "\n") for cell in cells]
+
+
+def too_large(error: csv.Error) -> str:
+    """Which limit a row or its cell exceeds; empty for any other error."""
+    if isinstance(error, RowTooLongError):
+        return str(error)
+    return f"a cell has more than {csv.field_size_limit():,} characters" if "field larger" in str(error) else ""
+
+
+def too_many_cells(count: int) -> str:
+    return f"this row has {count:,} cells, the limit is {MOST_COLUMNS:,} columns"
+
+
+def sentence(words: str) -> str:
+    """With a capital at its beginning."""
+    return words[:1].upper() + words[1:]
+
+
+class RowTooLongError(csv.Error):
+    """The csv module lets it through."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__(f"this row has more than {longest:,} characters")
+
+
+class CsvLines:
+    """Lines as the csv module wants them: a carriage return alone ends one too.
+
+    `size` counts the characters of the row so far; whoever reads a row sets it back.
+    """
+
+    def __init__(self, lines: Iterable[str], longest: int) -> None:
+        self._lines = self._parted(lines)
+        self.longest = longest
+        self.size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.size += len(line)
+        if self.size > self.longest:
+            raise RowTooLongError(self.longest)
+        return line
+
+    @staticmethod
+    def _parted(lines: Iterable[str]) -> Iterator[str]:
+        for line in lines:
+            if "\r" in line.removesuffix("\n").removesuffix("\r"):
+                yield from io.StringIO(line, newline="")
+            else:
+                yield line
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Those that stand there more than once, in the order of the alphabet."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 @dataclass(slots=True)

@@ -18,7 +18,19 @@ from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Progress, kind, limited, not_utf8, quoted, told, unwanted
+from hits.formats.jsonstream import JsonStream, UnreadableJsonError
+from hits.formats.reading import (
+    LONGEST_KEY,
+    MAX_BYTES,
+    Progress,
+    json_values,
+    kind,
+    quoted,
+    text_lines,
+    text_pieces,
+    told,
+    unwanted,
+)
 
 __all__ = ["Answer", "Document", "Fault", "FormatErrors", "Query", "Span", "read", "write"]
 
@@ -27,8 +39,11 @@ KeyField = Literal["id", "idx"]
 
 ORIGINS: tuple[Origin, ...] = ("public", "crawled")
 PLACEHOLDER = "@placeholder"
+# An entity is a name. Longer ones, many to a passage, would be cut out of it again and again.
+LONGEST_ENTITY = 1000
+LONGEST_PASSAGE = 200_000
+_HEAD = 65_536
 _WHOLE_FILE = re.compile(rb'(\xef\xbb\xbf)?\s*(\[|\{[ \t\r]*\n|\{\s*"(version|data)"\s*:)')
-_BOM = "\ufeff"
 
 
 class Span(NamedTuple):
@@ -84,67 +99,78 @@ def read(
     """
     if default_origin not in ORIGINS:
         raise ValueError(f"default_origin must be one of {ORIGINS}, not {default_origin!r}")
-    raw = limited(stream, max_bytes)
     checker = _Checker(default_origin)
     with without_cycle_collection():
-        documents = list(_checked(raw, checker, progress))
+        documents = list(_checked(_examples(stream, max_bytes, checker.faults), checker, progress))
     if not documents and not checker.faults.count:
         checker.faults.add(None, "", "the file holds no example")
     checker.faults.refuse()
     return documents
 
 
-def _checked(raw: bytes, checker: _Checker, progress: Progress | None) -> Iterator[Document]:
-    for line, place, example in told(_examples(raw, checker.faults), progress):
+Example = tuple[int | None, str, object]
+
+
+def _checked(examples: Iterator[Example], checker: _Checker, progress: Progress | None) -> Iterator[Document]:
+    for line, place, example in told(examples, progress):
         if document := checker.document(example, line, place):
             yield document
 
 
-def _examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
+def _examples(stream: BinaryIO, max_bytes: int, faults: Faults) -> Iterator[Example]:
     """(line, place, example) of each example; what cannot be parsed goes to the faults."""
-    return _file_examples(raw, faults) if _WHOLE_FILE.match(raw) else _line_examples(raw, faults)
+    at = stream.tell()
+    head = stream.read(_HEAD)
+    stream.seek(at)
+    if _WHOLE_FILE.match(head):
+        return _file_examples(text_pieces(stream, max_bytes, faults), faults)
+    lines = json_values(text_lines(stream, max_bytes, faults, wrong_are_blank=True), faults)
+    return ((number, "", example) for number, example in lines)
 
 
-def _line_examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
-    offset = 0
-    for number, line in enumerate(raw.split(b"\n"), 1):
-        if line and not line.isspace():
-            yield from ((number, "", example) for example in _parsed(line, number, offset, faults))
-        offset += len(line) + 1
-
-
-def _file_examples(raw: bytes, faults: Faults) -> Iterator[tuple[int | None, str, object]]:
-    for file in _parsed(raw, None, 0, faults):
-        if not isinstance(file, dict) or not isinstance(file.get("data"), list):
-            faults.add(None, "data", 'the file must be {"version": text, "data": list}, or one example a line')
-            continue
-        _check_head(file, faults)
-        examples = file["data"]
-        for i in range(len(examples)):
-            # Each example is let go once it is checked: the whole tree kept alive would double the memory.
-            example, examples[i] = examples[i], None
-            yield None, f"data[{i}]", example
-
-
-def _check_head(file: dict[str, Any], faults: Faults) -> None:
-    if not isinstance(file.get("version", ""), str):
-        faults.add(None, "version", f"must be a text, not {kind(file['version'])}")
-    for name in sorted(set(file) - {"version", "data"}):
-        faults.add(None, "", f"unknown field {quoted(name)}: remove it; there are version, data")
-
-
-def _parsed(raw: bytes, line: int | None, offset: int, faults: Faults) -> list[Any]:
-    """The JSON value of the bytes in a list, or an empty list when they hold none."""
+def _file_examples(pieces: Iterator[str], faults: Faults) -> Iterator[Example]:
+    """One example at a time: a tree of the whole file would take many times its size."""
+    stream = JsonStream(_of_characters(pieces, faults))
     try:
-        return [json.loads(raw.decode("utf-8").removeprefix(_BOM))]
-    except UnicodeDecodeError as error:
-        number = line or raw.count(b"\n", 0, error.start) + 1
-        faults.add(number, "", not_utf8(raw[error.start], offset + error.start))
-    except json.JSONDecodeError as error:
-        faults.add(line or error.lineno, "", f"is not JSON: {error.msg}, at column {error.colno}")
-    except (ValueError, RecursionError):
-        faults.add(line, "", "is not JSON that can be read: a number is too long or brackets are nested too deep")
-    return []
+        yield from _file_members(stream, faults)
+        stream.end()
+    except UnreadableJsonError as error:
+        faults.add(error.line, "", str(error))
+
+
+def _of_characters(pieces: Iterator[str], faults: Faults) -> Iterator[str]:
+    """Raises FormatErrors at bytes that are no characters: nothing after them can be parsed."""
+    before = faults.count
+    for piece in pieces:
+        if faults.count > before:
+            faults.refuse()
+        yield piece
+        before = faults.count
+
+
+def _file_members(stream: JsonStream, faults: Faults) -> Iterator[Example]:
+    has_data = False
+    for name in stream.members() if stream.peek() == "{" else _no_members(stream):
+        if name == "data" and stream.peek() == "[":
+            has_data = True
+            for i, example in enumerate(stream.elements()):
+                yield None, f"data[{i}]", example
+        else:
+            _check_member(name, stream.value(), faults)
+    if not has_data:
+        faults.add(None, "data", 'the file must be {"version": text, "data": list}, or one example a line')
+
+
+def _no_members(stream: JsonStream) -> Iterator[str]:
+    stream.value()
+    yield from ()
+
+
+def _check_member(name: str, value: object, faults: Faults) -> None:
+    if name == "version" and not isinstance(value, str):
+        faults.add(None, "version", f"must be a text, not {kind(value)}")
+    elif name not in ("version", "data"):
+        faults.add(None, "", f"unknown field {quoted(name)}: remove it; there are version, data")
 
 
 # From examples to documents
@@ -166,6 +192,10 @@ def _span_fault(start: object, end: object, size: int) -> str:
     if cast(int, start) > cast(int, end):
         return f"start {start} lies after end {end}"
     return f"{start} to {end} lies outside the passage of {size} characters: offsets go from 0 to {size - 1}"
+
+
+def _too_long(start: int, end: int) -> str:
+    return f"{start} to {end} has {end - start + 1:,} characters, the limit of an entity is {LONGEST_ENTITY:,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +261,9 @@ class _Example:
         """An empty text where the passage cannot be used: then no offset is checked against it."""
         passage = self.fields(raw, "passage", ("text", "entities"), ())
         text = self.text(passage["text"], "passage.text") if "text" in passage else ""
+        if len(text) > LONGEST_PASSAGE:
+            self.say("passage.text", f"has {len(text):,} characters, the limit is {LONGEST_PASSAGE:,}")
+            return "", ()
         entities = passage.get("entities")
         if type(entities) is list:
             return text, self.entities(entities, text) if text else ()
@@ -302,7 +335,7 @@ class _Example:
     def entity(self, raw: Any, i: int, text: str) -> Span | None:
         if type(raw) is dict and len(raw) == 2 and "start" in raw and "end" in raw:
             start, end = raw["start"], raw["end"]
-            if _is_within(start, end, len(text)):
+            if _is_within(start, end, len(text)) and end - start < LONGEST_ENTITY:
                 surface = text[start : end + 1]
                 if "\n" not in surface and not surface.isspace():
                     return Span(start, end)
@@ -316,6 +349,8 @@ class _Example:
         start, end = span["start"], span["end"]
         if not _is_within(start, end, len(text)):
             self.say(path, _span_fault(start, end, len(text)))
+        elif end - start >= LONGEST_ENTITY:
+            self.say(path, _too_long(start, end))
         elif text[start : end + 1].isspace():
             self.say(path, f"{start} to {end} is blank in the passage")
         elif "\n" in text[start : end + 1]:
@@ -365,6 +400,9 @@ class _Example:
         start, end = fields["start"], fields["end"]
         if not _is_within(start, end, len(text)):
             self.say(path, _span_fault(start, end, len(text)))
+            return None
+        if end - start >= LONGEST_ENTITY:
+            self.say(path, _too_long(start, end))
             return None
         answer = Answer(start, end, self.text(fields["text"], f"{path}.text", blank=True))
         surface = text[answer.start : answer.end + 1]

@@ -10,12 +10,12 @@ that differ in case, space or punctuation alone are the same one. Blank lines at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.reading import MAX_BYTES, Progress, Row, limited_text, quoted, told
+from hits.formats.reading import MAX_BYTES, Progress, Row, first_character, quoted, text_lines, told
 
 __all__ = ["Fault", "FormatErrors", "Scenario", "read"]
 
@@ -42,20 +42,28 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     `progress` is called with the number of scenarios checked so far, every 1,000 and at the end.
     """
     faults = Faults()
-    text = limited_text(stream, max_bytes, faults)
-    if text.lstrip().startswith(("<", "{", "[")):
+    if first_character(stream) in ("<", "{", "["):
         faults.add(1, "", "looks like XML or JSON: write plain text, one scenario a line")
         faults.refuse()
     seen: dict[str, int] = {}
-    found = [_scenario(Row(faults, line), words, seen) for line, words in told(_lines(text), progress)]
+    lines = _lines(text_lines(stream, max_bytes, faults))
+    found = [_scenario(Row(faults, line), words, seen) for line, words in told(lines, progress)]
     if not found and not faults.count:
         faults.add(None, "", "the file holds no scenario: write one a line")
     faults.refuse()
     return found
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    return ((number, line.strip()) for number, line in enumerate(text.rstrip().split("\n"), 1) if text.strip())
+def _lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """(line, words); blank lines at the end of the file are none."""
+    blank = 0
+    for number, line in enumerate(lines, 1):
+        if words := line.strip():
+            yield from ((earlier, "") for earlier in range(number - blank, number))
+            yield number, words
+            blank = 0
+        else:
+            blank += 1
 
 
 def _scenario(row: Row, line: str, seen: dict[str, int]) -> Scenario:

@@ -10,23 +10,35 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby, islice
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Keys, Progress, Row, json_lines, limited_text, quoted, told
+from hits.formats.reading import (
+    LONGEST_KEY,
+    MAX_BYTES,
+    MOST_ROWS,
+    Keys,
+    Progress,
+    Row,
+    json_lines,
+    quoted,
+    text_lines,
+    told,
+)
 
 __all__ = ["Fault", "FormatErrors", "Story", "read"]
 
 LONGEST_STORY = 200_000
 LONGEST_TITLE = 1000
 _LETTER = re.compile(r"[^\W\d_]")
-_HIGHLIGHT = re.compile(r"^[^\S\n]*@highlight\b", re.MULTILINE)
+_HIGHLIGHT = re.compile(r"[^\S\n]*@highlight\b")
 
 Record = tuple[int, dict[str, Any]]
 
@@ -53,7 +65,7 @@ def read(stream: BinaryIO, name: str, *, max_bytes: int = MAX_BYTES, progress: P
     """
     path = PurePosixPath(name.replace("\\", "/"))
     faults = Faults()
-    records = _layout(path)(limited_text(stream, max_bytes, faults), path.stem, faults)
+    records = _layout(path)(text_lines(stream, max_bytes, faults), path.stem, faults)
     keys = Keys()
     with without_cycle_collection():
         stories = [_story(Row(faults, line), fields, keys) for line, fields in told(records, progress)]
@@ -63,7 +75,7 @@ def read(stream: BinaryIO, name: str, *, max_bytes: int = MAX_BYTES, progress: P
     return stories
 
 
-def _layout(path: PurePosixPath) -> Callable[[str, str, Faults], Iterator[Record]]:
+def _layout(path: PurePosixPath) -> Callable[[Iterator[str], str, Faults], Iterator[Record]]:
     try:
         return _LAYOUTS[path.suffix.lower()]
     except KeyError:
@@ -82,27 +94,68 @@ def _story(row: Row, fields: dict[str, Any], keys: Keys) -> Story:
     return Story(key, title, text, row.line)
 
 
-def _json_stories(text: str, stem: str, faults: Faults) -> Iterator[Record]:
-    return json_lines(text, faults)
+def _json_stories(lines: Iterator[str], stem: str, faults: Faults) -> Iterator[Record]:
+    return json_lines(lines, faults)
 
 
-def _plain_stories(text: str, stem: str, faults: Faults) -> Iterator[Record]:
-    lines = enumerate(text.replace("\r\n", "\n").split("\n"), 1)
-    blocks = [list(block) for is_text, block in groupby(lines, lambda line: bool(line[1].strip())) if is_text]
-    if len(blocks) == 1:
-        blocks = [[line] for line in blocks[0]]
-    for number, block in enumerate(blocks, 1):
-        yield block[0][0], {"id": f"{stem}-{number}", "text": "\n".join(line for _, line in block).strip()}
+def _plain_stories(lines: Iterator[str], stem: str, faults: Faults) -> Iterator[Record]:
+    blocks = (block for is_text, block in groupby(enumerate(lines, 1), lambda line: not line[1].isspace()) if is_text)
+    # Of one block that is the whole file each line is a story.
+    first = list(islice(next(blocks, iter(())), MOST_ROWS + 1))
+    second = list(islice(next(blocks, iter(())), MOST_ROWS + 1)) if len(first) <= MOST_ROWS else []
+    found = chain([first, second], blocks) if second else ([line] for line in first)
+    for number, block in enumerate(found, 1):
+        yield from _plain_story(block, f"{stem}-{number}", faults)
 
 
-def _article(text: str, stem: str, faults: Faults) -> Iterator[Record]:
-    text = text.replace("\r\n", "\n")
-    bullets = _HIGHLIGHT.search(text)
-    body = text[: bullets.start()] if bullets else text
-    if body.strip():
-        yield 1, {"id": stem, "text": body.strip()}
+def _plain_story(block: Iterable[tuple[int, str]], key: str, faults: Faults) -> Iterator[Record]:
+    begins, text = 0, _Text()
+    for line, words in block:
+        begins = begins or line
+        text.add(words)
+    if not text.fits:
+        faults.add(begins, "text", text.too_long())
+    else:
+        yield begins, {"id": key, "text": text.joined()}
+
+
+def _article(lines: Iterator[str], stem: str, faults: Faults) -> Iterator[Record]:
+    text, bullets = _Text(), False
+    # To the end of the file, because a line further on may not be UTF-8.
+    for line in lines:
+        bullets = bullets or bool(_HIGHLIGHT.match(line))
+        if not bullets:
+            text.add(line)
+    if not text.fits:
+        faults.add(1, "text", text.too_long())
+    elif body := text.joined():
+        yield 1, {"id": stem, "text": body}
     elif bullets:
         faults.add(1, "", "there is no text before the first @highlight: the body of the article is missing")
+
+
+class _Text:
+    """Lines that make one text. Of one that is far too long the rest is let go."""
+
+    def __init__(self) -> None:
+        self.text = io.StringIO(newline="")
+        self.size = 0
+
+    def add(self, line: str) -> None:
+        self.size += len(line)
+        if self.fits:
+            self.text.write(line)
+
+    @property
+    def fits(self) -> bool:
+        """Somewhat more than a story may have: what exactly it has is said of the story."""
+        return self.size <= 2 * LONGEST_STORY
+
+    def joined(self) -> str:
+        return self.text.getvalue().replace("\r\n", "\n").strip()
+
+    def too_long(self) -> str:
+        return f"has more than {2 * LONGEST_STORY:,} characters, the limit is {LONGEST_STORY:,}"
 
 
 _LAYOUTS = {".jsonl": _json_stories, ".txt": _plain_stories, ".story": _article}

@@ -273,7 +273,7 @@ def test_the_own_layout_refuses_wrong_bytes_and_wrong_json_with_their_line():
     [
         (b"", "the file holds no example"),
         (b"\n \n", "the file holds no example"),
-        (b"\xef\xbb\xbf", "is not JSON"),
+        (b"\xef\xbb\xbf", "the file holds no example"),
         (b'{"version": "1", "data": []}', "the file holds no example"),
         (b'{"version": "1"}', "or one example a line"),
         (b'{"version": "1", "data": {}}', "or one example a line"),
