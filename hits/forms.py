@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
+from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
@@ -38,6 +39,18 @@ class TokenForm(forms.Form):
     name = forms.CharField(max_length=60, label="Name", help_text="What uses it, such as “nightly export”.")
     scope = forms.ChoiceField(label="It may", choices=ApiToken.Scope.choices)
     days = forms.IntegerField(label="Days until it expires", min_value=1, max_value=MOST_DAYS, widget=_whole_number())
+
+
+class NewPasswordForm(PasswordChangeForm):
+    """Of a lead who is signed in; the present password is asked for again."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["old_password"].label = "Present password"
+        self.fields["old_password"].widget.attrs.pop("autofocus", None)
+        self.fields["new_password1"].help_text = "At least 10 characters, and not a common password."
+        self.fields["new_password2"].label = "New password once more"
+        self.fields["new_password2"].help_text = ""
 
 
 class NewProjectForm(forms.Form):

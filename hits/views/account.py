@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
@@ -24,7 +23,7 @@ def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpRespon
     context = {
         "tokens": ApiToken.objects.living().filter(user=request.user).order_by("-id"),
         "token_form": forms.TokenForm(initial={"scope": ApiToken.Scope.READ, "days": api_tokens.USUAL_DAYS}),
-        "password_form": PasswordChangeForm(request.user),
+        "password_form": forms.NewPasswordForm(request.user),
         **more,
     }
     return render(request, "account/account.html", context, status=status)
@@ -58,7 +57,7 @@ def change_password(request: LeadRequest) -> HttpResponse:
     tries = sign_in.password_tries(request.user)
     if wait := sign_in.seconds_to_wait(tries):
         return _page(request, 429, wait=wait)
-    form = PasswordChangeForm(request.user, request.POST)
+    form = forms.NewPasswordForm(request.user, request.POST)
     if "old_password" not in form.errors:
         sign_in.succeeded(tries)
     if not form.is_valid():
