@@ -145,9 +145,10 @@ class RejectForm(AnswersForm):
 
 
 class WorkersForm(forms.Form):
-    """The workers to block, by their marketplace ids."""
+    """The workers to block, by their marketplace ids, and the dollars that the page showed for answers again."""
 
     workers = forms.MultipleChoiceField()
+    cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
 
     def __init__(self, known: list[str], *arguments: Any) -> None:
         super().__init__(*arguments)

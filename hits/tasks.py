@@ -76,7 +76,7 @@ def conclude_stage(stage_pk: int) -> int:
         finish_grants.delay(stage.project_id)
     scoring.score(stage)
     if blocking.is_due(stage):
-        check_quality(stage_pk)
+        _check_quality(stage)
     concluded = deciding.decide(stage)
     _top_up(stage)
     if advancing.advance(stage):
@@ -109,24 +109,12 @@ def top_up(stage_pk: int) -> None:
     _top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
 
 
-@shared_task
-def check_quality(stage_pk: int) -> int:
-    """The check that is due after every `check_every` scored answers, or on demand."""
-    stage = Stage.objects.select_related("project").get(pk=stage_pk)
+def _check_quality(stage: Stage) -> None:
+    """The check that is due after every `check_every` scored answers. It blocks only where a lead has allowed it."""
     blocking.mark_checked(stage)
     found = [evidence.worker for evidence in blocking.proposals(stage)]
-    if not found or not stage.auto_block:
-        return 0
-    return blocking.block(stage, found, None)
-
-
-@shared_task(**RETRY)
-def apply_blocks(stage_pk: int, worker_ids: list[str], user_pk: int | None, origin: str = Action.Origin.ITSELF) -> int:
-    stage = Stage.objects.select_related("project").get(pk=stage_pk)
-    with acting_from(origin):
-        done = blocking.block(stage, worker_ids, _user(user_pk))
-    conclude_project.delay(stage.project_id)
-    return done
+    if found and stage.auto_block:
+        blocking.block(stage, found, None)
 
 
 @shared_task

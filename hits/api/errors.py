@@ -73,6 +73,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (NotOfferedError, CONFLICT, "test_not_offered"),
     (FormatErrors, BAD, "file_refused"),
     (blocking.NotBlockableError, CONFLICT, "not_blockable"),
+    (blocking.LossGrownError, CONFLICT, "loss_grown"),
     (blocking.NoPolicyError, CONFLICT, "no_policy"),
     (granting.UnknownKeyError, CONFLICT, "unknown_qualification"),
     (granting.WorkersRefusedError, BAD, "workers_refused"),

@@ -385,14 +385,35 @@ class EvidenceShape(Shape):
     alpha = serializers.FloatField()
 
 
+class ProposalShape(EvidenceShape):
+    answers = serializers.IntegerField(help_text="Answers of this worker that count now, and would not.")
+
+
+class BlockQuery(Shape):
+    worker_id = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        required=False,
+        validators=[MaxLengthValidator(AT_ONCE)],
+        help_text="Count what follows for these alone; all proposed ones by default.",
+    )
+
+
 class Proposals(Shape):
-    results = EvidenceShape(many=True)
+    """What follows when those chosen are blocked; `cost` is what `block/` wants as its confirmation."""
+
+    results = ProposalShape(many=True)
+    chosen = serializers.ListField(child=serializers.CharField())
+    answers = serializers.IntegerField(help_text="Answers that stop counting, in every stage of the project.")
+    replacements = serializers.IntegerField(help_text="Answers that are bought again at most.")
+    cost = MoneyField(help_text="Of the replacements at most, fees included.")
+    budget_left = MoneyField(min_value=None)
 
 
 class BlockWorkers(Shape):
     worker_ids = serializers.ListField(
         child=serializers.CharField(max_length=64), allow_empty=False, validators=[MaxLengthValidator(AT_ONCE)]
     )
+    cost = MoneyField(help_text="As `block-proposals/` gave it: refused when it would cost more by now.")
 
 
 class ActionShape(Shape):

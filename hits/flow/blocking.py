@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from hits.flow.qualifying import Turns
-from hits.models import Assignment, Block, Stage, Worker
+from hits.models import Assignment, Block, Label, Stage, Worker
 from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
 from hits.models.leases import lease
+from hits.models.losses import Loss, answers_of, loss
 from hits.models.summaries import refresh_summary
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
 
@@ -39,12 +42,44 @@ class NotBlockableError(Exception):
     """A worker who is not among the stage's proposals; look at the preview again."""
 
 
+class LossGrownError(Exception):
+    """The blocks cost more than was confirmed, since more answers came. Look at the preview again."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Who would be blocked, and what follows when those of `chosen` are. Money in dollars.
+
+    `answers` are those of each worker that count now; `left` is what the budget has left.
+    """
+
+    proposals: list[Evidence]
+    chosen: list[str]
+    answers: Mapping[str, int]
+    loss: Loss
+    left: Decimal
+
+
+def refuse_without_policy(stage: Stage) -> None:
+    """Raises NoPolicyError."""
+    if not stage.quality:
+        raise NoPolicyError(f"{stage.title} has no blocking policy, so nobody can be below its floor.")
+
+
 def is_due(stage: Stage) -> bool:
     """Whether another `check_every` answers were scored since the last check."""
     if not stage.quality:
         return False
     every = Policy.from_dict(stage.quality).check_every
     return _scored(stage) // every > stage.quality_checked_at // every
+
+
+def block_by_itself(stage: Stage, wanted: bool, user: User | None) -> None:
+    """Whether the check after every so many answers blocks those whom it names, or leaves them to a lead."""
+    with transaction.atomic():
+        if Stage.objects.filter(pk=stage.pk, auto_block=not wanted).update(auto_block=wanted):
+            record(stage.project, user, f"switched blocks by itself {'on' if wanted else 'off'}", [stage])
+    stage.auto_block = wanted
 
 
 def mark_checked(stage: Stage) -> None:
@@ -66,11 +101,31 @@ def proposals(stage: Stage) -> list[Evidence]:
     return workers_to_block(tallies, Policy.from_dict(stage.quality))
 
 
-def block(stage: Stage, worker_ids: Iterable[str], user: User | None) -> int:
+def preview(stage: Stage, worker_ids: Iterable[str] | None = None) -> Preview:
+    """What blocking these of the proposed workers leads to, all of them by default; changes nothing."""
+    found = proposals(stage)
+    wanted = {one.worker for one in found} if worker_ids is None else set(worker_ids)
+    chosen = [one.worker for one in found if one.worker in wanted]
+    answers = answers_of(stage.project, [one.worker for one in found])
+    return Preview(found, chosen, answers, loss(stage.project, chosen), stage.project.account.left)
+
+
+def block(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None) -> int:
     """Block these workers of the stage's proposals; returns how many blocks are new.
 
-    Raises NotBlockableError, or MarketplaceError when the grant has to wait: the intent stays and
-    `finish` carries it out.
+    Raises as `intend` does, and MarketplaceError when the grant has to wait: the intent stays and `finish` carries it
+    out.
+    """
+    new = intend(stage, worker_ids, user, at_most)
+    finish(stage)
+    return new
+
+
+def intend(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None) -> int:
+    """Write the blocks down, which `finish` carries out; their answers stop counting now. Returns how many are new.
+
+    `at_most` are the dollars that somebody confirmed for answers in their place.
+    Raises NotBlockableError and LossGrownError; then nothing is changed.
     """
     wanted = set(worker_ids)
     evidence = {found.worker: found for found in proposals(stage)}
@@ -82,11 +137,16 @@ def block(stage: Stage, worker_ids: Iterable[str], user: User | None) -> int:
     unknown = wanted - set(evidence) - standing
     if unknown:
         raise NotBlockableError(
-            f"Not below the floor any more: {', '.join(sorted(unknown))}. Look at the preview again."
+            f"Not among those who would be blocked: {', '.join(sorted(unknown))}. Look at the preview again. "
+            "Nobody was blocked."
         )
-    new = [_intend(stage, evidence[worker_id], user) for worker_id in sorted(wanted - standing)]
-    finish(stage)
-    return sum(new)
+    cost = loss(stage.project, wanted - standing).cost
+    if at_most is not None and cost > at_most:
+        raise LossGrownError(
+            f"More answers came meanwhile: buying them again costs up to ${cost:,.2f} now, not ${at_most:,.2f}. "
+            "Look at the preview again. Nobody was blocked."
+        )
+    return sum(_intend(stage, evidence[worker_id], user) for worker_id in sorted(wanted - standing))
 
 
 def _intend(stage: Stage, evidence: Evidence, user: User | None) -> bool:
@@ -126,6 +186,12 @@ def finish(stage: Stage) -> int:
             if done:
                 refresh_summary(stage)
         return done
+
+
+def answers_back(row: Block) -> int:
+    """How many answers count again when the block is undone: not those that were rejected or have a problem."""
+    answers = _answers(row.stage, row.worker).exclude(state=Assignment.State.REJECTED).filter(problem="")
+    return answers.filter(Exists(Label.objects.filter(assignment=OuterRef("pk"), void=True))).count()
 
 
 def undo(row: Block, user: User | None) -> None:

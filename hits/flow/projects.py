@@ -110,6 +110,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         grants=spec.grants,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         auto_publish=spec.auto_publish,
+        auto_block=spec.auto_block,
     )
 
 

@@ -100,7 +100,9 @@ class Stage(models.Model):
     auto_publish = models.BooleanField(
         default=True, help_text="Items that arrive from the stage before go out by themselves."
     )
-    auto_block = models.BooleanField(default=True, help_text="Blocks are applied by themselves at each check.")
+    auto_block = models.BooleanField(
+        default=False, help_text="The check after every so many answers blocks by itself; else a lead does."
+    )
     hit_type_id = models.CharField(max_length=64, blank=True)
     events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
     swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")

@@ -64,7 +64,8 @@ class StageSpec:
 
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
-    `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not.
+    `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
+    the check of `quality` blocks by itself; else a lead does.
     """
 
     key: str
@@ -88,6 +89,7 @@ class StageSpec:
     draws: int
     grants: str
     auto_publish: bool
+    auto_block: bool
 
 
 @dataclass(frozen=True)
@@ -315,6 +317,7 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "grants": _grants(table),
     }
     fields["auto_publish"] = table.truth("auto_publish", not fields["draws"])
+    fields["auto_block"] = table.truth("auto_block", False)
     table.refuse_rest()
     return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
 

@@ -194,7 +194,7 @@ def harvest(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 @for_stage(VERB)
-def check(request: HttpRequest, stage: Stage) -> HttpResponse:
-    said = "Every worker's accuracy is being compared with the crowd's."
-    jobs.start(request, tasks.check_quality, stage.pk, said=said)
+def auto_block(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """Whether the check after every so many answers blocks by itself."""
+    blocking.block_by_itself(stage, request.POST.get("by_itself") == "yes", request.user)
     return _back(stage)

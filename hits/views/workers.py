@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,10 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from hits import forms, tasks
 from hits.flow import blocking
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
-from hits.mturk import fees
-from hits.quality.blocking import Evidence
 from hits.views import jobs, paging
-from hits.views.guard import FORM, PAGE, for_project, for_stage
+from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.stages import frame
 
 
@@ -57,54 +52,31 @@ def _proposed_in(stats: list[WorkerStat]) -> Stage | None:
     return None
 
 
-@dataclass(frozen=True)
-class Loss:
-    """What a block takes away: answers that leave the verdicts, and at most so many dollars to buy them again."""
-
-    answers: int
-    cost: Decimal
-
-
-def losses(stats: list[WorkerStat]) -> dict[str, Loss]:
-    """By worker, over all stages of the project: a block voids a worker's labels in each of them."""
-    found: dict[str, Loss] = {}
-    for stat in stats:
-        before = found.get(stat.worker.worker_id, Loss(0, Decimal(0)))
-        unit = fees.unit_cost(stat.stage.reward, stat.stage.answers)
-        found[stat.worker.worker_id] = Loss(before.answers + stat.scored, before.cost + unit * stat.scored)
-    return found
-
-
 @for_stage(FORM)
-def block(request: HttpRequest, stage: Stage) -> HttpResponse:
+def block(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET shows who would be blocked and what follows; POST blocks those who were ticked."""
-    proposals = blocking.proposals(stage)
     if request.method != "POST":
-        return _preview(request, stage, proposals)
-    form = forms.WorkersForm([found.worker for found in proposals], request.POST)
+        return _preview(request, stage)
+    form = forms.WorkersForm([found.worker for found in blocking.proposals(stage)], request.POST)
     if not form.is_valid():
         messages.error(request, "Nobody was blocked: tick workers of this list, which may have changed since.")
-        return _preview(request, stage, proposals, 400)
+        return _preview(request, stage, 400)
     chosen = form.cleaned_data["workers"]
+    try:
+        blocking.intend(stage, chosen, request.user, at_most=form.cleaned_data["cost"])
+    except (blocking.NotBlockableError, blocking.LossGrownError) as error:
+        messages.error(request, str(error))
+        return _preview(request, stage, 400)
     said = f"{len(chosen):,} worker{' is' if len(chosen) == 1 else 's are'} being blocked, and their items asked again."
-    jobs.start(request, tasks.apply_blocks, stage.pk, chosen, request.user.pk, Action.Origin.PAGE, said=said)
+    jobs.start(request, tasks.finish_blocks, stage.pk, said=said)
     return redirect("stage", stage.project.slug, stage.key)
 
 
-def _preview(request: HttpRequest, stage: Stage, proposals: list[Evidence], status: int = 200) -> HttpResponse:
-    loss = losses(list(_stats(stage.project, [found.worker for found in proposals])))
+def _preview(request: HttpRequest, stage: Stage, status: int = 200) -> HttpResponse:
     only = request.GET.getlist("worker")
-    everybody = not only and "chosen" not in request.GET
-    rows = [(found, loss[found.worker], everybody or found.worker in only) for found in proposals]
-    ticked = [taken for _, taken, is_ticked in rows if is_ticked]
-    context = {
-        **frame(stage),
-        "rows": rows,
-        "workers": len(ticked),
-        "answers": sum(taken.answers for taken in ticked),
-        "cost": sum((taken.cost for taken in ticked), Decimal(0)),
-        "left": stage.project.account.left,
-    }
+    found = blocking.preview(stage, only if only or "chosen" in request.GET else None)
+    rows = [(one, found.answers[one.worker], one.worker in found.chosen) for one in found.proposals]
+    context = {**frame(stage), "rows": rows, "workers": len(found.chosen), "loss": found.loss, "left": found.left}
     return render(request, "workers/block.html", context, status=status)
 
 
@@ -118,5 +90,4 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         said = f"{row.worker.worker_id} may work again and their answers count again."
         jobs.start(request, tasks.undo_block, row.pk, request.user.pk, Action.Origin.PAGE, said=said)
         return redirect("worker", project.slug, row.worker.worker_id)
-    loss = losses(list(_stats(project, [row.worker.worker_id]))).get(row.worker.worker_id, Loss(0, Decimal(0)))
-    return render(request, "workers/undo.html", {"project": project, "row": row, "loss": loss})
+    return render(request, "workers/undo.html", {"project": project, "row": row, "back": blocking.answers_back(row)})

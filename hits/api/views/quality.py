@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from hits import tasks
 from hits.api import serializers
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.jobs import start
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.jobs import start, start_kept
+from hits.api.paging import PageQuery, asked, page, page_of
 from hits.flow import blocking
 from hits.models import Action, Project
 
@@ -35,22 +35,30 @@ class Workers(StageView):
         return page(request, rows, serializers.WorkerShape, blocked=_standing(self.project))
 
 
+def _preview(view: StageView, worker_ids: list[str] | None) -> Response:
+    found = blocking.preview(view.stage, worker_ids)
+    body = {
+        "results": [{**vars(one), "answers": found.answers[one.worker]} for one in found.proposals],
+        "chosen": found.chosen,
+        "budget_left": found.left,
+        **vars(found.loss),
+    }
+    return Response(serializers.Proposals(body).data)
+
+
 class CheckQuality(StageView):
-    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
 
     @operation(
         "check_quality",
-        "Look for workers below the floor now; blocks them where the stage says so",
+        "Look for workers below the floor now; changes nothing, `block/` blocks them",
         tag=TAG,
-        code=202,
-        answer=Started,
-        refuses=[404, 409, 503],
+        answer=serializers.Proposals,
+        refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        if not self.stage.quality:
-            raise blocking.NoPolicyError("This stage has no blocking policy, so nobody can be below its floor.")
-        start(tasks.check_quality, self.stage.pk)
-        return started("The workers are being checked.", self.stage_address("block-proposals"))
+        blocking.refuse_without_policy(self.stage)
+        return _preview(self, None)
 
 
 class BlockProposals(StageView):
@@ -58,13 +66,14 @@ class BlockProposals(StageView):
 
     @operation(
         "block_proposals",
-        "Who would be blocked now, with the evidence, worst first; changes nothing",
+        "Who would be blocked now, with the evidence, worst first, and what follows; changes nothing",
         tag=TAG,
+        query=serializers.BlockQuery,
         answer=serializers.Proposals,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.Proposals({"results": blocking.proposals(self.stage)}).data)
+        return _preview(self, asked(request, serializers.BlockQuery).get("worker_id"))
 
 
 class BlockWorkers(StageView):
@@ -82,20 +91,11 @@ class BlockWorkers(StageView):
     def post(self, request: Request, **address: str) -> Response:
         given = serializers.BlockWorkers(data=request.data)
         given.is_valid(raise_exception=True)
-        wanted = sorted(set(given.validated_data["worker_ids"]))
-        self._refuse_others(wanted)
-        start(tasks.apply_blocks, self.stage.pk, wanted, self.user.pk, Action.Origin.API)
+        wanted = given.validated_data
+        blocking.intend(self.stage, wanted["worker_ids"], self.user, at_most=wanted["cost"])
+        # What is written down goes on by itself also when the queue is away.
+        start_kept(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being blocked.", self.address("blocks"))
-
-    def _refuse_others(self, wanted: list[str]) -> None:
-        """The job would refuse them too, but nobody would read it."""
-        proposed = {found.worker for found in blocking.proposals(self.stage)}
-        blocked = self.project.blocks.standing().values_list("worker__worker_id", flat=True)
-        others = [worker_id for worker_id in wanted if worker_id not in proposed.union(blocked)]
-        if others:
-            raise blocking.NotBlockableError(
-                f"Not among the proposals: {', '.join(others)}. Look at block-proposals/ again. Nobody was blocked."
-            )
 
 
 class Blocks(ProjectView):

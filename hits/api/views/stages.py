@@ -13,7 +13,7 @@ from hits.api import serializers
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
-from hits.flow import publishing
+from hits.flow import blocking, publishing
 
 TAG = "Stages"
 
@@ -52,12 +52,11 @@ class StageDetail(StageView):
         changes: dict[str, Any] = dict(given.validated_data)
         with transaction.atomic():
             if "reward" in changes:
-                publishing.change_pay(self.stage, changes.pop("reward"))
+                publishing.change_pay(self.stage, changes["reward"])
             if "auto_publish" in changes:
-                publishing.publish_by_itself(self.stage, changes.pop("auto_publish"))
-            for name, value in changes.items():
-                setattr(self.stage, name, value)
-            self.stage.save(update_fields=list(changes))
+                publishing.publish_by_itself(self.stage, changes["auto_publish"])
+            if "auto_block" in changes:
+                blocking.block_by_itself(self.stage, changes["auto_block"], self.user)
         return Response(serializers.StageShape(self.stage).data)
 
 

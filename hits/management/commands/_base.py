@@ -46,6 +46,7 @@ REFUSALS = (
     SettingsRefusedError,
     blocking.NoPolicyError,
     blocking.NotBlockableError,
+    blocking.LossGrownError,
     compensating.AlreadyOfferedError,
     compensating.NotWithdrawableError,
     compensating.PaymentRefusedError,

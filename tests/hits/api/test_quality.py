@@ -11,6 +11,7 @@ from hits.flow import sending
 from hits.flow.common import gateway
 from hits.models import Label, Stage, Worker
 from hits.quality.intervals import wilson
+from hits.tasks import conclude_stage
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE
 from tests.hits.api.test_errors import refused
@@ -48,10 +49,28 @@ def test_proposals_come_with_their_evidence(api: APIClient, stage: Stage, crowd:
     (found,) = api.get(STAGE + "block-proposals/").json()["results"]
     assert (found["worker_id"], found["scored"], found["correct"]) == (crowd["bad"], 40, 2)
     assert found["p_value"] < found["alpha"] and found["accuracy"] < found["floor"]
+    assert found["answers"] == 40
+
+
+def test_the_preview_gives_what_follows_and_blocks_nobody(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    for preview in (api.get(STAGE + "block-proposals/").json(), api.post(STAGE + "check-quality/").json()):
+        assert preview["chosen"] == [crowd["bad"]]
+        assert (preview["answers"], preview["replacements"], preview["cost"]) == (40, 40, "2.00")
+        assert preview["budget_left"] == "100.00"
+    nobody = api.get(STAGE + f"block-proposals/?worker_id={crowd['good']}").json()
+    assert (nobody["chosen"], nobody["answers"], nobody["cost"]) == ([], 0, "0.00")
+    assert api.get(HOME + "blocks/").json()["results"] == []
+
+
+def test_a_block_never_costs_more_than_was_confirmed(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    body = {"worker_ids": [crowd["bad"]], "cost": "1.95"}
+    refused(api.post(STAGE + "block/", body, format="json"), 409, "loss_grown")
+    refused(api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]]}, format="json"), 400, "invalid")
+    assert _void(crowd["bad"]) == 0
 
 
 def test_a_block_is_granted_shown_and_undone(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
-    answer = api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]]}, format="json")
+    answer = api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]], "cost": "2.00"}, format="json")
     assert answer.status_code == 202
     (row,) = api.get(answer.json()["see"]).json()["results"]
     assert (row["worker_id"], row["state"], row["created_by"]) == (crowd["bad"], "granted", "alice")
@@ -67,29 +86,32 @@ def _void(worker_id: str) -> int:
 
 
 def test_a_worker_who_is_not_proposed_cannot_be_blocked(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
-    both = {"worker_ids": [crowd["good"], crowd["bad"]]}
+    both = {"worker_ids": [crowd["good"], crowd["bad"]], "cost": "9.00"}
     error = refused(api.post(STAGE + "block/", both, format="json"), 409, "not_blockable")
     assert crowd["good"] in error["message"] and crowd["bad"] not in error["message"]
     assert _void(crowd["bad"]) == 0
     refused(api.post(STAGE + "block/", {"worker_ids": []}, format="json"), 400, "invalid")
 
 
-def test_the_check_blocks_by_itself_where_the_stage_says_so(
+def test_the_check_blocks_by_itself_only_where_a_lead_allowed_it(
     api: APIClient, stage: Stage, crowd: dict[str, str]
 ) -> None:
+    Stage.objects.update(quality={**stage.quality, "check_every": 40})
     api.patch(STAGE, {"auto_block": False}, format="json")
-    assert api.post(STAGE + "check-quality/").status_code == 202
+    conclude_stage(stage.pk)
     assert api.get(HOME + "blocks/").json()["results"] == []
+    # The next check is due.
+    Stage.objects.update(quality_checked_at=0)
     api.patch(STAGE, {"auto_block": True}, format="json")
-    answer = api.post(STAGE + "check-quality/")
-    assert api.get(answer.json()["see"]).json() == {"results": []}
-    assert len(api.get(HOME + "blocks/").json()["results"]) == 1
+    conclude_stage(stage.pk)
+    (row,) = api.get(HOME + "blocks/").json()["results"]
+    assert (row["worker_id"], row["state"], row["created_by"]) == (crowd["bad"], "granted", None)
 
 
 def test_a_stage_without_a_policy_says_so(api: APIClient, stage: Stage) -> None:
     Stage.objects.update(quality={})
     refused(api.post(STAGE + "check-quality/"), 409, "no_policy")
-    assert api.get(STAGE + "block-proposals/").json() == {"results": []}
+    assert api.get(STAGE + "block-proposals/").json()["results"] == []
 
 
 def test_the_workers_page_costs_the_same_with_many(

@@ -13,6 +13,7 @@ from tests.hits.api.test_guard import GUARDED, address, world
 # Every verb that changes something without spending money. What is not here has to stand in its view's `pays`.
 WITHOUT_MONEY = {
     ("bonus-quote", "post"),
+    ("check-quality", "post"),
     ("clear-away", "post"),
     ("compensation-quote", "post"),
     ("draw-qualification-test", "post"),

@@ -238,11 +238,20 @@ def spammer(published: Project, stage: Stage, market: Marketplace) -> str:
     return found
 
 
-def test_quality_shows_then_blocks_and_a_block_is_undone(run: Run, stage: Stage, spammer: str) -> None:
+def test_quality_shows_then_blocks_and_a_block_is_undone(
+    run: Run, stage: Stage, spammer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = run("quality", "river", "validate")
     assert spammer in said and "5.0%" in said and "Nobody was blocked: this is a preview." in said
     assert not Block.objects.exists()
-    assert "1 workers blocked" in run("quality", "river", "validate", "--apply")
+    assert "40 answers would stop counting; at most 40 would be bought again for $2.00, of $19.85 left" in said
+    monkeypatch.setattr("builtins.input", lambda question: "")
+    with pytest.raises(CommandError, match="Nobody was blocked"):
+        run("quality", "river", "validate", "--apply")
+    assert not Block.objects.exists()
+    assert "1 workers blocked" in run("quality", "river", "validate", "--apply", "--yes")
+    assert "blocks nobody by itself" in run("quality", "river", "validate", "--auto-block", "off")
+    assert "blocks by itself" in run("quality", "river", "validate", "--auto-block", "on")
     assert Block.objects.get().state == Block.State.GRANTED
     assert Label.objects.filter(worker=Worker.objects.get(worker_id=spammer), void=False).count() == 0
     assert "Nobody is below the floor" in run("quality", "river", "validate")

@@ -85,6 +85,7 @@ def test_record_has_the_published_numbers():
     measured = Rule("measured", 1, {"answers": 1})
     assert [s.rule for s in recipe.stages] == [matching, matching, measured, measured]
     assert [s.quality for s in recipe.stages] == [Policy(1000, 20, 0.20, 0.01), None, None, None]
+    assert [s.auto_block for s in recipe.stages] == [True, False, False, False]
 
 
 def test_the_reward_of_record_pays_three_dollars_sixty_an_hour():

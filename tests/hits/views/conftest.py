@@ -155,7 +155,7 @@ PROJECT_VERBS = {
     *TEST_VERBS,
 }
 STAGE_VERBS = {
-    "pause", "resume", "arrivals", "harvest", "check", "approve", "reject", "try-task", "required-test",
+    "pause", "resume", "arrivals", "harvest", "auto-block", "approve", "reject", "try-task", "required-test",
     "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change", "redo-change",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)

@@ -9,8 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.models import Block
+from hits.models import Block, Label, Stage, Worker
 from tests.hits import factories as make
+from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
 
 pytestmark = pytest.mark.django_db
@@ -55,18 +56,59 @@ def test_a_worker_who_never_answered_here_has_no_page(world: World, client: Clie
     assert client.get(reverse("worker", args=[world.project.slug, "ASTRANGER0001"])).status_code == 404
 
 
-def test_the_preview_says_who_how_many_and_for_how_much(world: World, client: Client) -> None:
+@pytest.fixture
+def low(world: World) -> Worker:
+    """The worker who would be blocked, with 60 answers that count, 6 of them to items that two others answered too."""
+    worker = Worker.objects.get(worker_id="ALOW000000001")
+    Stage.objects.filter(pk=world.stage.pk).update(answers=2)
+    world.stage.refresh_from_db()
+    hits = make.hits(make.items(world.stage, 60))
+    for answer in make.assignments(hits, worker):
+        make.label(answer)
+    for other in (make.worker(), make.worker()):
+        for answer in make.assignments(hits[:6], other):
+            make.label(answer)
+    return worker
+
+
+def test_the_preview_says_who_how_many_and_for_how_much(world: World, low: Worker, client: Client) -> None:
     text = client.get(world.url("block")).content.decode()
     assert "ALOW000000001" in text
     assert "AGOOD00000001" not in text
-    assert "60 answers leave the verdicts" in text
-    assert "Block 1 worker and ask again for at most $3.00</button>" in text
+    assert "60 answers stop counting" in text
+    assert "At most 54 answers are bought again for $2.70" in text
+    assert "1.7 to 13.7 %" in text and "below 0.0001" in text
+    assert "Block 1 worker and ask again for at most $2.70</button>" in text
 
 
-def test_the_loss_counts_every_stage_of_the_project(world: World, client: Client) -> None:
-    low = world.stage.worker_stats.get(worker__worker_id="ALOW000000001").worker
-    make.worker_stat(world.project.stages.get(key="revalidate"), low, scored=10, correct=9)
-    assert "at most $3.50</button>" in client.get(world.url("block")).content.decode()
+def test_the_loss_counts_every_stage_of_the_project(world: World, low: Worker, client: Client) -> None:
+    later = world.project.stages.get(key="revalidate")
+    for answer in make.assignments(make.hits(make.items(later, 10)), low):
+        make.label(answer)
+    text = client.get(world.url("block")).content.decode()
+    assert "70 answers stop counting" in text and "at most $3.20</button>" in text
+
+
+def test_looking_blocks_nobody_and_what_was_confirmed_is_the_most_that_it_costs(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None
+) -> None:
+    client.get(world.url("block"))
+    assert not Block.objects.filter(worker=low).exists()
+    reply = client.post(world.url("block"), {"workers": [low.worker_id], "cost": "2.69"})
+    assert reply.status_code == 400 and "Look at the preview again" in reply.content.decode()
+    assert not Block.objects.filter(worker=low).exists()
+    assert client.post(world.url("block"), {"workers": [low.worker_id], "cost": "2.70"}).status_code == 302
+    assert Block.objects.get(worker=low).created_by == world.project.owners.get(username="alice")
+    assert not Label.objects.of_counting_answers().filter(worker=low).exists()
+
+
+def test_a_stage_says_who_blocks_and_a_lead_switches_it(world: World, client: Client) -> None:
+    text = client.get(world.url("stage")).content.decode()
+    assert "blocked only by you" in text and "1 worker would be blocked: look at the worker" in text
+    client.post(world.url("auto-block"), {"by_itself": "yes"})
+    assert "blocked by themselves, after every 1,000 answers" in client.get(world.url("stage")).content.decode()
+    client.post(world.url("auto-block"), {"by_itself": "no"})
+    assert not Stage.objects.get(pk=world.stage.pk).auto_block
 
 
 def test_an_unticked_worker_is_counted_out(world: World, client: Client) -> None:
@@ -78,13 +120,12 @@ def test_confirming_blocks_the_named_workers_only(
     world: World, client: Client, alice: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(tasks.apply_blocks, "delay", lambda *arguments: asked.append(arguments))
-    assert client.post(world.url("block"), {"workers": ["AGOOD00000001"]}).status_code == 400
+    monkeypatch.setattr(tasks.finish_blocks, "delay", lambda *arguments: asked.append(arguments))
+    assert client.post(world.url("block"), {"workers": ["AGOOD00000001"], "cost": "0"}).status_code == 400
     assert asked == []
-    client.post(world.url("block"), {"workers": ["ALOW000000001"]})
-    stage, workers, user, origin = asked[0]
-    assert (stage, workers) == (world.stage.pk, ["ALOW000000001"])
-    assert (user, origin) == (alice.pk, "page")
+    client.post(world.url("block"), {"workers": ["ALOW000000001"], "cost": "0.00"})
+    assert asked == [(world.stage.pk,)]
+    assert list(Block.objects.filter(state="intended").values_list("worker__worker_id", flat=True)) == ["ALOW000000001"]
 
 
 def test_undoing_says_what_happens_and_then_does_it(
@@ -92,6 +133,8 @@ def test_undoing_says_what_happens_and_then_does_it(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(tasks.undo_block, "delay", lambda *arguments: asked.append(arguments))
+    for answer in make.assignments(make.hits(make.items(world.stage, 40)), world.block.worker):
+        make.label(answer, void=True)
     text = client.get(world.url("undo-block")).content.decode()
     assert "40 answers count again" in text
     client.post(world.url("undo-block"))
