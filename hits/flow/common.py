@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -19,6 +20,8 @@ from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limi
 from hits.protocols.base import TaskProtocol
 from hits.recipes.source import NextItem
 
+# A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
+TOKEN_LIFE = timedelta(hours=23)
 QUALIFICATIONS = {
     "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
 }

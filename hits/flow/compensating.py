@@ -21,7 +21,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import balance, gateway, refuse_beyond_balance
+from hits.flow.common import TOKEN_LIFE, balance, gateway, refuse_beyond_balance
 from hits.formats.payments import read_amount, read_reason, read_worker_id
 from hits.models import Compensation, Project, Qualification
 from hits.models.commitments import BalanceTooLowError, planned_cost
@@ -45,8 +45,6 @@ QUALIFICATION = "compensation"
 LEASE_SECONDS = 120
 LIFETIME = timedelta(days=14)
 ASSIGNMENT_SECONDS = 600
-# A token lives 24 hours at the marketplace; from an hour before its end the HIT is looked for first.
-TOKEN_LIFE = timedelta(hours=23)
 WAIT_FOR_MONEY = timedelta(minutes=1)
 FIRST_LOOK, RAREST_LOOK = timedelta(seconds=30), timedelta(hours=2)
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from hits.flow.common import ensure_hit_type, gateway, sentence
+from hits.flow.common import TOKEN_LIFE, ensure_hit_type, gateway, sentence
 from hits.models import Batch, Extension, Hit, Item, LedgerEntry, Stage
 from hits.models.due import mark_due
 from hits.models.leases import Held, LeaseLostError, lease
@@ -44,8 +44,6 @@ CHUNK = 200
 # Renewed while calls are made; after a crash a process of another machine waits so long at most.
 LEASE_SECONDS = 30
 WAITING = [Hit.State.PLANNED, Hit.State.SENT]
-# A token lives 24 hours at the marketplace; from an hour before its end the effect is looked for first.
-TOKEN_LIFE = timedelta(hours=23)
 # These say nothing about the row: its call is made again.
 PASSING = (UnreachableError, NotYetError, InsufficientFundsError)
 # What these make has intent rows of its own; the others work through the stage's HITs.
@@ -323,9 +321,11 @@ def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> i
     hits = list(batch.stage.hits.filter(state=Hit.State.LIVE).exclude(there).order_by("id")[:size])
     outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
     done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
-    # What was seen of the HIT's end before says nothing about the new one.
-    Hit.objects.filter(id__in=done).update(expires_at=until, closed_early=early, short_since=None)
-    Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(done))
+    # Counted once, also where a process whose lease ran out records the same. What was seen of the HIT's end before
+    # says nothing about the new one.
+    moved = Hit.objects.filter(id__in=done).exclude(there)
+    new = moved.update(expires_at=until, closed_early=early, short_since=None)
+    Batch.objects.filter(pk=batch.pk).update(done=F("done") + new)
     _raise_passing(outcomes)
     return len(hits)
 
@@ -341,12 +341,11 @@ def _send_deletions(batch: Batch, market: Gateway, held: Held, size: int) -> int
     outcomes = market.run(lambda hit: _delete(market, hit), hits, beat=held.renew)
     deleted = [hit.pk for hit, outcome in outcomes if outcome is True]
     kept = [hit.pk for hit, outcome in outcomes if isinstance(outcome, RefusedError)]
-    Hit.objects.filter(id__in=deleted).update(deleted_at=timezone.now())
+    # Counted once, also where a process whose lease ran out records the same.
+    gone = Hit.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=timezone.now())
     # Something waits there that is not known here: it is fetched, and a later clearing away takes the HIT.
-    mark_due(Hit.objects.filter(id__in=kept))
-    Batch.objects.filter(pk=batch.pk).update(
-        done=F("done") + len(deleted) + len(kept), refused=F("refused") + len(kept)
-    )
+    refused = mark_due(Hit.objects.filter(id__in=kept, due_at=None))
+    Batch.objects.filter(pk=batch.pk).update(done=F("done") + gone + refused, refused=F("refused") + refused)
     _raise_passing(outcomes)
     return len(hits)
 

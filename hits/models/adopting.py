@@ -9,7 +9,12 @@ from hits.models.ledger import LedgerEntry, release, settle
 
 
 def how_it_came(row: Assignment, state: str) -> str:
-    """Why the answer, as `row` still has it, is in that state at the marketplace although nobody here put it there."""
+    """Why the answer, as `row` still has it, is in that state at the marketplace although nobody here put it there.
+
+    Empty where somebody here did: the decision arrived, and its reply did not.
+    """
+    if row.decision == state:
+        return ""
     if state == Assignment.State.REJECTED:
         return "Rejected at the marketplace, not from here."
     if row.state == Assignment.State.REJECTED:

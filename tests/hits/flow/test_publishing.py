@@ -2,13 +2,17 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
-from hits.flow import publishing, sending
-from hits.flow.common import gateway
-from hits.models import Batch, BudgetExceededError, Hit, Item, LedgerEntry
+from hits.flow import harvesting, publishing, sending
+from hits.flow.common import TOKEN_LIFE, gateway
+from hits.models import Batch, BudgetExceededError, Hit, Item, Lease, LedgerEntry
 from hits.models.links import task_url
+from hits.mturk.errors import RefusedError
+from hits.mturk.gateway import Gateway
 from hits.mturk.question import external_question
+from marketplace.rules import limits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -133,6 +137,86 @@ def test_a_hit_whose_token_has_died_is_found_by_its_annotation(market, bring, st
     forgotten.refresh_from_db()
     assert (forgotten.hit_id, forgotten.state) == (known, Hit.State.LIVE)
     assert len(_hits_at_the_marketplace()) == 2
+
+
+@pytest.mark.parametrize(("hours", "asked_by_token"), [(22.5, True), (23.5, False), (24.5, False)])
+def test_a_hit_is_asked_for_by_its_token_only_while_the_token_surely_lives(
+    market, bring, stage, publish, monkeypatch, hours, asked_by_token
+):
+    """The marketplace forgets tokens after 24 hours: a call with a forgotten one would make a second HIT."""
+    bring(1)
+    batch = publish(stage)
+    Hit.objects.update(hit_id=None, state=Hit.State.SENT, attempted_at=timezone.now() - timedelta(hours=hours))
+    Batch.objects.update(state=Batch.State.PUBLISHING)
+    asked = []
+    create = Gateway.create_hit
+    monkeypatch.setattr(Gateway, "create_hit", lambda *given, **named: asked.append(1) or create(*given, **named))
+    sending.send(batch.pk)
+    assert (len(asked), len(_hits_at_the_marketplace())) == (int(asked_by_token), 1)
+    assert stage.hits.get().state == Hit.State.LIVE
+    longest_call = timedelta(seconds=settings.MTURK_DEADLINE_SECONDS)
+    assert TOKEN_LIFE + longest_call < limits.REQUEST_TOKEN_LIFE
+
+
+@pytest.fixture
+def a_second_process(monkeypatch):
+    """Once the calls of a batch are made and not recorded, its lease ends and another process does it all."""
+    run, others = Gateway.run, []
+
+    def overtaken(self, work, rows, **named):
+        outcomes = run(self, work, rows, **named)
+        if rows and not others:
+            others.append(batch := Batch.objects.latest("pk"))
+            Lease.objects.update(until=timezone.now())
+            sending.send(batch.pk)
+        return outcomes
+
+    monkeypatch.setattr(Gateway, "run", overtaken)
+    return others
+
+
+def test_what_two_processes_sent_is_recorded_once(market, bring, stage, publish, a_second_process):
+    """Counted twice, a batch would have more done than it has calls."""
+    bring(2)
+    batch = publish(stage)
+    assert a_second_process == [batch]
+    assert (batch.done, batch.total, batch.refused, len(_hits_at_the_marketplace())) == (2, 2, 0, 2)
+
+
+@pytest.mark.parametrize("verb", ["expire", "clear away"])
+def test_what_two_processes_closed_or_deleted_is_counted_once(market, bring, stage, publish, answer, request, verb):
+    bring(2)
+    publish(stage)
+    if verb == "expire":
+        batch = publishing.expire(stage, None)
+    else:
+        worker = market.sign_up_worker()
+        for hit in stage.hits.all():
+            answer(worker, hit)
+        harvesting.harvest(stage)
+        batch = publishing.clear_away(stage, None)
+    request.getfixturevalue("a_second_process")
+    sending.send(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.state, batch.total, batch.done, batch.refused) == ("published", 2, 2, 0)
+
+
+def test_money_of_what_was_refused_to_two_processes_is_released_once(
+    market, bring, stage, publish, monkeypatch, a_second_process
+):
+    """Released twice, the budget would have room for HITs that nobody reserved for."""
+    bring(2)
+
+    def refused(*given, **named):
+        raise RefusedError("InvalidParameter", "The question is too long.")
+
+    monkeypatch.setattr(Gateway, "create_hit", refused)
+    batch = publish(stage)
+    account = stage.project.account
+    account.refresh_from_db()
+    assert a_second_process == [batch]
+    assert (account.reserved, batch.done, batch.refused) == (0, 2, 2)
+    assert (account.reserved, account.paid) == account.sums()
 
 
 def test_a_paused_batch_sends_nothing_until_it_is_resumed(market, bring, stage):
