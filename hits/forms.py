@@ -129,6 +129,18 @@ class PayForm(forms.Form):
     reward = MoneyField(label="Reward for an answer, $", max_digits=8, min_value=Decimal("0.01"))
 
 
+class ExpectedTimeForm(forms.Form):
+    expected_seconds = forms.IntegerField(
+        label="Time for an answer, seconds",
+        min_value=1,
+        max_value=86_400,
+        required=False,
+        widget=_whole_number(),
+        help_text="The hourly wage is reckoned with it until times are measured. Empty: the time that the description"
+        " tells workers.",
+    )
+
+
 class AnswersForm(forms.Form):
     """The answers that were ticked; more than a page of them was never on the screen."""
 

@@ -196,6 +196,10 @@ class StageShape(Shape):
     auto_approval_seconds = serializers.IntegerField()
     assignment_seconds = serializers.IntegerField()
     lifetime_seconds = serializers.IntegerField()
+    expected_seconds = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of one answer, for the wage until times are measured; null: as the description says.",
+    )
     hit_title = serializers.CharField()
     hit_description = serializers.CharField()
     keywords = serializers.CharField()
@@ -221,6 +225,7 @@ class StageChange(Shape):
     reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
+    expected_seconds = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=86_400)
 
 
 class SettingShape(Shape):
@@ -318,7 +323,8 @@ class QuoteShape(Shape):
     fee = MoneyField()
     unit_cost = MoneyField(help_text="Reward and fee of one answer.")
     total = MoneyField()
-    hourly_wage = MoneyField(allow_null=True, help_text="At the median time of this stage's answers so far.")
+    hourly_wage = MoneyField(allow_null=True, help_text="Null where nobody knows how long an answer takes.")
+    wage_assumed = serializers.BooleanField(help_text="Reckoned with the expected time: too few answers are measured.")
     median_seconds = serializers.FloatField(allow_null=True)
     budget_left = MoneyField()
     balance = MoneyField(allow_null=True, help_text="Of the marketplace account; null when it does not answer.")

@@ -98,6 +98,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         auto_approval_seconds=spec.auto_approval_seconds,
         assignment_seconds=spec.assignment_seconds,
         lifetime_seconds=spec.lifetime_seconds,
+        expected_seconds=spec.expected_seconds,
         hit_title=spec.hit_title,
         hit_description=spec.hit_description,
         keywords=spec.keywords,

@@ -13,7 +13,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import balance, refuse_beyond_balance
-from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans
+from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans, wages
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
 from hits.models.qualification_tests import refuse_unoffered, unoffered
@@ -53,6 +53,8 @@ class NothingToClearAwayError(Exception):
 class Quote:
     """What publishing would do. Money in dollars; `problems` are sentences that stop it.
 
+    `hourly_wage` is None where nobody knows how long an answer takes, and `wage_assumed` until that is measured.
+
     `balance` is what the marketplace account has available, `planned` what of it this installation has reserved
     for calls that are not carried out yet.
     """
@@ -64,6 +66,7 @@ class Quote:
     unit_cost: Decimal
     total: Decimal
     hourly_wage: Decimal | None
+    wage_assumed: bool
     median_seconds: float | None
     budget_left: Decimal
     balance: Decimal | None
@@ -80,7 +83,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     needs = answers_needed(waiting(stage, limit))
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
-    seconds = summary.median_seconds if summary else None
+    time = wages.answer_time(stage)
     left = stage.project.account.left
     found = Quote(
         items=len(needs),
@@ -89,8 +92,9 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         fee=unit - stage.reward,
         unit_cost=unit,
         total=plans.price(stage, needs),
-        hourly_wage=(stage.reward * 3600 / Decimal(seconds)).quantize(fees.CENT) if seconds else None,
-        median_seconds=seconds,
+        hourly_wage=time.hourly(stage.reward) if time else None,
+        wage_assumed=time is not None and time.assumed,
+        median_seconds=summary.median_seconds if summary else None,
         budget_left=left,
         balance=balance(),
         planned=planned_cost(),

@@ -59,6 +59,12 @@ def change_task(stage: Stage, given: Mapping[str, Any]) -> None:
     stage.refresh_from_db()
 
 
+def expect_seconds(stage: Stage, seconds: int | None) -> None:
+    """What an answer is expected to take; None: the time that the description tells workers. It may change any time."""
+    Stage.objects.filter(pk=stage.pk).update(expected_seconds=seconds)
+    stage.expected_seconds = seconds
+
+
 def example(stage: Stage) -> Hit:
     """A HIT that exists nowhere, about the stage's first item or else the protocol's own example.
 

@@ -79,6 +79,9 @@ class Stage(models.Model):
     auto_approval_seconds = models.PositiveIntegerField(default=0)
     assignment_seconds = models.PositiveIntegerField(default=600)
     lifetime_seconds = models.PositiveIntegerField(default=604_800)
+    expected_seconds = models.PositiveIntegerField(
+        null=True, help_text="Time that one answer is expected to take; empty: as the description says."
+    )
     hit_title = models.CharField(max_length=128)
     hit_description = models.CharField(max_length=2000)
     keywords = models.CharField(max_length=1000, blank=True)

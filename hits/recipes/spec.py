@@ -65,7 +65,8 @@ class StageSpec:
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
     `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
-    the check of `quality` blocks by itself; else a lead does.
+    the check of `quality` blocks by itself; else a lead does. `expected_seconds` is what an answer takes until times
+    are measured; None: the time that `hit_description` names.
     """
 
     key: str
@@ -90,6 +91,7 @@ class StageSpec:
     grants: str
     auto_publish: bool
     auto_block: bool
+    expected_seconds: int | None
 
 
 @dataclass(frozen=True)
@@ -315,6 +317,7 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "feeds": table.text("feeds", 60, "") or None,
         "draws": table.whole("draws", 0, 1_000_000, 0),
         "grants": _grants(table),
+        "expected_seconds": table.whole("expected_seconds", 0, _DAY, 0) or None,
     }
     fields["auto_publish"] = table.truth("auto_publish", not fields["draws"])
     fields["auto_block"] = table.truth("auto_block", False)

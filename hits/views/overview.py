@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import ROUND_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q, Sum
@@ -14,14 +14,12 @@ from django.utils.safestring import SafeString
 
 from hits.flow import blocking, publishing, reviewing, topping_up
 from hits.flow.common import gateway, recipe_of
-from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans
+from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans, wages
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
 from hits.views import plots
 
-ASSUMED_SECONDS = 40.0
-WAGE_FLOOR = Decimal("7.25")
 # Sentences of single rows on a stage's page.
 ROWS_SHOWN = 5
 MOST_COUNTED = 10_000
@@ -40,10 +38,10 @@ class Money:
 
 @dataclass(frozen=True)
 class PayChoice:
-    """One row of "what would it cost": dollars, for `answers` further answers."""
+    """One row of "what would it cost": dollars, for `answers` further answers; `hourly` is None without a time."""
 
     reward: Decimal
-    hourly: Decimal
+    hourly: Decimal | None
     unit_cost: Decimal
     total: Decimal
     current: bool
@@ -58,24 +56,29 @@ def money(stage: Stage) -> Money:
     return Money(earned, fee, earned + fee, (earned + fee) / kept if kept else None)
 
 
-def hourly(reward: Decimal, seconds: float | None) -> Decimal:
-    return (reward * 3600 / Decimal(seconds or ASSUMED_SECONDS)).quantize(fees.CENT)
-
-
-def wage_floor(stage: Stage) -> Decimal:
-    """The hourly wage that the project's leads want to pay at least."""
-    return Decimal(str(stage.project.options.get("wage_floor", WAGE_FLOOR)))
+def pay(stage: Stage) -> dict[str, Any]:
+    """What the pages say of the wage: `answer_time` (None where nobody knows it), `hourly`, `wage_floor`."""
+    time, floor = wages.answer_time(stage), wages.wage_floor(stage)
+    hourly = time.hourly(stage.reward) if time else None
+    fair = max(time.reward_for(floor), stage.reward) if time else None
+    return {
+        "answer_time": time,
+        "hourly": hourly,
+        "wage_floor": floor,
+        "below_floor": hourly is not None and hourly < floor,
+        "fair_reward": fair,
+    }
 
 
 def pay_choices(stage: Stage, answers: int) -> list[PayChoice]:
     """The present reward, a few cents more, and the one that reaches the wage floor."""
-    seconds = Decimal(stage.summary.median_seconds or ASSUMED_SECONDS)
-    fair = (wage_floor(stage) * seconds / 3600).quantize(fees.CENT, ROUND_UP)
-    rewards = {stage.reward + cents * fees.CENT for cents in (0, 1, 2)} | {max(fair, stage.reward)}
+    found = pay(stage)
+    time: wages.AnswerTime | None = found["answer_time"]
+    rewards = {stage.reward + cents * fees.CENT for cents in (0, 1, 2)} | {found["fair_reward"] or stage.reward}
     return [
         PayChoice(
             reward=reward,
-            hourly=hourly(reward, stage.summary.median_seconds),
+            hourly=time.hourly(reward) if time else None,
             unit_cost=fees.unit_cost(reward, stage.answers),
             total=fees.unit_cost(reward, stage.answers) * answers,
             current=reward == stage.reward,
@@ -181,12 +184,9 @@ def figures(stage: Stage) -> dict[str, Any]:
     return {
         **progress(stage),
         "money": money(stage),
-        "hourly": hourly(stage.reward, summary.median_seconds),
-        "assumed_seconds": None if summary.median_seconds else ASSUMED_SECONDS,
-        "wage_floor": wage_floor(stage),
+        **pay(stage),
         "pay_choices": pay_choices(stage, wanted),
         "pay_answers": wanted,
-        "next_reward": stage.reward + fees.CENT,
         "money_bar": money_bar(stage.project.account),
         "crowd": crowd,
         "published_at": stage.batches.order_by("id").values_list("created_at", flat=True).first(),

@@ -54,9 +54,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         "quote": quote,
         "requirements": words.requirements(stage.requirements),
         "unoffered": unoffered(stage),
-        "hourly": overview.hourly(stage.reward, quote.median_seconds),
-        "assumed_seconds": None if quote.median_seconds else overview.ASSUMED_SECONDS,
-        "wage_floor": overview.wage_floor(stage),
+        **overview.pay(stage),
         "affordable": _affordable(quote),
         "confirmation": uuid.uuid4(),
     }

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from hits.flow import importing, projects, publishing, sending
-from hits.models import Batch, Project, Upload
+from hits.models import Batch, Project, Upload, wages
 from hits.mturk.errors import MarketplaceError
 
 NAME = "Sample: harbour news"
@@ -55,8 +55,14 @@ def _lead() -> User:
 
 
 def _project(user: User) -> Project:
+    """The recipe pays what was paid in 2018; a sample pays what a lead should."""
     found = Project.objects.filter(name=NAME, owners=user.pk).first()
-    return found or projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
+    if found is None:
+        found = projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
+        for stage in found.stages.all():
+            if time := wages.answer_time(stage):
+                publishing.change_pay(stage, max(stage.reward, time.reward_for(wages.wage_floor(stage))))
+    return found
 
 
 def _import(project: Project, user: User) -> None:

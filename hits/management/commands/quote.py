@@ -19,7 +19,7 @@ class QuotingCommand(StageCommand):
         self.say(f"Answers       {quote.answers:,}")
         self.say(f"One answer    {dollars(quote.unit_cost)} ({dollars(quote.reward)} and {dollars(quote.fee)} fee)")
         self.say(f"Total         {dollars(quote.total)}")
-        self.say(f"Hourly wage   {dollars(quote.hourly_wage)}")
+        self.say(f"Hourly wage   {dollars(quote.hourly_wage)}{' (assumed time)' if quote.wage_assumed else ''}")
         self.say(f"Budget left   {dollars(quote.budget_left)}")
         self.say(f"Balance       {dollars(quote.balance)}")
         if quote.planned:

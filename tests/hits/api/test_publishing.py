@@ -9,7 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from hits.flow.common import gateway
-from hits.models import Batch, Hit, Item, Stage
+from hits.models import Batch, Hit, Item, Stage, StageSummary
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE, signed_in
 from tests.hits.api.test_errors import refused
@@ -116,3 +116,13 @@ def test_harvesting_brings_answers_to_their_verdicts(api: APIClient, stage: Stag
     assert answer.status_code == 202
     figures = api.get(answer.json()["see"]).json()["figures"]
     assert (figures["answers"], figures["kept"]) == (1, 1)
+
+
+def test_a_quote_tells_a_wage_that_is_assumed_from_one_that_is_measured(api: APIClient, stage: Stage, market) -> None:
+    assert api.get(STAGE + "quote/").json()["hourly_wage"] is None
+    assert api.patch(STAGE, {"expected_seconds": 18}, format="json").json()["expected_seconds"] == 18
+    quote = api.get(STAGE + "quote/").json()
+    assert (quote["hourly_wage"], quote["wage_assumed"]) == ("8.00", True)
+    StageSummary.objects.filter(stage=stage).update(answers=30, median_seconds=36)
+    quote = api.get(STAGE + "quote/").json()
+    assert (quote["hourly_wage"], quote["wage_assumed"]) == ("4.00", False)

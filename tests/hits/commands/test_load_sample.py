@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
-from hits.models import Hit, Project
+from hits.models import Hit, Project, wages
 from tests.hits.market import Marketplace
 
 NAME = "Sample: harbour news"
@@ -37,6 +38,14 @@ def test_it_publishes_a_project_that_its_lead_can_look_at(laptop: Any, market: M
     assert project.account.budget == 50
     assert project.account.reserved == 47 * Hit.objects.first().unit_cost  # type: ignore[union-attr]
     assert set(Hit.objects.values_list("state", flat=True)) == {Hit.State.LIVE}
+
+
+def test_every_stage_of_the_sample_pays_what_a_lead_should(laptop: Any, market: Marketplace) -> None:
+    load()
+    for stage in Project.objects.get(name=NAME).stages.all():
+        time = wages.answer_time(stage)
+        assert time and time.hourly(stage.reward) >= wages.wage_floor(stage), stage.key
+    assert Hit.objects.values_list("stage__reward", flat=True).distinct().get() == Decimal("0.09")
 
 
 def test_a_second_time_changes_nothing(laptop: Any, market: Marketplace) -> None:

@@ -174,7 +174,7 @@ def test_nothing_is_drawn_over_the_numbers_of_a_chart(world: World, opened: Open
 def test_a_card_is_as_tall_as_what_it_holds(world: World, opened: Opener) -> None:
     """Beside a tall one too; the space below the last line is the card's own padding."""
     page = opened(world.url("stage"))
-    page.get_by_text("What $0.05 would cost").click()
+    page.get_by_text("What other rewards would cost").click()
     slack = page.locator(".two > .card, .three > .card").evaluate_all(
         """cards => cards.map(card => card.getBoundingClientRect().bottom
            - Math.max(...[...card.children].map(child => child.getBoundingClientRect().bottom)))"""

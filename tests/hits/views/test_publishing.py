@@ -20,7 +20,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stage(alice: Any) -> Stage:
-    found = make.stage(make.project(owner=alice, budget="3.00"), key="validate", reward=Decimal("0.04"))
+    text = "Click a name. About 40 seconds."
+    project = make.project(owner=alice, budget="3.00")
+    found = make.stage(project, key="validate", reward=Decimal("0.04"), hit_description=text)
     make.items(found, 30)
     found.summary.items = found.summary.waiting = 30
     found.summary.save()
@@ -39,7 +41,17 @@ def test_the_quote_says_everything_before_the_button_says_it_again(
     stage: Stage, client: Client, market: Marketplace
 ) -> None:
     text = client.get(_address(stage), {"items": 20}).content.decode()
-    for said in ("20 of 30", "$0.04", "$0.01", "$0.05", "$1.00", "$3.00", "$10,000.00", "40 s an answer assumed"):
+    for said in (
+        "20 of 30",
+        "$0.04",
+        "$0.01",
+        "$0.05",
+        "$1.00",
+        "$3.00",
+        "$10,000.00",
+        "$3.60 an hour (assumed)",
+        "Assumed: 40 s an answer, as the description says",
+    ):
         assert said in text
     assert "Publish 20 items for $1.00</button>" in text
 
@@ -220,3 +232,24 @@ def test_a_lead_holds_what_arrives_and_lets_it_go_out_by_itself_again(alice: Any
     assert "Publish the items that wait first" in reply.content.decode()
     later.refresh_from_db()
     assert not later.auto_publish
+
+
+def test_a_wage_that_nobody_can_reckon_is_not_shown_until_a_lead_states_the_time(
+    stage: Stage, client: Client, market: Marketplace
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(hit_description="Click a name.")
+    for name in ("stage", "publish", "pay"):
+        text = client.get(_address(stage, name)).content.decode()
+        assert "How long an answer takes is not known" in text and "below your" not in text
+        assert not re.search(r"\$[0-9.]+ an hour", text)
+    assert client.post(_address(stage, "pay"), {"expected_seconds": "0"}).status_code == 400
+    client.post(_address(stage, "pay"), {"expected_seconds": "18"})
+    text = client.get(_address(stage, "stage")).content.decode()
+    assert "$8.00 an hour" in text and "Assumed: 18 s an answer, as you expect" in text
+    stage.refresh_from_db()
+    assert (stage.expected_seconds, stage.reward) == (18, Decimal("0.04"))
+
+
+def test_the_reward_that_reaches_the_floor_is_named(stage: Stage, client: Client) -> None:
+    text = client.get(_address(stage, "stage")).content.decode()
+    assert "What other rewards would cost: $0.09 reaches your floor" in text
