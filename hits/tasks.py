@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -45,9 +47,19 @@ def _user(pk: int | None) -> User | None:
     return None if pk is None else User.objects.filter(pk=pk).first()
 
 
-@shared_task
+# A worker that does not come back within a minute after its time is killed; the row counts the attempt.
+@shared_task(soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
 def import_upload(upload_pk: int) -> int:
-    return importing.import_upload(upload_pk)
+    try:
+        return importing.import_upload(upload_pk)
+    except SoftTimeLimitExceeded:
+        importing.fail(upload_pk, _took_too_long())
+        return 0
+
+
+def _took_too_long() -> str:
+    minutes = f"{settings.IMPORT_SECONDS / 60:,.0f} minutes"
+    return f"It took more than {minutes}, which is the most that an import may take. Split it and import the parts."
 
 
 @shared_task

@@ -36,6 +36,7 @@ project_urls = [
     path("import/", projects.import_file, name="import"),
     path("uploads/<int:pk>/", projects.upload, name="upload"),
     path("uploads/<int:pk>/progress/", projects.upload_progress, name="upload-progress"),
+    path("uploads/<int:pk>/stop/", projects.stop_import, name="stop-import"),
     path("ledger/", money.ledger, name="ledger"),
     path("ledger.csv", money.ledger_csv, name="ledger-csv"),
     path("ledger/checks/", money.checks, name="ledger-checks"),

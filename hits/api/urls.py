@@ -46,6 +46,7 @@ urlpatterns = [
     path(PROJECT + "owners/<str:username>/", projects.Owner.as_view(), name="owner"),
     path(PROJECT + "uploads/", uploads.Uploads.as_view(), name="uploads"),
     path(PROJECT + "uploads/<int:pk>/", uploads.Upload.as_view(), name="upload"),
+    path(PROJECT + "uploads/<int:pk>/stop/", uploads.StopUpload.as_view(), name="stop-upload"),
     path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "qualifications/", grants.HeldQualifications.as_view(), name="held-qualifications"),

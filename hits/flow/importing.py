@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from tempfile import TemporaryFile
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,16 +14,28 @@ from django.utils import timezone
 
 from hits.flow.common import recipe_of
 from hits.formats.bulk import without_cycle_collection
-from hits.formats.faults import LISTED, Fault, FormatErrors
+from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.reading import MOST_ROWS, too_many_rows
 from hits.models import Blob, Document, Item, Project, Stage, Upload
-from hits.models.leases import Held, lease
+from hits.models.leases import Held, LeaseLostError, lease
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.recipes import SourceDocument
 
 PROGRESS_EVERY = 1000
-# Renewed while reading; long enough for storing, which is one transaction.
 LEASE_SECONDS = 120
+
+
+STORED_AT_ONCE = 1000
+MOST_ATTEMPTS = 3
+TRIED = (
+    f"Its import began {MOST_ATTEMPTS} times and did not come to an end. Split the file and import the parts; "
+    "if a small part fails too, tell the operator, whose log says more."
+)
+
+
+class _Stopped(Exception):
+    """A lead stopped the import, or it has ended elsewhere."""
 
 
 class UploadRefusedError(Exception):
@@ -51,10 +63,13 @@ def check_size(size: int) -> None:
 
 
 def import_upload(upload_pk: int) -> int:
-    """Import a stored file; returns the number of new items. A second run of the same upload changes nothing."""
+    """Import a stored file; returns the number of new items. A second run of the same upload changes nothing.
+
+    Each run counts as an attempt. After `MOST_ATTEMPTS` that did not come to an end the upload is failed.
+    """
     with lease(f"upload:{upload_pk}", seconds=LEASE_SECONDS) as held:
         upload = Upload.objects.select_related("project", "blob").get(pk=upload_pk)
-        if held is None or upload.state in (Upload.State.DONE, Upload.State.REFUSED):
+        if held is None or not _begin(upload):
             return 0
         try:
             with without_cycle_collection():
@@ -62,27 +77,58 @@ def import_upload(upload_pk: int) -> int:
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0
+        except (_Stopped, LeaseLostError):
+            return 0
+        except Exception:
+            if upload.attempts >= MOST_ATTEMPTS:
+                fail(upload_pk, TRIED)
+            raise
+
+
+def stop(upload: Upload) -> bool:
+    """End an import that waits or runs: it stores nothing. False for one that has ended already."""
+    return _note(upload, state=Upload.State.STOPPED, finished_at=timezone.now())
+
+
+def fail(upload_pk: int, why: str) -> None:
+    """`why` is a sentence for the lead. An upload that has ended stays as it is."""
+    running = Upload.objects.filter(pk=upload_pk, state__in=Upload.RUNNING)
+    running.update(state=Upload.State.FAILED, error=why, finished_at=timezone.now())
+
+
+def _begin(upload: Upload) -> bool:
+    if upload.is_running and upload.attempts >= MOST_ATTEMPTS:
+        fail(upload.pk, TRIED)
+        return False
+    upload.attempts += 1
+    return _note(upload, state=Upload.State.READING, attempts=upload.attempts)
 
 
 def _import(upload: Upload, held: Held) -> int:
-    _note(upload, state=Upload.State.READING)
-    documents = recipe_of(upload.project).steps.read_documents(
-        io.BytesIO(upload.blob.read()),
-        name=upload.name,
-        max_bytes=settings.MAX_IMPORT_BYTES,
-        default_origin=upload.origin,
-        progress=_progress(upload, held),
-        seed=upload.project.seed,
-        options=upload.project.options,
-    )
+    with TemporaryFile() as file:
+        # On the disk: the file itself takes no memory.
+        for chunk in upload.blob.read_chunks():
+            file.write(chunk)
+        file.seek(0)
+        documents = recipe_of(upload.project).steps.read_documents(
+            file,
+            name=upload.name,
+            max_bytes=settings.MAX_IMPORT_BYTES,
+            default_origin=upload.origin,
+            progress=_progress(upload, held),
+            seed=upload.project.seed,
+            options=upload.project.options,
+        )
+    _refuse_too_many(documents)
     _refuse_known(upload.project, documents)
     notes = _notes(documents)
     documents = [document for document in documents if document.items]
-    _note(upload, state=Upload.State.STORING, total=len(documents), done=len(documents), notes=notes)
+    total = len(documents)
+    _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
     with transaction.atomic():
         stages = _store(upload.project, documents)
         items = sum(stages.values())
-        _note(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
+        _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
     for stage in stages:
         refresh_summary(stage)
     return items
@@ -102,15 +148,21 @@ def _texts(count: int, one: str = "", more: str = "") -> str:
     return f"{count:,} text {one}".strip() if count == 1 else f"{count:,} texts {more}".strip()
 
 
-def _note(upload: Upload, **values: object) -> None:
-    Upload.objects.filter(pk=upload.pk).update(**values)
+def _note(upload: Upload, **values: object) -> bool:
+    """False when the upload has ended, or a lead has stopped it: then nothing is written."""
+    return bool(Upload.objects.filter(pk=upload.pk, state__in=Upload.RUNNING).update(**values))
+
+
+def _go_on(upload: Upload, **values: object) -> None:
+    if not _note(upload, **values):
+        raise _Stopped
 
 
 def _progress(upload: Upload, held: Held) -> Callable[[int], None]:
     def note(done: int) -> None:
         if done % PROGRESS_EVERY == 0:
             held.renew()
-            _note(upload, done=done)
+            _go_on(upload, done=done)
 
     return note
 
@@ -120,17 +172,20 @@ def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
     _note(upload, state=Upload.State.REFUSED, faults=rows, fault_count=total, finished_at=timezone.now())
 
 
+def _refuse_too_many(documents: Sequence[SourceDocument]) -> None:
+    if sum(len(document.items) for document in documents) > MOST_ROWS:
+        raise FormatErrors([Fault(None, "", too_many_rows())])
+
+
 def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
     """An id that is there already is a fault like any other; different stages may have items of the same id."""
     known_documents = _known(project.documents.all(), [document.key for document in documents])
     known_items = _known_items(project, documents)
-    faults = [
-        Fault(document.line, document.place, f"the id {key} was imported into this project before")
-        for document in documents
-        for key in _clashes(document, known_documents, known_items)
-    ]
-    if faults:
-        raise FormatErrors(faults[:LISTED], max(0, len(faults) - LISTED))
+    faults = Faults()
+    for document in documents:
+        for key in _clashes(document, known_documents, known_items):
+            faults.add(document.line, document.place, f"the id {key} was imported into this project before")
+    faults.refuse()
 
 
 def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:
@@ -161,8 +216,8 @@ def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
     return known
 
 
-def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage, int]:
-    """The stages that got items, with how many."""
+def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int]:
+    """The stages that got items, with how many. Takes the documents out of the list as it stores them."""
     recipe = recipe_of(project)
     stages = _by_name(project)
     purposes = recipe.steps.mark(
@@ -170,8 +225,9 @@ def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage,
         seed=project.seed,
         options=project.options,
     )
-    rows = Document.objects.bulk_create(
-        (
+    stored: Counter[Stage] = Counter()
+    for part in _parts(documents):
+        rows = Document.objects.bulk_create(
             Document(
                 project=project,
                 key=document.key,
@@ -179,20 +235,25 @@ def _store(project: Project, documents: Sequence[SourceDocument]) -> dict[Stage,
                 purpose=purposes[document.key],
                 data=document.data,
             )
-            for document in documents
-        ),
-        batch_size=1000,
-    )
-    items = [
-        Item(stage=stages[item.stage], document=row, key=item.key, data=item.data)
-        for row, document in zip(rows, documents, strict=True)
-        for item in document.items
-    ]
-    Item.objects.bulk_create(items, batch_size=2000)
-    return dict(Counter(item.stage for item in items))
+            for document in part
+        )
+        items = [
+            Item(stage=stages[item.stage], document=row, key=item.key, data=item.data)
+            for row, document in zip(rows, part, strict=True)
+            for item in document.items
+        ]
+        Item.objects.bulk_create(items, batch_size=2000)
+        stored.update(item.stage for item in items)
+    return dict(stored)
+
+
+def _parts(documents: list[SourceDocument]) -> Iterator[list[SourceDocument]]:
+    """A thousand at a time, in their order; the list is empty in the end, so that none is in memory twice."""
+    documents.reverse()
+    while documents:
+        yield [documents.pop() for _ in range(min(STORED_AT_ONCE, len(documents)))]
 
 
 def unfinished() -> list[int]:
     """Uploads that a crash left; importing them again is safe."""
-    states = [Upload.State.DONE, Upload.State.REFUSED]
-    return list(Upload.objects.exclude(state__in=states).order_by("pk").values_list("pk", flat=True))
+    return list(Upload.objects.filter(state__in=Upload.RUNNING).order_by("pk").values_list("pk", flat=True))

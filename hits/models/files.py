@@ -83,6 +83,10 @@ class Upload(models.Model):
         STORING = "storing", "Storing"
         DONE = "done", "Imported"
         REFUSED = "refused", "Refused, nothing imported"
+        STOPPED = "stopped", "Stopped, nothing imported"
+        FAILED = "failed", "Failed, nothing imported"
+
+    RUNNING = (State.QUEUED, State.READING, State.STORING)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
     name = models.CharField(max_length=200)
@@ -95,6 +99,8 @@ class Upload(models.Model):
     faults = models.JSONField(default=list, help_text="[{line, place, message}], the first 1,000.")
     fault_count = models.PositiveIntegerField(default=0)
     notes = models.JSONField(default=list, help_text="Sentences on texts that were left out.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often its import began.")
+    error = models.TextField(blank=True, help_text="Why it failed, as a sentence.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
@@ -104,6 +110,10 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in self.RUNNING
 
 
 class Release(models.Model):

@@ -1,13 +1,16 @@
 """A lease keeps two workers from doing one job at once. It ends with its holder.
 
-The holder is a process, named so that every process of the same machine can see whether it still lives: a lease
-of a dead one is taken over at once. On another machine, or in another container, only time tells.
+A thread renews it while the work runs, however long one step of it takes. The holder is a process, named so that every
+process of the same machine can see whether it still lives: a lease of a dead one is taken over at once. On another
+machine, or in another container, only time tells.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +19,15 @@ from functools import cache
 from pathlib import Path
 
 import psutil
-from django.db import models
+from django.db import DatabaseError, connection, models
 from django.utils import timezone
+
+log = logging.getLogger(__name__)
 
 # How far two readings of one process's start time may differ: the clock may have been set in between.
 SAME_START_SECONDS = 2.0
+# Longer than SQLite waits for its lock.
+JOIN_SECONDS = 30
 
 
 class Lease(models.Model):
@@ -107,10 +114,32 @@ def lease(name: str, seconds: int = 60) -> Iterator[Held | None]:
     if not _take(held):
         yield None
         return
+    over = threading.Event()
+    timer = threading.Thread(target=_renew_again_and_again, args=(held, over), daemon=True, name=f"lease {name}")
+    timer.start()
     try:
         yield held
     finally:
-        Lease.objects.filter(name=name, holder=held.holder).update(until=timezone.now())
+        over.set()
+        timer.join(JOIN_SECONDS)
+        # Without a holder, so that a renewal that is still on its way comes to nothing.
+        Lease.objects.filter(name=name, holder=held.holder).update(until=timezone.now(), holder="")
+
+
+def _renew_again_and_again(held: Held, over: threading.Event) -> None:
+    """In a thread of its own, three times in each term. The work learns of a lost lease when it renews by itself."""
+    try:
+        while not over.wait(held.seconds / 3):
+            try:
+                held.renew()
+            except LeaseLostError:
+                return
+            except DatabaseError as error:
+                # On SQLite the work itself may hold the lock; then nobody else can take the lease either.
+                log.info("The lease %s is renewed later: %s", held.name, error)
+                connection.close()
+    finally:
+        connection.close()
 
 
 def _take(held: Held) -> bool:

@@ -12,7 +12,7 @@ from hits import forms, recipes, tasks
 from hits.flow import computing, importing
 from hits.flow import projects as room
 from hits.flow.common import load_recipe
-from hits.models import Project, Stage, Upload
+from hits.models import Project, Stage
 from hits.models.holding import presence
 from hits.views import jobs, overview
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
@@ -150,9 +150,19 @@ def upload_progress(request: HttpRequest, project: Project, pk: int) -> HttpResp
     return render(request, "projects/_upload.html", _upload_context(project, pk))
 
 
+@for_project(VERB)
+def stop_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.uploads, pk=pk)
+    if importing.stop(row):
+        messages.success(request, "Stopped. Nothing of the file was imported.")
+    else:
+        messages.info(request, "It had ended already.")
+    return redirect("upload", project.slug, row.pk)
+
+
 def _upload_context(project: Project, pk: int) -> dict[str, object]:
     row = get_object_or_404(project.uploads, pk=pk)
-    running = row.state not in (Upload.State.DONE, Upload.State.REFUSED)
+    running = row.is_running
     # What this file brought may be published by now; what is waiting is what there is to do.
     waiting = project.stages.filter(summary__waiting__gt=0).select_related("summary").order_by("position")
     return {"project": project, "upload": row, "running": running, "to_publish": [] if running else list(waiting)}

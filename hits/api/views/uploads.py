@@ -75,3 +75,18 @@ class Upload(ProjectView):
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.uploads.select_related("blob", "created_by"), pk=pk)
         return Response(serializers.UploadDetailShape(row).data)
+
+
+class StopUpload(ProjectView):
+    @operation(
+        "uploads_stop",
+        "Stop an import that waits or runs: nothing of the file is stored. One that has ended stays as it is",
+        tag=TAG,
+        answer=serializers.UploadDetailShape,
+        refuses=[404],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.uploads.select_related("blob", "created_by"), pk=pk)
+        importing.stop(row)
+        row.refresh_from_db()
+        return Response(serializers.UploadDetailShape(row).data)

@@ -185,6 +185,8 @@ def _imported(upload: Upload, seconds: float = 60) -> int:
         if upload.state == Upload.State.REFUSED:
             faults = "; ".join(f"line {fault['line']}: {fault['message']}" for fault in upload.faults[:5])
             raise CommandError(f"{upload.name} was refused with {upload.fault_count} faults. {faults}")
+        if not upload.is_running:
+            raise CommandError(f"{upload.name}: {upload.get_state_display()}. {upload.error}")
         time.sleep(0.1)
     raise CommandError(f"{upload.name} was not imported within {seconds:g} seconds: does the worker run?")
 

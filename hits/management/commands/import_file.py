@@ -34,6 +34,8 @@ class Command(ProjectCommand):
         with self._progress(upload.pk):
             importing.import_upload(upload.pk)
         upload.refresh_from_db()
+        if upload.state in (Upload.State.STOPPED, Upload.State.FAILED):
+            raise CommandError(f"{upload.get_state_display()}. {upload.error}".strip())
         if upload.state != Upload.State.DONE:
             self._refuse(upload)
         self.say(f"Imported {upload.items:,} items of {upload.total:,} documents into {project.slug}.")

@@ -69,7 +69,7 @@ def _import(project: Project, user: User) -> None:
     """What an earlier run began it goes on with."""
     if project.documents.exists():
         return
-    upload = project.uploads.exclude(state=Upload.State.REFUSED).first() or importing.create_upload(
+    upload = project.uploads.filter(state__in=[*Upload.RUNNING, Upload.State.DONE]).first() or importing.create_upload(
         project, FILE.name, FILE.read_bytes(), "public", user
     )
     importing.import_upload(upload.pk)

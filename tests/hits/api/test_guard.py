@@ -46,7 +46,7 @@ def world(stage: Stage) -> dict[str, Any]:
     release = factories.release(stage.project, files={"train.json": b"{}"})
     rows = {
         "batch": factories.batch(stage),
-        "upload": factories.upload(stage.project),
+        **dict.fromkeys(["upload", "stop-upload"], factories.upload(stage.project)),
         "undo-block": factories.block(stage),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),

@@ -64,3 +64,11 @@ def test_the_list_leaves_the_faults_to_the_detail(api: APIClient, project: Proje
     row = api.get(UPLOADS).json()["results"][0]
     assert (row["name"], row["state"], row["bytes"]) == ("a.jsonl", "queued", 2)
     assert "faults" not in row
+
+
+def test_an_import_is_stopped(api: APIClient, project: Project, alice: Any) -> None:
+    row = importing.create_upload(project, "a.jsonl", b"{}", "public", alice)
+    answer = api.post(f"{UPLOADS}{row.pk}/stop/")
+    assert (answer.status_code, answer.json()["state"], answer.json()["error"]) == (200, "stopped", "")
+    assert importing.import_upload(row.pk) == 0
+    assert api.post(f"{UPLOADS}{row.pk}/stop/").json()["state"] == "stopped"

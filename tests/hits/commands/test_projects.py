@@ -126,3 +126,13 @@ def test_the_status_says_where_everything_is(run: Run, filled: Project) -> None:
     assert (found["stages"][0]["key"], found["stages"][0]["items"], found["stages"][0]["waiting"]) == ("validate", 3, 3)
     said = run("status", "river")
     assert "left $20.00" in said and "validate" in said
+
+
+def test_an_import_is_stopped_by_its_number(run: Run, project: Project) -> None:
+    waiting = factories.upload(project, state=Upload.State.QUEUED)
+    assert "Waiting" in run("stop_import", "river")
+    assert "Nothing of articles.json was imported" in run("stop_import", "river", str(waiting.pk))
+    with pytest.raises(CommandError, match="stopped, nothing imported"):
+        run("stop_import", "river", str(waiting.pk))
+    with pytest.raises(CommandError, match="no import 999"):
+        run("stop_import", "river", "999")

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -81,3 +83,28 @@ def test_who_lost_the_lease_learns_it_at_the_next_renewal() -> None:
         Lease.objects.update(holder="somebody else")
         with pytest.raises(LeaseLostError):
             held.renew()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_is_renewed_while_the_work_runs_however_long_a_step_takes() -> None:
+    with lease("job", seconds=1) as held:
+        assert held is not None
+        first, end = Lease.objects.get().until, time.monotonic() + 30
+        # The work does nothing but wait, for longer than its term.
+        while Lease.objects.get().until < first + timedelta(seconds=2) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert Lease.objects.get().until >= first + timedelta(seconds=2)
+        assert not _is_free()
+    assert _is_free()
+    assert not [thread for thread in threading.enumerate() if thread.name == "lease job"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lease_that_somebody_else_took_is_not_taken_back_by_the_timer() -> None:
+    with lease("job", seconds=1):
+        Lease.objects.update(holder="somebody else")
+        until = Lease.objects.get().until
+        end = time.monotonic() + 30
+        while [t for t in threading.enumerate() if t.name == "lease job"] and time.monotonic() < end:
+            time.sleep(0.05)
+    assert (Lease.objects.get().holder, Lease.objects.get().until) == ("somebody else", until)

@@ -89,6 +89,7 @@ class World:
         own: dict[str, list[Any]] = {
             "upload": [self.upload.pk],
             "upload-progress": [self.upload.pk],
+            "stop-import": [self.upload.pk],
             "release": [self.release.number],
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
@@ -147,6 +148,7 @@ PROJECT_VERBS = {
     "remove-owner",
     "change-budget",
     "import",
+    "stop-import",
     "make-release",
     "start-computation",
     "stop-computation",

@@ -237,3 +237,18 @@ def test_a_file_of_texts_leads_to_every_stage_that_it_filled_and_says_what_of_it
     for key in ("np-short", "vp-short"):
         assert reverse("publish", args=[made.slug, key]) in text
     assert reverse("publish", args=[made.slug, "story"]) not in text
+
+
+def test_a_lead_stops_an_import_that_runs(world: World, client: Client) -> None:
+    Upload.objects.update(state=Upload.State.READING, done=5, total=0)
+    assert "Stop the import" in client.get(world.url("upload")).content.decode()
+    page = client.post(world.url("stop-import"), follow=True).content.decode()
+    assert Upload.objects.get().state == Upload.State.STOPPED
+    assert "Somebody stopped it" in page and "hx-trigger" not in page
+    assert "had ended already" in client.post(world.url("stop-import"), follow=True).content.decode()
+
+
+def test_a_failed_import_says_why(world: World, client: Client) -> None:
+    Upload.objects.update(state=Upload.State.FAILED, error="It took too long.")
+    page = client.get(world.url("upload")).content.decode()
+    assert "It took too long." in page and "Stop the import" not in page
