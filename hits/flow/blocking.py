@@ -191,7 +191,7 @@ def finish(stage: Stage) -> int:
 def answers_back(row: Block) -> int:
     """How many answers count again when the block is undone: not those that were rejected or have a problem."""
     answers = _answers(row.stage, row.worker).exclude(state=Assignment.State.REJECTED).filter(problem="")
-    return answers.filter(Exists(Label.objects.filter(assignment=OuterRef("pk"), void=True))).count()
+    return len(answers.filter(Exists(Label.objects.filter(assignment=OuterRef("pk"), void=True))).values_list("pk"))
 
 
 def undo(row: Block, user: User | None) -> None:

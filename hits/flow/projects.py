@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,11 +15,25 @@ from django.utils.text import slugify
 from hits import recipes
 from hits.flow.collecting import Rows
 from hits.flow.common import load_recipe, protocol_named
-from hits.models import Account, BudgetExceededError, Project, Stage, StageSummary
+from hits.models import Account, Action, BudgetExceededError, Project, Stage, StageSummary
+from hits.models.actions import record
 from hits.quality.votes import Rule
 
 # A change beyond either of them is asked about again: a slip of the finger makes such amounts.
 MANY_TIMES, MUCH = 10, Decimal(1000)
+
+
+BUDGET_CHANGED = "changed the budget"
+CHANGES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class BudgetChange:
+    """`action` says who, when and from where; amounts in dollars."""
+
+    action: Action
+    before: Decimal
+    after: Decimal
 
 
 class BudgetTooLowError(BudgetExceededError):
@@ -169,7 +184,7 @@ def split_preview(project: Project, options: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def change_budget(project: Project, budget: Decimal, confirmed: Decimal | None = None) -> Decimal:
+def change_budget(project: Project, budget: Decimal, user: User | None, confirmed: Decimal | None = None) -> Decimal:
     """Set the budget; returns what it was before.
 
     Raises BudgetTooLowError when more than that is reserved or paid already, and BudgetNotConfirmedError for a large
@@ -183,8 +198,16 @@ def change_budget(project: Project, budget: Decimal, confirmed: Decimal | None =
             raise BudgetTooLowError(bound, budget)
         if is_large_change(before, budget) and confirmed != budget:
             raise BudgetNotConfirmedError(before, budget)
-        Account.objects.filter(pk=account.pk).update(budget=budget)
+        if budget != before:
+            Account.objects.filter(pk=account.pk).update(budget=budget)
+            record(project, user, BUDGET_CHANGED, detail={"from": f"{before:.2f}", "to": f"{budget:.2f}"})
     return before
+
+
+def budget_changes(project: Project) -> list[BudgetChange]:
+    """The newest changes of the budget, newest first."""
+    rows = project.actions.filter(verb=BUDGET_CHANGED).order_by("-id")[:CHANGES_SHOWN]
+    return [BudgetChange(row, Decimal(row.detail["from"]), Decimal(row.detail["to"])) for row in rows]
 
 
 def is_large_change(before: Decimal, budget: Decimal) -> bool:

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
 from hits.flow import auditing
+from hits.flow.projects import budget_changes
 from hits.models import LedgerCheck, LedgerEntry, Project
 from hits.models.books import ENTRY_COLUMNS, entry_lines
 from hits.models.differences import KINDS
@@ -42,6 +43,7 @@ def ledger(request: HttpRequest, project: Project) -> HttpResponse:
         "stage": stage,
         "sums": _sums(rows) if kind or stage else None,
         "check": project.ledger_checks.first(),
+        "budget_changes": budget_changes(project),
     }
     return render(request, "projects/ledger.html", context)
 

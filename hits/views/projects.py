@@ -73,6 +73,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "owners": project.owners.order_by("username"),
         "import_form": forms.ImportForm(),
         "owner_form": forms.OwnerForm(),
+        "budget_changes": room.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
         **bound,
     }
@@ -106,14 +107,14 @@ def remove_owner(request: HttpRequest, project: Project) -> HttpResponse:
 
 
 @for_project(VERB)
-def change_budget(request: HttpRequest, project: Project) -> HttpResponse:
+def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.BudgetForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, budget_form=form)
     budget = form.cleaned_data["budget"]
     as_shown = form.cleaned_data["before"] == project.account.budget
     try:
-        room.change_budget(project, budget, confirmed=budget if as_shown else None)
+        room.change_budget(project, budget, request.user, confirmed=budget if as_shown else None)
     except room.BudgetTooLowError as error:
         form.add_error("budget", str(error))
         return _page(request, project, 400, budget_form=form)

@@ -87,7 +87,7 @@ class Budget(ProjectView):
         given = serializers.Budget(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        room.change_budget(self.project, wanted["budget"], confirmed=wanted.get("confirm"))
+        room.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         self.project.account.refresh_from_db()
         return Response(serializers.AccountShape(self.project.account).data)
 

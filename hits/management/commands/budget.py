@@ -23,11 +23,14 @@ class Command(ProjectCommand):
         if budget is None:
             for name in ("budget", "reserved", "paid", "left"):
                 self.say(f"{name.capitalize():<9} {dollars(getattr(account, name))}")
+            for one in projects.budget_changes(project):
+                moved = f"{dollars(one.before)} to {dollars(one.after)}"
+                self.say(f"{moved}, {one.action.by}, {one.action.at:%Y-%m-%d %H:%M} UTC")
             return
         try:
-            before = projects.change_budget(project, budget, confirmed=budget if options["yes"] else None)
+            before = projects.change_budget(project, budget, None, confirmed=budget if options["yes"] else None)
         except projects.BudgetNotConfirmedError as error:
             if not agreed(f"{error}\nChange it from {dollars(error.before)} to {dollars(budget)}? [y/N] "):
                 raise
-            before = projects.change_budget(project, budget, confirmed=budget)
+            before = projects.change_budget(project, budget, None, confirmed=budget)
         self.say(f"The budget was changed from {dollars(before)} to {dollars(budget)}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
+from hits.flow.projects import budget_changes
 from hits.models import Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE, signed_in
@@ -80,6 +81,7 @@ def test_a_large_change_of_the_budget_is_confirmed_with_its_amount(api: APIClien
     assert stage.project.account.budget == Decimal("100.00")
     right = {"budget": "100000.00", "confirm": "100000.00"}
     assert api.put(HOME + "budget/", right, format="json").json()["budget"] == "100000.00"
+    assert [one.action.by for one in budget_changes(stage.project)] == ["by alice through the API"]
 
 
 def test_an_owner_lets_another_one_in_and_leaves(api: APIClient, stage: Stage, bob: Any) -> None:

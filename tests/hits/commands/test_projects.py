@@ -41,6 +41,7 @@ def test_the_budget_is_shown_and_changed_and_a_large_change_asks_first(
         run("budget", "river", "4000")
     assert Account.objects.get().budget == Decimal("40.00")
     assert "$40.00 to $4,000.00" in run("budget", "river", "4000", "--yes")
+    assert "$40.00 to $4,000.00, on the command line by " in run("budget", "river")
     with pytest.raises(CommandError, match="dollars and cents"):
         run("budget", "river", "4.005")
     Account.objects.update(reserved=30)

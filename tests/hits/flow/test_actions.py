@@ -70,6 +70,7 @@ def by_page(lead: Any, stage: Stage, answer: Assignment) -> Callable[[str], None
         of_project = verb == "undo-block"
         start = [stage.project.slug] if of_project else [stage.project.slug, stage.key]
         body = {"answers": [answer.pk], "feedback": "Too hasty.", "workers": [answer.worker.worker_id]}
+        body["cost"] = "0.00"
         reply = client.post(reverse(verb, args=[*start, *own.get(verb, [])]), body)
         assert reply.status_code == 302, reply.content.decode()
 
@@ -88,7 +89,7 @@ def by_api(lead: Any, stage: Stage, answer: Assignment) -> Callable[[str], None]
             "approve": (of_stage + "answers/approve/", chosen),
             "reject": (of_stage + "answers/reject/", chosen | {"feedback": "Too hasty."}),
             "take-back": (of_stage + "answers/take-back/", chosen),
-            "block": (of_stage + "block/", {"worker_ids": [answer.worker.worker_id]}),
+            "block": (of_stage + "block/", {"worker_ids": [answer.worker.worker_id], "cost": "0.00"}),
             "undo-block": (f"{home}blocks/{Block.objects.values_list('pk', flat=True).first()}/undo/", {}),
         }
         address, body = calls[verb]
@@ -105,7 +106,7 @@ def by_command(stage: Stage, answer: Assignment) -> Callable[[str], None]:
             "approve": ["approve", "river", "validate", answer.assignment_id],
             "reject": ["reject", "river", "validate", answer.assignment_id, "--feedback", "Too hasty."],
             "take-back": ["take_back", "river", "validate", answer.assignment_id, "--yes"],
-            "block": ["quality", "river", "validate", "--apply"],
+            "block": ["quality", "river", "validate", "--apply", "--yes"],
             "undo-block": ["unblock", "river", answer.worker.worker_id],
         }
         call_command(*commands[verb])
@@ -136,8 +137,8 @@ def test_who_decided_is_kept_whichever_way_it_was_asked_for(request, stage, answ
 
 @pytest.mark.usefixtures("eager")
 def test_what_the_stage_does_by_itself_names_nobody(stage: Stage, answer: Assignment) -> None:
-    Stage.objects.update(auto_block=True)
-    tasks.check_quality(stage.pk)
+    stage.auto_block = True
+    tasks._check_quality(stage)
     row = Action.objects.get()
     assert (row.verb, row.user, row.name, row.origin, str(row)) == ("blocked", None, "", "itself", "blocked by itself")
 

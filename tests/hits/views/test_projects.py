@@ -114,6 +114,11 @@ def test_a_large_change_of_the_budget_is_shown_with_both_amounts_before_it_is_ma
     asked = dict(re.findall(r'type="hidden" name="(budget|before)" value="([^"]*)"', reply.content.decode()))
     assert client.post(world.url("change-budget"), asked).status_code == 302
     assert Account.objects.get(project=world.project).budget == Decimal("100000.00")
+    for page in ("project", "ledger"):
+        text = " ".join(client.get(world.url(page)).content.decode().split())
+        assert "$40.00 to $100,000.00, by alice, <time" in text, page
+    row = world.project.actions.get(verb=projects.BUDGET_CHANGED)
+    assert (row.user, row.origin, row.detail) == (alice, "page", {"from": "40.00", "to": "100000.00"})
 
 
 @pytest.mark.parametrize(
