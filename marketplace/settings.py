@@ -276,5 +276,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"console": {"class": "logging.StreamHandler"}},
+    # Gunicorn's form of the same lines is in ops/gunicorn.py.
+    "filters": {"without_query": {"()": "marketplace.site.request_lines.WithoutQuery"}},
+    "loggers": {"django.server": {"filters": ["without_query"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
 }

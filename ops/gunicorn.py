@@ -11,3 +11,7 @@ worker_tmp_dir = "/dev/shm"
 max_requests = 5000
 max_requests_jitter = 500
 control_socket_disable = True
+# A task page may send its answer in the address. It may be as long as gunicorn lets it be, and no log may hold it:
+# the path alone, and no referrer.
+limit_request_line = 8190
+access_log_format = '%(h)s %(t)s "%(m)s %(U)s %(H)s" %(s)s %(b)s %(M)sms "%(a)s"'

@@ -41,6 +41,8 @@ def programs(data_dir: Path, ports: Ports, *, with_broker: bool) -> list[Program
 def _gunicorn(application: str, port: int) -> tuple[str, ...]:
     bind = ("--bind", f"127.0.0.1:{port}", "--no-control-socket")
     load = ("--workers", "2", "--worker-class", "gthread", "--threads", "4", "--graceful-timeout", "5")
+    # An answer may stand in the address of its task page.
+    load += ("--limit-request-line", "8190")
     return (sys.executable, "-m", "gunicorn", application, *bind, *load)
 
 

@@ -20,6 +20,7 @@ from marketplace.rules.errors import (
     AssignmentRefused,
     DoesNotMeetRequirements,
     EmailNotConfirmed,
+    FormFaults,
     HolderUnclear,
     InvalidAssignmentState,
     NoHitsAvailable,
@@ -186,6 +187,16 @@ def submit(
             judging.approve(assignment, now, now)
     reviews.run_if_due(assignment.hit, now)
     return assignment
+
+
+def is_answer(assignment: Assignment, fields: Mapping[str, Sequence[str]]) -> bool:
+    """Whether these fields are the answer that the assignment holds: a page that is loaded again sends them again."""
+    try:
+        if assignment.hit.question_kind != FORM:
+            return assignment.answer == answer_xml(fields)
+        return assignment.answer == form_answers_xml(read_form(parse_form(assignment.hit.question), fields))
+    except (ValueError, FormFaults):
+        return False
 
 
 def _refuse_shared_id(assignment_id: str) -> None:

@@ -14,10 +14,17 @@
     }
   }
 
+  // Fields may stand in the address, too.
+  function fieldsOf(address) {
+    const at = address.split("#")[0].indexOf("?");
+    return at < 0 ? "" : address.split("#")[0].slice(at);
+  }
+
   // The form's own action attribute: a field of the form may be called "action".
   function prepare(form) {
-    if (!isSubmit(form.getAttribute("action") || "")) return false;
-    form.setAttribute("action", submitUrl);
+    const action = form.getAttribute("action") || "";
+    if (!isSubmit(action)) return false;
+    form.setAttribute("action", submitUrl + fieldsOf(action));
     form.setAttribute("method", "post");
     fill(form, "assignmentId", assignmentId);
     if (workerId) fill(form, "workerId", workerId);

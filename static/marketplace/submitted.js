@@ -1,9 +1,10 @@
-// Runs in the task frame after an answer arrived: tells the page around it, which is the site's, to go on.
+// Runs in the task frame after an answer arrived, or in a frame of the task's own inside it: tells the outermost page,
+// which is the site's, to go on.
 "use strict";
 (function () {
-  if (window.parent === window) return;
+  if (window.top === window) return;
   const { outcome, assignment, movesOn } = document.body.dataset;
-  const tell = (message) => window.parent.postMessage(message, window.location.origin);
+  const tell = (message) => window.top.postMessage(message, window.location.origin);
   if (movesOn) tell({ kind: "answer", outcome, assignment });
   // In a sandbox without an origin a link cannot lead the whole window anywhere.
   if (window.origin !== "null") return;

@@ -80,8 +80,14 @@
     return reply !== null && reply.ok;
   }
 
+  // The answer may be sent by a frame inside the task's frame.
+  function fromTask(source) {
+    for (let at = source; at && at !== window; at = at.parent) if (at === frame.contentWindow) return true;
+    return false;
+  }
+
   window.addEventListener("message", async (event) => {
-    if (event.origin !== (nameless ? "null" : window.location.origin) || event.source !== frame.contentWindow) return;
+    if (event.origin !== (nameless ? "null" : window.location.origin) || !fromTask(event.source)) return;
     const kind = event.data && event.data.kind;
     if (nameless && kind === "go-on") return window.location.assign(after);
     if (kind !== "answer" || (nameless && !(await answered()))) return;

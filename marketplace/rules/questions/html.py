@@ -168,11 +168,11 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
     missing = "".join(_hidden(name, value) for name, value in ours.items() if name not in named)
     for tag in page.tags:
         if tag.name == "form" and _is_submit(tag.value("action")):
-            changes.set(tag, "action", around.submit_url)
+            changes.set(tag, "action", around.submit_url + _fields_of(tag.value("action")))
             changes.set(tag, "method", "post")
             changes.replace(tag.end, tag.end, missing)
         elif tag.name in ("button", "input") and tag.attribute("formaction") and _is_submit(tag.value("formaction")):
-            changes.set(tag, "formaction", around.submit_url)
+            changes.set(tag, "formaction", around.submit_url + _fields_of(tag.value("formaction")))
         elif tag.name == "script":
             _exchange_script(changes, tag, around)
         _give_scheme(changes, tag)
@@ -189,6 +189,12 @@ def _is_submit(address: str) -> bool:
     except ValueError:
         return False
     return not address.strip() or path.rstrip("/").lower() == _SUBMIT_PATH
+
+
+def _fields_of(address: str) -> str:
+    """The fields of an answer that stand in the address, with their question mark."""
+    query = urlsplit(address.strip()).query
+    return f"?{query}" if query else ""
 
 
 def _hidden(name: str, value: str) -> str:

@@ -1,21 +1,28 @@
-"""The one door for answers: a form post out of the task frame.
+"""The one door for answers: what a task page sends, by POST or GET, in a form, an address or both.
 
 Security behaviour: the frame is of another site, so no cookie comes along and no CSRF token can be
 asked for. Who knows an assignment id may answer it; the id is random (about 150 bits), is given to its
 holder alone, and takes one answer. A workerId that is sent must be the holder's. An id that was given back is
 known to who held it before: there a workerId is asked for, or the holder's own session, which comes along when
-the form is sent from a page of ours: no other site can send it (SameSite).
+the form is sent from a page of ours: no other site can send it (SameSite). A link of another site brings the
+session too, so that a GET is never answered by it.
+
+This is the only address at which a GET changes something, because task pages for Mechanical Turk lead here by
+links and redirects. What a browser or a program fetches in advance, and HEAD, changes nothing. The address may
+hold an answer: no response may be kept or named as a referrer, and no log of ours holds more than the path.
+
+The pages without a button may be shown in any frame: a page that sends its answer out of a frame of its own
+would hide from the worker what became of it.
 """
 
 from typing import Any
 
-from csp.decorators import csp_replace
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.models import Assignment, Worker
@@ -26,27 +33,43 @@ from marketplace.site.views.frames import form_again
 from marketplace.verbs import assignments, clock
 
 _Status = Assignment.Status
+# As many as Django reads from a form; the two sources together hold no more.
+_MOST_FIELDS = 1000
 _BACK = "Press Back in your browser if you want to copy what you wrote."
 
 
 @csrf_exempt
-@xframe_options_sameorigin
-@csp_replace({"frame-ancestors": ["'self'"]})  # type: ignore[arg-type]
+@never_cache
 def external_submit(request: HttpRequest) -> HttpResponse:
-    """Take an answer. The assignmentId may stand in the form or, as old task pages have it, in the address."""
-    if request.method != "POST":
+    """Take an answer. As in a servlet, the fields of the address come before those of the form."""
+    response = _respond(request)
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _respond(request: HttpRequest) -> HttpResponse:
+    if request.method not in ("GET", "POST"):
         response = _page(
             request,
             405,
-            "not_posted",
-            "Answers must be posted",
-            "This address takes the answer of a task page as a form; it was opened like a page.",
+            "not_sent",
+            "Answers are sent by POST or GET",
+            "This address takes the answer of a task page; nothing was sent to it.",
             "Nothing was changed.",
         )
-        response["Allow"] = "POST"
+        response["Allow"] = "GET, POST"
         return response
+    if _in_advance(request):
+        return _page(
+            request,
+            503,
+            "in_advance",
+            "Nothing was sent yet",
+            "This page was fetched before anybody asked for it.",
+            "Nothing was changed. Press the task page's button again.",
+        )
     try:
-        fields = {name: [str(value) for value in values] for name, values in request.POST.lists()}
+        fields = _fields(request)
     except (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
         return _page(
             request,
@@ -59,8 +82,28 @@ def external_submit(request: HttpRequest) -> HttpResponse:
             next_label="Go to my work",
             advice=_BACK,
         )
-    assignment_id = request.POST.get("assignmentId") or request.GET.get("assignmentId", "")
-    return _answer(request, assignment_id, request.POST.get("workerId", ""), fields)
+    return _answer(request, _named(request, "assignmentId"), _named(request, "workerId"), fields)
+
+
+def _in_advance(request: HttpRequest) -> bool:
+    """Whether a browser says that nobody has opened this yet: it prefetches, prerenders or makes a thumbnail."""
+    purposes = (request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"))
+    return any(word in purpose.lower() for purpose in purposes for word in ("prefetch", "prerender", "preview"))
+
+
+def _fields(request: HttpRequest) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    for source in (request.GET, request.POST):
+        for name, values in source.lists():
+            fields.setdefault(name, []).extend(str(value) for value in values)
+    if len(fields) > _MOST_FIELDS:
+        raise TooManyFieldsSent
+    return fields
+
+
+def _named(request: HttpRequest, name: str) -> str:
+    """The form's field: our own pages and scripts fill it, whatever the address says."""
+    return request.POST.get(name) or request.GET.get(name, "")
 
 
 def _answer(request: HttpRequest, assignment_id: str, worker_id: str, fields: dict[str, list[str]]) -> HttpResponse:
@@ -69,23 +112,29 @@ def _answer(request: HttpRequest, assignment_id: str, worker_id: str, fields: di
     except AssignmentDoesNotExist:
         return _unknown(request)
     except HolderUnclear:
-        # Asked only here: an ordinary answer costs no look at the session.
-        own = Worker.objects.filter(user_id=request.user.pk).first() if request.user.is_authenticated else None
+        own = _signed_in(request)
         if own is None:
             return _ask_who(request, assignment_id, fields)
         return _answer(request, assignment_id, own.worker_id, fields)
     except FormFaults as refusal:
         again = form_again(request, assignment_id, worker_id, fields, refusal.faults)
-        return again or _refused(request, assignment_id, worker_id)
+        return again or _refused(request, assignment_id, worker_id, fields)
     except AssignmentRefused:
-        return _refused(request, assignment_id, worker_id)
+        return _refused(request, assignment_id, worker_id, fields)
     return _taken(request, assignment)
+
+
+def _signed_in(request: HttpRequest) -> Worker | None:
+    """Who sends a form of ours; asked only when needed, so that an ordinary answer costs no look at the session."""
+    if request.method != "POST" or not request.user.is_authenticated:
+        return None
+    return Worker.objects.filter(user_id=request.user.pk).first()
 
 
 def _ask_who(request: HttpRequest, assignment_id: str, fields: dict[str, list[str]]) -> HttpResponse:
     """The answer again as a form of ours: sent from here, it comes with the worker's session."""
     whole = fields | {"assignmentId": [assignment_id]}
-    return _page(
+    response = _page(
         request,
         409,
         "whose",
@@ -94,6 +143,11 @@ def _ask_who(request: HttpRequest, assignment_id: str, fields: dict[str, list[st
         "Nothing is lost. Press the button to send your answer as the worker who is signed in here.",
         again=[(name, value) for name, values in whole.items() for value in values],
     )
+    # The one page with a button that sends: only the site may put it into a frame.
+    response.xframe_options_exempt = False  # type: ignore[attr-defined]
+    response["X-Frame-Options"] = "SAMEORIGIN"
+    response._csp_replace = {"frame-ancestors": ["'self'"]}  # type: ignore[attr-defined]
+    return response
 
 
 def _page(
@@ -102,7 +156,11 @@ def _page(
     """The page that shows in the frame. `outcome` is a stable word for programs."""
     said = {"outcome": outcome, "heading": heading, "happened": happened, "kept": kept}
     defaults = {"next_url": reverse("site:home"), "next_label": "Back to the list of HITs"}
-    return render(request, "marketplace/submitted.html", defaults | said | context, status=status)
+    response = render(request, "marketplace/submitted.html", defaults | said | context, status=status)
+    # What the decorators do for a view. None leaves the directive out: no source list names a frame without an origin.
+    response.xframe_options_exempt = True  # type: ignore[attr-defined]
+    response._csp_replace = {"frame-ancestors": None}  # type: ignore[attr-defined]
+    return response
 
 
 def _going_on(assignment: Assignment) -> dict[str, Any]:
@@ -117,18 +175,12 @@ def _going_on(assignment: Assignment) -> dict[str, Any]:
 
 def _taken(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     reward = f"${assignment.reward:,.2f}"
-    approved = assignment.status == _Status.APPROVED
-    return _page(
-        request,
-        200,
-        "submitted",
-        "Submitted",
-        f"Your answer is approved, and {reward} is yours."
-        if approved
-        else f"Your answer arrived, and {reward} waits for the requester's approval.",
-        "All of it is kept.",
-        **_going_on(assignment),
-    )
+    words = {
+        _Status.APPROVED: f"Your answer is approved, and {reward} is yours.",
+        _Status.SUBMITTED: f"Your answer arrived, and {reward} waits for the requester's approval.",
+    }
+    happened = words.get(_Status(assignment.status), "Your answer arrived before, and was decided on since then.")
+    return _page(request, 200, "submitted", "Submitted", happened, "All of it is kept.", **_going_on(assignment))
 
 
 def _unknown(request: HttpRequest) -> HttpResponse:
@@ -145,7 +197,7 @@ def _unknown(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _refused(request: HttpRequest, assignment_id: str, worker_id: str) -> HttpResponse:
+def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: dict[str, list[str]]) -> HttpResponse:
     if assignment_id == NO_ASSIGNMENT:
         return _page(
             request,
@@ -160,15 +212,7 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str) -> HttpRe
     if row is None:
         return _unknown(request)
     if row.status in Assignment.VISIBLE:
-        return _page(
-            request,
-            409,
-            "twice",
-            "Already submitted",
-            "This HIT was submitted before; an answer can be sent only once.",
-            "The first answer is kept as it was. This one was not added.",
-            **_going_on(row),
-        )
+        return _taken(request, row) if assignments.is_answer(row, fields) else _twice(request, row)
     if row.status == _Status.ACCEPTED and row.deadline >= clock.now():
         return _page(
             request,
@@ -181,6 +225,21 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str) -> HttpRe
             next_label="Open the HIT again",
         )
     return _over(request, row)
+
+
+def _twice(request: HttpRequest, row: Assignment) -> HttpResponse:
+    """Another answer, from a second tab or a second press: the worker has to know that it does not count."""
+    return _page(
+        request,
+        409,
+        "twice",
+        "This answer was not recorded",
+        "Another answer to this HIT was sent before, perhaps in another tab or window. A HIT takes one answer.",
+        "The first answer is kept as it was. What you sent now was not added.",
+        next_url=reverse("site:after", args=[row.pk]),
+        next_label="Go on",
+        advice=_BACK,
+    )
 
 
 def _over(request: HttpRequest, row: Assignment) -> HttpResponse:

@@ -204,3 +204,8 @@ def test_a_question_that_cannot_be_read_is_refused(why: str, xml: str) -> None:
 )
 def test_frames_have_a_host_of_their_own_or_none(configured: str, public: str, frames: str) -> None:
     assert frames_origin(configured, public) == frames
+
+
+def test_fields_in_the_address_of_a_form_stay_there() -> None:
+    page = fit_into_frame("<form action='https://www.mturk.com/mturk/externalSubmit?group=1&amp;v=2'></form>", AROUND)
+    assert f'action="{AROUND.submit_url}?group=1&amp;v=2"' in page
