@@ -98,7 +98,9 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "hits.views.unreadable.UnreadableTextMiddleware",
+    "common.error_pages.PageNotFoundMiddleware",
 ]
+DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
 
 ROOT_URLCONF = "annotate.urls"
 WSGI_APPLICATION = "annotate.wsgi.application"

@@ -204,7 +204,9 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "marketplace.site.middleware.UnreadableTextMiddleware",
+    "common.error_pages.PageNotFoundMiddleware",
 ]
+DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
 ROOT_URLCONF = "marketplace.urls"
 WSGI_APPLICATION = "marketplace.wsgi.application"
 TEMPLATES = [

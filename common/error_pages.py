@@ -1,0 +1,48 @@
+"""The pages for what went wrong, with DEBUG as well: whoever tries a project on a laptop is no Django developer.
+
+Django's own pages of DEBUG show its routes, settings and source. What they would tell stands in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import Resolver404, get_resolver, resolve
+from django.views.debug import ExceptionReporter
+
+
+class PageNotFoundMiddleware:
+    """The project's handler404 answers unknown addresses, whatever DEBUG is. It stands last in the list."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        try:
+            resolve(request.path_info, getattr(request, "urlconf", None))
+        except Resolver404 as error:
+            return _page(request, 404, error)
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        return _page(request, 404, exception) if isinstance(exception, Http404) else None
+
+
+class PlainReporter(ExceptionReporter):
+    """DEFAULT_EXCEPTION_REPORTER: of an exception that nobody caught, the visitor gets the project's own page."""
+
+    def get_traceback_html(self) -> str:
+        refused = isinstance(self.exc_value, SuspiciousOperation | BadRequest)
+        page = _page(self.request or HttpRequest(), 400 if refused else 500, self.exc_value)
+        return page.content.decode()
+
+    def get_traceback_text(self) -> str:
+        return "Something went wrong here, and it was written to the log.\n"
+
+
+def _page(request: HttpRequest, code: int, exception: BaseException | None) -> HttpResponse:
+    handler = get_resolver(getattr(request, "urlconf", None)).resolve_error_handler(code)
+    answer: HttpResponse = handler(request) if code == 500 else handler(request, exception=exception)
+    return answer
