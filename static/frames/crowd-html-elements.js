@@ -109,11 +109,14 @@
     draw() { this.drawTick("checkbox", this.getAttribute("name") || "", this.getAttribute("value") || "on"); }
   }
 
+  // Buttons of one group have names of their own in the answer. In the page they share one, so that the browser keeps
+  // to one choice, lets arrow keys move it, and looks at what is required.
   class CrowdRadioButton extends Tick {
     draw() {
       const group = this.closest("crowd-radio-group");
       const name = this.getAttribute("name") || (group && group.getAttribute("name")) || "";
-      this.drawTick("radio", name, this.getAttribute("value") || this.textContent.trim());
+      this.drawTick("radio", group ? group.shared() : name, this.getAttribute("value") || "on");
+      this.control.dataset.crowdName = name;
       if (group && flag(group, "required")) this.control.required = true;
       if (group && flag(group, "disabled")) this.control.disabled = true;
     }
@@ -129,6 +132,17 @@
         this.setAttribute("aria-labelledby", heading.id);
       }
       if (flag(this, "allow-empty-selection")) this.addEventListener("click", (event) => this.empty(event), true);
+      // A crowd-form names all its answers itself.
+      if (!this.closest("crowd-form")) this.closest("form")?.addEventListener("formdata", (event) => this.name(event.formData));
+    }
+    shared() {
+      this.sharedName ??= "crowd-group-" + ++made;
+      return this.sharedName;
+    }
+    name(data) {
+      data.delete(this.shared());
+      const chosen = this.querySelector("input[type=radio]:checked:enabled");
+      if (chosen && chosen.dataset.crowdName) data.append(chosen.dataset.crowdName, chosen.value);
     }
     get value() {
       const chosen = this.querySelector("input[type=radio]:checked");
@@ -212,7 +226,8 @@
   function answers(form) {
     const found = {};
     for (const control of form.elements) {
-      const { name, type } = control;
+      const { type } = control;
+      const name = control.dataset.crowdName ?? control.name;
       if (!name || control.disabled || OURS.has(name) || ["submit", "button", "reset", "image", "file", "fieldset", "output"].includes(type)) continue;
       if (control.dataset.crowdLabel !== undefined) {
         if (control.checked) found[name] = { label: control.value };

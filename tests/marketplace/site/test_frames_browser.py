@@ -309,6 +309,52 @@ def test_a_flattened_crowd_form_sends_each_value_under_its_path(show: Callable[.
     }
 
 
+GROUP = """<{form}><crowd-radio-group required label="Which is greater?">
+<crowd-radio-button name="left.0">Left</crowd-radio-button><br>
+<crowd-radio-button name="right.0" value="selected">Right</crowd-radio-button><br>
+<crowd-radio-button name="equal.0">Neither</crowd-radio-button></crowd-radio-group>
+<crowd-radio-group label="Sure?"><crowd-radio-button name="sure" value="yes">Yes</crowd-radio-button>
+<crowd-radio-button name="sure" value="no">No</crowd-radio-button></crowd-radio-group>
+<crowd-button form-action="submit">Done</crowd-button></{form}>"""
+
+
+def test_in_a_radio_group_one_choice_clears_the_others_whatever_their_names(
+    show: Callable[..., Frame], page: Page
+) -> None:
+    frame = show(html_xml(GROUP.format(form="crowd-form"), CROWD_HEAD))
+    done, left = frame.get_by_role("button", name="Done"), frame.get_by_role("radio", name="Left")
+    frame.get_by_role("radio", name="Yes").check()
+    done.click()
+    assert frame.evaluate("document.forms[0].checkValidity()") is False
+    assert Assignment.objects.get().status == Assignment.Status.ACCEPTED
+    left.check()
+    frame.get_by_role("radio", name="Neither").check()
+    expect(left).not_to_be_checked()
+    expect(frame.get_by_role("radio", name="Yes")).to_be_checked()
+    page.keyboard.press("ArrowUp")
+    expect(frame.get_by_role("radio", name="Right")).to_be_checked()
+    checked = (
+        "[...document.querySelector('crowd-radio-group').querySelectorAll('crowd-radio-button')].map(b => b.checked)"
+    )
+    assert frame.evaluate(checked) == [False, True, False]
+    done.click()
+    assert json.loads(answers_of(submitted(page))["taskAnswers"][0]) == [
+        {
+            "left.0": {"on": False},
+            "right.0": {"selected": True},
+            "equal.0": {"on": False},
+            "sure": {"yes": True, "no": False},
+        }
+    ]
+
+
+def test_a_radio_group_in_a_plain_form_sends_the_name_that_was_chosen(show: Callable[..., Frame], page: Page) -> None:
+    frame = show(html_xml(GROUP.format(form="form"), CROWD_HEAD))
+    frame.get_by_role("radio", name="Right").check()
+    frame.get_by_role("button", name="Done").click()
+    assert answers_of(submitted(page)) == {"right.0": ["selected"]}
+
+
 WHOLE_FORM = form_xml(
     "<Overview><Title>About you</Title><Text>Three questions.</Text><List><ListItem>be brief</ListItem></List>"
     "<FormattedContent><![CDATA[<table border='1'><tr><th>a</th><td><b>b</b>&nbsp;</td></tr></table>]]>"
