@@ -8,7 +8,8 @@ from django.db import transaction
 
 from hits.flow.collecting import judged, labels_of
 from hits.flow.common import make_items, recipe_of
-from hits.models import Item, Stage, Verdict
+from hits.flow.failures import NOT_ADVANCED, not_advanced
+from hits.models import Hit, Item, Stage, Verdict
 from hits.models.summaries import refresh_summary
 from hits.recipes.source import NextItem
 
@@ -18,25 +19,45 @@ CHUNK = 1000
 def advance(stage: Stage) -> int:
     """Make later stages' items of the verdicts that nobody took up; returns how many items are new.
 
-    An item that its stage has already, by its key, stays as it is, whatever happens to the verdict later.
+    An item that its stage has already, by its key, stays as it is, whatever happens to the verdict later. A verdict on
+    which the recipe's code fails waits, says why on its item's newest HIT, and holds up no other.
     """
     steps = recipe_of(stage.project).steps
     stages = {found.key: found for found in stage.project.stages.all()}
     waiting = Verdict.objects.filter(item__stage=stage, superseded_at=None, advanced=False)
     new: dict[str, int] = defaultdict(int)
-    while verdicts := list(waiting.select_related("item__document").order_by("id")[:CHUNK]):
+    after = 0
+    while verdicts := list(waiting.filter(id__gt=after).select_related("item__document").order_by("id")[:CHUNK]):
+        after = verdicts[-1].pk
         labels = labels_of([verdict.item_id for verdict in verdicts])
         to_come: dict[str, list[tuple[Item, NextItem]]] = defaultdict(list)
+        taken_up: list[Verdict] = []
         for verdict in verdicts:
-            for made in steps.next_items(judged(stage, verdict.item, verdict, labels.get(verdict.item_id, ()))):
-                to_come[made.stage].append((verdict.item, made))
+            try:
+                said = judged(stage, verdict.item, verdict, labels.get(verdict.item_id, ()))
+                leads_to = [(stages[made.stage].key, made) for made in steps.next_items(said)]
+            except Exception as error:
+                _say_why(verdict, error)
+                continue
+            for key, made in leads_to:
+                to_come[key].append((verdict.item, made))
+            taken_up.append(verdict)
         with transaction.atomic():
             for key, items in to_come.items():
                 new[key] += make_items(stages[key], items)
-            Verdict.objects.filter(id__in=[verdict.pk for verdict in verdicts]).update(advanced=True)
+            Verdict.objects.filter(id__in=[verdict.pk for verdict in taken_up]).update(advanced=True)
+            mended = Hit.objects.filter(item__in=[verdict.item_id for verdict in taken_up])
+            mended.filter(error__startswith=NOT_ADVANCED).update(error="")
     for key in new:
         refresh_summary(stages[key])
     return sum(new.values())
+
+
+def _say_why(verdict: Verdict, error: Exception) -> None:
+    newest = Hit.objects.filter(item=verdict.item_id).order_by("-slot").first()
+    why = not_advanced(error, f"verdict {verdict.pk}", newest.error if newest else "")
+    if newest and newest.error != why:
+        Hit.objects.filter(pk=newest.pk).update(error=why)
 
 
 def unfinished() -> list[int]:

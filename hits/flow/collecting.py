@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from hits.flow.common import settings_of
 from hits.models import ComputationResult, ComputationRun, Item, Label, Project, Stage, Verdict
 from hits.recipes.source import ChainItem, GivenLabel, JudgedItem
 
@@ -62,7 +63,7 @@ class Rows:
         self.options = project.options
 
     def settings(self, stage: str) -> dict[str, Any]:
-        return dict(self._project.stages.get(key=stage).settings)
+        return settings_of(self._project.stages.get(key=stage))
 
     def chain(self) -> Iterator[ChainItem]:
         stages = list(self._project.stages.order_by("position"))

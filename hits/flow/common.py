@@ -17,7 +17,7 @@ from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.needs import chunks
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limits
-from hits.protocols.base import TaskProtocol
+from hits.protocols.base import Json, TaskProtocol
 from hits.recipes.source import NextItem
 
 # A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
@@ -82,6 +82,14 @@ def protocol_named(name: str) -> TaskProtocol:
 
 def protocol_of(stage: Stage) -> TaskProtocol:
     return protocol_named(stage.protocol)
+
+
+def settings_of(stage: Stage) -> Json:
+    """The stage's settings as its protocol reads them: what an older version did not store has its default.
+
+    Raises SettingsRefusedError where the protocol does not take what is stored.
+    """
+    return protocol_of(stage).settings(stage.settings)
 
 
 def load_recipe(name: str) -> recipes.Recipe:

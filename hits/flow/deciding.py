@@ -12,6 +12,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
+from hits.flow.failures import UNJUDGED, note, unjudged
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
@@ -41,7 +42,11 @@ def decide(stage: Stage) -> int:
         total += len(items)
     if total:
         refresh_summary(stage)
-        _measure(stage)
+        try:
+            _measure(stage)
+        except Exception as error:
+            # The verdicts are written and stand; figures that a task measures besides are those of the last time.
+            note(error, f"the measures of {stage}")
     return total
 
 
@@ -59,14 +64,28 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         rule = Rule.from_dict(stage.rule)
         votes = _votes(pks, rule.params["answers"])
         newest = _newest_hits(pks)
-        outcomes = {pk: apply_rule(rule, votes[pk]) for pk in pks}
+        outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
         _write_verdicts(outcomes, stage.rule_edition)
-        for item in items:
+        for item in (item for item in items if item.pk in outcomes):
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
             item.conclusion = outcomes[item.pk].conclusion
             item.ballots = ballots(votes[item.pk])
         Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
         _tell_why(items, newest)
+
+
+def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit]) -> dict[int, Outcome]:
+    """Of the items that the rule can judge; a HIT of each other one says why, and its verdict stays what it was."""
+    outcomes: dict[int, Outcome] = {}
+    for pk, given in votes.items():
+        try:
+            outcomes[pk] = apply_rule(rule, given)
+        except Exception as error:
+            why = unjudged(error, f"item {pk}")
+            Hit.objects.filter(pk=newest[pk].pk if pk in newest else None).update(error=why)
+    mended = [newest[pk].pk for pk in outcomes if pk in newest and newest[pk].error.startswith(UNJUDGED)]
+    Hit.objects.filter(pk__in=mended).update(error="")
+    return outcomes
 
 
 def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:

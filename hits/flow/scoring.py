@@ -6,24 +6,27 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from hits.flow.common import protocol_of
+from hits.flow.common import protocol_of, settings_of
+from hits.flow.failures import PASSING, UNREAD, unread
 from hits.models import Assignment, Item, Label, Stage
 from hits.models.counting import recount
 from hits.models.summaries import refresh_summary, refresh_worker_stats
-from hits.protocols.base import AnswerRefusedError, TaskProtocol
+from hits.protocols.base import AnswerRefusedError, Json, TaskProtocol
 
 CHUNK = 500
+MOST_COUNTED = 1000
 
 
 def score(stage: Stage) -> int:
     """Turn unscored answers into labels; returns how many answers were looked at.
 
-    An answer that the protocol refuses keeps its reasons and gives no label: the item is asked again.
+    An answer that the protocol refuses keeps its reasons and gives no label: the item is asked again. So does one on
+    which the protocol's own code fails; that one says that it is not the worker's fault.
     """
-    protocol = protocol_of(stage)
+    protocol, settings = protocol_of(stage), settings_of(stage)
     total = 0
     while rows := _unscored(stage):
-        _score_chunk(stage, protocol, rows)
+        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row) for row in rows])
         total += len(rows)
     if total:
         refresh_summary(stage)
@@ -35,10 +38,25 @@ def _unscored(stage: Stage) -> list[Assignment]:
     return list(rows.order_by("id")[:CHUNK])
 
 
-def _score_chunk(stage: Stage, protocol: TaskProtocol, rows: Sequence[Assignment]) -> None:
-    labels: list[Label] = []
+def _score_chunk(stage: Stage, rows: Sequence[Assignment], labels: Sequence[list[Label]]) -> None:
+    """Together; where a table does not take what one of them says, each by itself."""
+    try:
+        _write(stage, rows, [label for of_row in labels for label in of_row])
+    except PASSING:
+        raise
+    except Exception as error:
+        if len(rows) > 1:
+            for row, of_row in zip(rows, labels, strict=True):
+                _score_chunk(stage, [row], [of_row])
+        elif labels[0] or rows[0].remark or not rows[0].problem.startswith(UNREAD):
+            rows[0].problem, rows[0].remark = unread(error, f"assignment {rows[0].assignment_id}"), ""
+            _score_chunk(stage, rows, [[]])
+        else:
+            raise
+
+
+def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) -> None:
     for row in rows:
-        labels += _labels(stage, protocol, row)
         row.scored = True
     with transaction.atomic():
         Label.objects.bulk_create(labels, batch_size=500, ignore_conflicts=True)
@@ -54,12 +72,15 @@ def unfinished() -> list[int]:
     return sorted(set(Assignment.objects.filter(scored=False).values_list("stage", flat=True)))
 
 
-def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment) -> list[Label]:
+def _labels(stage: Stage, protocol: TaskProtocol, settings: Json, row: Assignment) -> list[Label]:
     item = row.hit.item
     try:
-        checked = protocol.check(item.document.data, item.data, stage.settings, row.answer, row.worker.worker_id)
+        checked = protocol.check(item.document.data, item.data, settings, row.answer, row.worker.worker_id)
     except AnswerRefusedError as error:
         row.problem = str(error)
+        return []
+    except Exception as error:
+        row.problem = unread(error, f"assignment {row.assignment_id}")
         return []
     row.remark = checked.remark
     return [
@@ -73,4 +94,16 @@ def _labels(stage: Stage, protocol: TaskProtocol, row: Assignment) -> list[Label
             correct=label.correct,
         )
         for label in checked.labels
+    ]
+
+
+def held_up(stage: Stage) -> list[str]:
+    """Answers on which the task's own code failed, as a sentence. Its cost is bounded."""
+    count = len(stage.assignments.filter(problem__startswith=UNREAD).values_list("pk")[:MOST_COUNTED])
+    if not count:
+        return []
+    answers = f"{'At least ' if count == MOST_COUNTED else ''}{count:,} answer{'' if count == 1 else 's'}"
+    return [
+        f"{answers} could not be read, because the task's own code failed: they are among the invalid ones, and their "
+        "items are asked again. It was not the workers' fault. The log says where it failed."
     ]

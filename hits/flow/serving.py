@@ -21,7 +21,8 @@ from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.flow.common import protocol_of
+from hits.flow.common import protocol_of, settings_of
+from hits.flow.failures import note
 from hits.flow.rates import allow
 from hits.models import Assignment, Block, Draft, Hit, Item, drafts
 from hits.models.due import mark_due
@@ -151,7 +152,7 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
     """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
     hit = visit.hit
     protocol = protocol_of(hit.stage)
-    options = protocol.settings(hit.stage.settings)
+    options = settings_of(hit.stage)
     if isinstance(protocol, StepwiseProtocol) and step is None:
         step = _step(visit, draft, "stay")
     return Page(
@@ -190,8 +191,14 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     refuse_ineligible(visit)
     stage, item = visit.hit.stage, visit.hit.item
     protocol = protocol_of(stage)
-    options = protocol.settings(stage.settings)
-    protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
+    options = settings_of(stage)
+    try:
+        protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
+    except AnswerRefusedError:
+        raise
+    except Exception as error:
+        # Nothing that the worker could change: the answer goes to the marketplace and waits there for a lead.
+        note(error, f"an answer to item {item.pk}")
     _announce(visit)
 
 
@@ -220,7 +227,7 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     protocol = protocol_of(stage)
     if not isinstance(protocol, StepwiseProtocol):
         raise NoStepsError("This task has no steps.")
-    options = protocol.settings(stage.settings)
+    options = settings_of(stage)
     return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
 
 

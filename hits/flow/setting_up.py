@@ -6,9 +6,9 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from hits.flow.common import protocol_of
+from hits.flow.common import protocol_of, settings_of
 from hits.models import Document, Hit, Item, Stage
-from hits.protocols.base import SettingsRefusedError
+from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.given_settings import printed
 from hits.protocols.optional import Setting, WrittenProtocol
 
@@ -31,6 +31,14 @@ def fields_of(stage: Stage) -> tuple[Setting, ...]:
     """The settings that can be written on a page; none where the protocol does not describe them."""
     protocol = protocol_of(stage)
     return protocol.fields if isinstance(protocol, WrittenProtocol) else ()
+
+
+def shown_settings(stage: Stage) -> Json:
+    """The stage's settings with the defaults of those that are not stored, also where the protocol refuses them."""
+    try:
+        return settings_of(stage)
+    except SettingsRefusedError:
+        return dict(stage.settings)
 
 
 def tried(stage: Stage, given: Mapping[str, Any]) -> Stage:

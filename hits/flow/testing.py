@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import QUALIFICATIONS, gateway, sentence
+from hits.flow.common import QUALIFICATIONS, gateway, sentence, settings_of
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.qualification_test import (
     MOST_QUESTIONS,
@@ -145,8 +145,9 @@ def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[dict[
     seen: set[tuple[str, str]] = set()
     for some in chunks(pks):
         items = Item.objects.select_related("document", "stage").in_bulk(some)
+        settings = {stage.pk: settings_of(stage) for stage in {item.stage for item in items.values()}}
         for item in (items[pk] for pk in some):
-            found = known_question(item.document.data, item.data, item.stage.settings)
+            found = known_question(item.document.data, item.data, settings[item.stage_id])
             if found and (found["text"], found["question"]) not in seen:
                 seen.add((found["text"], found["question"]))
                 yield found

@@ -12,7 +12,7 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from hits.flow import blocking, publishing, reviewing, topping_up
+from hits.flow import blocking, publishing, reviewing, scoring, topping_up
 from hits.flow.common import gateway, recipe_of
 from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans, wages
 from hits.mturk import fees
@@ -157,7 +157,8 @@ def held_up(stage: Stage) -> list[str]:
     told = ~Q(item__state=Item.State.NEW) | Q(due_at__isnull=False)
     late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
     sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
-    return [*topping_up.held_up(stage), *publishing.held_up(stage), *blocking.held_up(stage), *sentences]
+    rooms = (scoring, topping_up, publishing, blocking)
+    return [*(sentence for room in rooms for sentence in room.held_up(stage)), *sentences]
 
 
 def clearable(stage: Stage) -> dict[str, Any]:

@@ -61,7 +61,8 @@ class TaskForm(forms.Form):
 
     def __init__(self, stage: Stage, data: Any = None) -> None:
         self.stage, self.settings = stage, setting_up.fields_of(stage)
-        shown = {setting.name: _shown(setting, stage.settings.get(setting.name)) for setting in self.settings}
+        given = setting_up.shown_settings(stage)
+        shown = {setting.name: _shown(setting, given.get(setting.name)) for setting in self.settings}
         super().__init__(data, initial={name: getattr(stage, name) for name in _STAGE_FIELDS} | shown)
         self.fields.update({setting.name: _form_field(setting) for setting in self.settings})
 

@@ -84,7 +84,7 @@ ONLY_IN = {
 }
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
 # What rooms share: no verb, so no room.
-SHARED_BY_ROOMS = ("hits.flow.common", "hits.flow.collecting", "hits.flow.qualifying", "hits.flow.rates")
+SHARED_BY_ROOMS = tuple(f"hits.flow.{name}" for name in ("common", "collecting", "failures", "qualifying", "rates"))
 
 
 def upward(found: Import) -> bool:

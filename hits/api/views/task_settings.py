@@ -43,7 +43,7 @@ class Task(StageView):
             "protocol": stage.protocol,
             "hit_title": stage.hit_title,
             "hit_description": stage.hit_description,
-            "settings": stage.settings,
+            "settings": setting_up.shown_settings(stage),
             "frozen": setting_up.is_frozen(stage),
             "form": setting_up.fields_of(stage),
         }
