@@ -6,7 +6,7 @@ from django.contrib.auth import authenticate
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
-from rest_framework.parsers import FormParser, JSONParser
+from rest_framework.parsers import FormParser
 from rest_framework.permissions import AllowAny, BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from rest_framework.throttling import BaseThrottle
 from hits import sign_in
 from hits.api import serializers
 from hits.api.base import LeadView, operation
+from hits.api.parsing import JSONParser
 from hits.flow import api_tokens
 from hits.models import ApiToken
 

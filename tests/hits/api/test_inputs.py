@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.urls import URLPattern, reverse
+from rest_framework import parsers
 from rest_framework.test import APIClient
 
 from hits.api import urls
@@ -50,3 +51,9 @@ def test_no_address_of_the_api_crashes(api: APIClient, stage: Stage, body: str, 
         for method in (api.post, api.put, api.patch, api.delete):
             answer = method(path, body, content_type="application/json")
             assert answer.status_code < 500, (path, answer.content)
+
+
+def test_every_view_reads_json_with_the_parser_that_refuses_such_bodies() -> None:
+    views = [pattern.callback.view_class for pattern in urls.urlpatterns]
+    others = [view for view in views if parsers.JSONParser in getattr(view, "parser_classes", ())]
+    assert [view.__name__ for view in others if view.__name__ not in ("Schema", "Docs")] == []
