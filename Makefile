@@ -28,7 +28,7 @@ demo: $(RUNTIME) ## the main job end to end with a simulated crowd; RECIPE=cosmo
 bench: $(TOOLS) ## measure against the stated limits
 	@$(BIN)/python -m tests.benchmarks
 
-fuzz: $(TOOLS) ## throw anything at a marketplace and look for a 500 or a wrong balance; MINUTES=10
+fuzz: $(TOOLS) ## throw anything at both sites and look for a 500, a wrong balance or an open door; MINUTES=10 each
 	@$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 faults: $(TOOLS) ## hurt a running installation in every way and count what it cost; FAULTS=name for one way

@@ -69,6 +69,7 @@ REQUESTER_ON_POSTGRESQL = (
     "tests/hits/flow/test_two_leads.py",
     "tests/hits/models",
     "tests/hits/serving/test_checks_and_drafts.py",
+    "tests/hits/views/test_fuzz.py",
 )
 # The stricter database about odd texts: where it is, it is enough to ask it.
 STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)

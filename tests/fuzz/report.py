@@ -35,7 +35,7 @@ class Report:
         """Requests by operation or page and by status, then the failures."""
         seconds = time.monotonic() - self._started
         found = [f"{self.requests:,} requests in {seconds:,.0f} s, {self.requests / seconds:,.0f} a second"]
-        for part in ("wire", "site"):
+        for part in sorted({part for part, _, _ in self.counts}, reverse=True):
             names = sorted({name for kind, name, _ in self.counts if kind == part})
             total = Counter({s: 0 for _, _, s in self.counts})
             for (kind, _, status), count in self.counts.items():
