@@ -795,6 +795,7 @@ class CompensationDetailShape(CompensationShape):
 class PreviewShape(Shape):
     """What a release made now would hold."""
 
+    why_empty = serializers.CharField(help_text="Why it would hold nothing and what to do; empty otherwise.")
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="Items a split.")
     left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Reason to items.")
     statistics = serializers.DictField()

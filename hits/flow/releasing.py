@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -15,7 +15,7 @@ from django.db.models import Max
 
 from hits.flow.collecting import Rows
 from hits.flow.common import recipe_of, snapshot
-from hits.models import Blob, Project, Release, ReleaseFile
+from hits.models import Blob, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.recipes.source import ReleaseContent
 
 MANIFEST = "manifest.json"
@@ -23,13 +23,17 @@ PART_BYTES = 1 << 18
 
 
 class NothingToReleaseError(Exception):
-    """No item has come through the stages yet."""
+    """A release would hold nothing; the message says why, and what to do."""
 
 
 def preview(project: Project) -> dict[str, Any]:
-    """What a release made now would hold: counts per split, what is left out and why, statistics, scores."""
+    """What a release made now would hold: counts per split, what is left out and why, statistics, scores.
+
+    `why_empty` is empty where it would hold anything.
+    """
     content = _build(project)
     return {
+        "why_empty": "" if any(content.counts.values()) else why_empty(project),
         "counts": content.counts,
         "left_out": content.left_out,
         "statistics": content.statistics,
@@ -45,7 +49,7 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     """
     content = _build(project)
     if not any(content.counts.values()):
-        raise NothingToReleaseError("No item has come through the stages yet, so there is nothing to release.")
+        raise NothingToReleaseError(why_empty(project))
     files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
     manifest = _manifest(project, content, files)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
@@ -54,6 +58,40 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     if latest and latest.digest == digest:
         return latest, False
     return _store(project, manifest, digest, files, user), True
+
+
+def refuse_unjudged(project: Project) -> None:
+    """What needs no building to be known: nothing has a verdict yet. Raises NothingToReleaseError."""
+    if not any(stage.summary.kept or stage.summary.dropped for stage in _stages(project)):
+        raise NothingToReleaseError(why_empty(project))
+
+
+def why_empty(project: Project) -> str:
+    """Why a release would hold nothing and what to do, from the figures of the stages."""
+    return f"There is nothing to release: {_why_empty([(stage, stage.summary) for stage in _stages(project)])}"
+
+
+def _stages(project: Project) -> list[Stage]:
+    return list(project.stages.select_related("summary").order_by("position"))
+
+
+def _why_empty(stages: Sequence[tuple[Stage, StageSummary]]) -> str:
+    filled = [(stage, found) for stage, found in stages if found.items]
+    if not filled:
+        return "no item is here. Import a file and publish its items."
+    for stage, found in filled:
+        if found.waiting:
+            return f"{found.waiting:,} of {found.items:,} items of “{stage.title}” are not published. Publish them."
+    for stage, found in filled:
+        if found.to_review:
+            return f"{found.to_review:,} answers in “{stage.title}” wait for review. Approve or reject them."
+    for stage, found in filled:
+        if found.open:
+            return f"{found.open:,} items of “{stage.title}” wait for answers. Wait for them, or close early."
+    stage, found = filled[-1]
+    if not found.kept:
+        return f"the rule of “{stage.title}” dropped all {found.items:,} items. Look at its rule."
+    return f"what was kept in “{stage.title}” was left out. The list of what is left out says why."
 
 
 def to_bytes(data: Any) -> bytes:

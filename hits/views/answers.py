@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -44,6 +44,11 @@ COLUMNS = {
     "feedback": "feedback",
     "answer": "answer",
 }
+NOTHING_TICKED = "No answer is ticked: tick those that you mean."
+REJECT_FAULTS = {
+    "answers": NOTHING_TICKED,
+    "feedback": "A rejection needs a reason of at most 1,000 characters: the workers read it.",
+}
 # Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
 MOST_COUNTED = 1000
 
@@ -53,7 +58,12 @@ def answers(request: HttpRequest, stage: Stage) -> HttpResponse:
     return _page(request, stage, forms.RejectForm())
 
 
-def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, stage: Stage, form: forms.AnswersForm, status: int = 200, faults: Sequence[str] = ()
+) -> HttpResponse:
+    """`faults` stand above and beside the buttons of a form that was refused; what was ticked and written stays."""
+    if faults:
+        messages.error(request, " ".join(faults))
     chosen = request.GET.get("show", "")
     if form.is_bound:
         chosen = "review"
@@ -80,6 +90,9 @@ def _page(request: HttpRequest, stage: Stage, form: forms.RejectForm, status: in
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
         "form": form,
+        "faults": faults,
+        "ticked": set(form.data.getlist("answers")) if form.is_bound else set(),
+        "feedback": form.data.get("feedback", "") if form.is_bound else "",
         "word": word,
         "words": [(name, None) for name, _ in words(stage)],
     }
@@ -111,8 +124,7 @@ def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
 def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.AnswersForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Tick the answers that you mean first.")
-        return _to_list(stage, "review")
+        return _page(request, stage, form, 400, [f"{NOTHING_TICKED} Nothing was approved."])
     count = reviewing.approve(stage, form.cleaned_data["answers"], request.user)
     return _decided(request, stage, count, "approved and paid")
 
@@ -121,11 +133,8 @@ def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
 def reject(request: LeadRequest, stage: Stage) -> HttpResponse:
     form = forms.RejectForm(request.POST)
     if not form.is_valid():
-        if "feedback" in form.errors:
-            messages.error(request, "A rejection needs a reason: the workers read it. Nothing was rejected.")
-        else:
-            messages.error(request, "Tick the answers that you mean first.")
-        return _page(request, stage, form, 400)
+        faults = [text for field, text in REJECT_FAULTS.items() if field in form.errors]
+        return _page(request, stage, form, 400, [*faults, "Nothing was rejected."])
     count = reviewing.reject(stage, form.cleaned_data["answers"], form.cleaned_data["feedback"], request.user)
     return _decided(request, stage, count, "rejected and asked again")
 

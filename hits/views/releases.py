@@ -72,7 +72,7 @@ def _frame(project: Project) -> dict[str, Any]:
 @for_project(PAGE)
 def preview(request: HttpRequest, project: Project) -> HttpResponse:
     """Reads every kept item, so it is a page (and a part) of its own."""
-    content = {**_frame(project), **described(releasing.preview(project))}
+    content = {**_frame(project), **described(releasing.preview(project)), "previewed": True}
     template = "releases/_content.html" if request.headers.get("HX-Request") else "releases/preview.html"
     return render(request, template, content)
 
@@ -87,6 +87,7 @@ def described(manifest: dict) -> dict[str, object]:
     return {
         "counts": counts.items(),
         "total": sum(counts.values()),
+        "why_empty": manifest.get("why_empty", ""),
         "left_out": left_out,
         "splits": splits,
         "statistics": table,
@@ -106,11 +107,13 @@ def _title(measure: str) -> str:
 
 @for_project(VERB)
 def make(request: LeadRequest, project: Project) -> HttpResponse:
-    if not _is_small(list(project.stages.select_related("summary"))):
-        said = "The release is being made and appears here. If nothing changed, the newest one stays the newest."
-        jobs.start(request, tasks.make_release, project.pk, request.user.pk, said=said)
-        return redirect("releases", project.slug)
+    is_small = _is_small(list(project.stages.select_related("summary")))
     try:
+        if not is_small:
+            releasing.refuse_unjudged(project)
+            said = "The release is being made and appears here. If nothing changed, the newest one stays the newest."
+            jobs.start(request, tasks.make_release, project.pk, request.user.pk, said=said)
+            return redirect("releases", project.slug)
         made, is_new = releasing.release(project, request.user)
     except releasing.NothingToReleaseError as error:
         messages.error(request, str(error))

@@ -31,7 +31,7 @@ def _data(number: int) -> dict[str, object]:
 def test_the_preview_counts_and_makes_nothing(api: APIClient, kept: list[Item]) -> None:
     preview = api.get(HOME + "release-preview/").json()
     assert preview["counts"]["train"] == 3
-    assert set(preview) == {"counts", "left_out", "statistics", "notes", "scores"}
+    assert set(preview) == {"why_empty", "counts", "left_out", "statistics", "notes", "scores"}
     assert not Release.objects.exists()
 
 
@@ -63,7 +63,9 @@ def test_a_large_file_is_streamed_in_chunks(api: APIClient, stage: Stage) -> Non
 
 
 def test_nothing_to_release_is_said(api: APIClient, stage: Stage) -> None:
-    refused(api.post(RELEASES), 409, "nothing_to_release")
+    why = "There is nothing to release: no item is here. Import a file and publish its items."
+    assert refused(api.post(RELEASES), 409, "nothing_to_release")["message"] == why
+    assert api.get(HOME + "release-preview/").json()["why_empty"] == why
     refused(api.get(f"{RELEASES}1/"), 404, "not_found")
     refused(api.get(f"{RELEASES}1/files/train.json/"), 404, "not_found")
 

@@ -135,7 +135,7 @@ def test_a_release_that_cannot_be_written_leaves_no_file_of_it(run: Run, answere
 
 
 def test_there_is_nothing_to_release_before_a_verdict(run: Run, filled: Project) -> None:
-    with pytest.raises(CommandError, match="nothing to release"):
+    with pytest.raises(CommandError, match="nothing to release: 3 of 3 items of .* are not published. Publish them"):
         run("release", "river")
 
 

@@ -185,14 +185,15 @@ def test_a_card_is_as_tall_as_what_it_holds(world: World, opened: Opener) -> Non
 def test_the_release_page_of_a_small_project_fetches_its_preview(world: World, opened: Opener) -> None:
     StageSummary.objects.filter(stage=world.stage).update(items=400)
     page = opened(world.url("releases"))
-    expect(page.locator("main")).to_contain_text("Nothing has come through the stages yet")
+    expect(page.locator("main")).to_contain_text("There is nothing to release: 6,160 of 400 items")
+    assert not page.get_by_role("button", name="Make release").count()
 
 
 def test_the_release_page_of_a_large_project_waits_until_it_is_asked(world: World, opened: Opener) -> None:
     page = opened(world.url("releases"))
-    assert not page.get_by_text("Nothing has come through the stages yet").count()
+    assert not page.get_by_text("There is nothing to release").count()
     page.get_by_role("link", name="Count splits").click()
-    expect(page.locator("main")).to_contain_text("Nothing has come through the stages yet")
+    expect(page.locator("main")).to_contain_text("There is nothing to release")
 
 
 def test_one_box_ticks_all_answers(world: World, opened: Opener) -> None:

@@ -74,11 +74,35 @@ def test_releasing_again_says_that_nothing_changed(project: Project, client: Cli
     assert Release.objects.count() == 1
 
 
-def test_an_empty_project_releases_nothing_and_says_why(client: Client, project: Project) -> None:
+@pytest.mark.parametrize(
+    ("figures", "why"),
+    [
+        ({}, "no item is here. Import a file"),
+        ({"items": 9, "waiting": 4, "published": 5}, "4 of 9 items of “Validation” are not published. Publish them."),
+        ({"items": 9, "published": 9, "open": 9, "to_review": 2}, "2 answers in “Validation” wait for review. Approve"),
+        ({"items": 9, "published": 9, "open": 9}, "9 items of “Validation” wait for answers."),
+        ({"items": 9, "published": 9, "dropped": 9}, "the rule of “Validation” dropped all 9 items. Look at its rule."),
+    ],
+)
+def test_where_nothing_is_kept_there_is_no_button_and_page_and_verb_say_why(
+    client: Client, project: Project, figures: dict[str, int], why: str
+) -> None:
     Item.objects.update(state=Item.State.NEW)
+    make.figures(project.stages.get(position=1), **{"items": 0, **figures})
+    text = client.get(_address("release-preview", project)).content.decode()
+    assert f"There is nothing to release: {why}" in text and "Make release" not in text
     reply = client.post(_address("make-release", project), follow=True)
-    assert "nothing to release" in reply.content.decode()
+    assert f"There is nothing to release: {why}" in reply.content.decode()
     assert not Release.objects.exists()
+
+
+def test_a_large_project_without_a_verdict_is_refused_at_once(
+    project: Project, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.make_release, "delay", lambda *arguments: pytest.fail("was asked for"))
+    make.figures(project.stages.get(position=2), items=releases.SMALL + 1, waiting=releases.SMALL + 1)
+    reply = client.post(_address("make-release", project), follow=True)
+    assert "20,001 of 20,001 items of “Second validation” are not published" in reply.content.decode()
 
 
 def test_a_large_release_is_made_in_the_background(
@@ -86,7 +110,7 @@ def test_a_large_release_is_made_in_the_background(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(tasks.make_release, "delay", lambda *arguments: asked.append(arguments))
-    make.figures(project.stages.get(position=2), items=releases.SMALL + 1)
+    make.figures(project.stages.get(position=2), items=releases.SMALL + 1, kept=1)
     client.post(_address("make-release", project))
     assert [pk for pk, _ in asked] == [project.pk]
     assert not Release.objects.exists()

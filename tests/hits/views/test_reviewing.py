@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -70,11 +71,28 @@ def test_a_rejection_keeps_its_reason(
     assert (row.decision, row.feedback) == ("Rejected", "The name is not in the text.")
 
 
-def test_ticking_nothing_decides_nothing(
+@pytest.mark.parametrize(("verb", "said"), [("approve", "Nothing was approved."), ("reject", "Nothing was rejected.")])
+def test_ticking_nothing_decides_nothing_and_says_so_beside_the_buttons(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any], verb: str, said: str
+) -> None:
+    reply = _post(client, world, verb, [], feedback="The name is not in the text.")
+    text = reply.content.decode()
+    assert reply.status_code == 400
+    fault = text.split('role="alert"')[1].split("</div>")[0]
+    assert "No answer is ticked" in fault and said in fault
+    assert text.index('role="alert"') > text.index("</table>")
+    assert ">The name is not in the text.</textarea>" in text
+    assert queued == []
+
+
+def test_all_faults_of_a_rejection_come_at_once_and_the_ticks_stay(
     world: World, client: Client, waiting: list[Assignment], queued: list[Any]
 ) -> None:
-    assert "Tick the answers" in _post(client, world, "approve", []).content.decode()
-    assert queued == []
+    both = _post(client, world, "reject", []).content.decode()
+    assert "No answer is ticked" in both and "needs a reason" in both
+    kept = _post(client, world, "reject", waiting[:1], feedback="  ").content.decode()
+    assert "No answer is ticked" not in kept
+    assert re.findall(r'name="answers" value="([0-9]+)"[^>]* checked>', kept) == [str(waiting[0].pk)]
 
 
 def test_an_answer_of_another_project_cannot_be_decided_here(world: World, client: Client, queued: list[Any]) -> None:
