@@ -11,6 +11,8 @@ class HitLayout(models.Model):
     layout_id = models.CharField(max_length=64, unique=True, default=entity_id)
     name = models.CharField(max_length=128)
     html = models.TextField()
+    # Values are put in as they are, so that markup and entities in them count; else they are escaped.
+    raw = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

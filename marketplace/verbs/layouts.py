@@ -8,15 +8,15 @@ from marketplace.rules import limits
 from marketplace.rules.errors import HitLayoutDoesNotExist, ParameterValidationError
 from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
 from marketplace.rules.questions.kinds import NO_FRAMES
-from marketplace.rules.questions.layouts import check_layout, fill_layout
+from marketplace.rules.questions.layouts import check_layout, fill_layout, with_form
 from marketplace.verbs import frames
 
 
-def register(requester: Requester, name: str, html: str, now: datetime) -> HitLayout:
-    """Keep a layout under a new id. Raises ParameterValidationError for a page that could not be used."""
+def register(requester: Requester, name: str, html: str, now: datetime, raw: bool = False) -> HitLayout:
+    """Keep a layout under a new id; a `raw` one takes its values as they are. Raises ParameterValidationError."""
     limits.check_length("Name", name, limits.LAYOUT_NAME, blank=False)
-    check_layout(html)
-    return HitLayout.objects.create(requester=requester, name=name, html=html, created_at=now)
+    check_layout(html, raw)
+    return HitLayout.objects.create(requester=requester, name=name, html=html, raw=raw, created_at=now)
 
 
 def find(requester: Requester, layout_id: str) -> HitLayout:
@@ -30,4 +30,9 @@ def question(layout: HitLayout, values: Mapping[str, str]) -> str:
     """The HTMLQuestion that the layout gives with these values; its frame fits the window."""
     if not frames.origin():
         raise ParameterValidationError(NO_FRAMES)
-    return html_question_xml(HtmlQuestion(fill_layout(layout.html, values), 0))
+    return html_question_xml(HtmlQuestion(page(layout, values), 0))
+
+
+def page(layout: HitLayout, values: Mapping[str, str]) -> str:
+    """The layout filled in, in a form: its own, or the one that it gets."""
+    return fill_layout(with_form(layout.html), values, layout.raw)

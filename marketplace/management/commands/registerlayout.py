@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.models import Requester
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.layouts import check_layout
+from marketplace.rules.questions.layouts import placeholder_names
 from marketplace.verbs import clock, layouts
 
 
@@ -16,15 +16,17 @@ class Command(BaseCommand):
         parser.add_argument("requester", help="the requester's customer id, or its name where only one has it")
         parser.add_argument("name", help="what the layout is called")
         parser.add_argument("file", type=Path, help="the HTML, in UTF-8")
+        parser.add_argument("--raw", action="store_true", help="put values in as they are: their markup counts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             html = options["file"].read_text(encoding="utf-8")
-            layout = layouts.register(_requester(options["requester"]), options["name"], html, clock.now())
+            requester = _requester(options["requester"])
+            layout = layouts.register(requester, options["name"], html, clock.now(), options["raw"])
         except (OSError, UnicodeDecodeError, ParameterValidationError) as error:
             raise CommandError(f"Nothing was registered. {error}") from error
         self.stdout.write(f"HITLayoutId={layout.layout_id}")
-        self.stdout.write(f"Placeholders: {', '.join(check_layout(html)) or 'none'}")
+        self.stdout.write(f"Placeholders: {', '.join(placeholder_names(html)) or 'none'}")
 
 
 def _requester(wanted: str) -> Requester:

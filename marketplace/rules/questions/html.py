@@ -1,5 +1,6 @@
 """HTMLQuestions: the page of a requester, checked at creation and put to work in a frame of ours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from re import compile as pattern
 from typing import Any
@@ -27,14 +28,15 @@ _FATAL = pattern(
     r"|unexpected-cell-in-table-body|unexpected-form-in-table|unexpected-start-tag-in-select)$"
 )
 _HARMLESS = frozenset({"expected-doctype-but-got-eof", "expected-doctype-but-got-end-tag"})
-_SHOWN = 10
+# Of a call's answer; the operator's page and the command `checkhtml` show all.
+_SHOWN = 200
 # The checker needs time with the square of these.
 _DEEPEST = 300
 _MOST_ATTRIBUTES = 300
 _CLOSED_BY_OTHERS = frozenset(
     ["p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "option", "optgroup", "rp", "rt"]
 )
-_VOID = frozenset(
+VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
 CROWD_ELEMENTS = frozenset(
@@ -66,6 +68,18 @@ class HtmlQuestion:
     frame_height: int
 
 
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong with a page; line and column as the checker counts them, lines from 1."""
+
+    line: int
+    column: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"[{self.line},{self.column}] {self.text}"
+
+
 def read_html_question(root: Element) -> HtmlQuestion:
     """Read without checking the page: it was checked when the HIT was made."""
     namespace, name = split(root.tag)
@@ -95,45 +109,75 @@ class _Checker(html5lib.HTMLParser):  # type: ignore[misc]  # html5lib has no ty
 
     def _is_spare(self, name: str) -> bool:
         # Where no paragraph is open, the parser has just opened an empty one for the tag to close.
-        return name in _VOID or (name == "p" and self.tree.openElements[-1].name == "p")
+        return name in VOID or (name == "p" and self.tree.openElements[-1].name == "p")
 
 
 def check_html(html: str) -> None:
     """Refuse a page that browsers would have to mend, or that uses crowd elements which are not offered."""
     if not html.strip():
         raise fault("HTMLContent is empty.")
-    _refuse_the_unusual(Page(html))
+    found = html_faults(html)
+    if found:
+        raise ParameterValidationError(_PARSING + shown_faults(found))
+
+
+def shown_faults(found: Sequence[Fault]) -> str:
+    """The faults in one text for a call's answer, the first 200 of them."""
+    more = (
+        f" And {len(found) - _SHOWN} more: the operator's command checkhtml lists all." if len(found) > _SHOWN else ""
+    )
+    return " ".join(str(each) for each in found[:_SHOWN]) + more
+
+
+def html_faults(html: str) -> list[Fault]:
+    """All that a browser would have to mend, and crowd elements that are not offered, in the order of the page."""
+    page = Page(html)
+    beyond = unusual(page)
+    if beyond is not None:
+        return [beyond]
     parser = _Checker(namespaceHTMLElements=False)
     document = parser.parse(html)
     found = [
-        f"[{line},{column}] {_MESSAGES.get(code, code) % values}"
+        Fault(line, column, _MESSAGES.get(code, code) % values)
         for (line, column), code, values in parser.errors
         if _FATAL.match(code) and code not in _HARMLESS
     ]
-    if found:
-        more = f" And {len(found) - _SHOWN} more." if len(found) > _SHOWN else ""
-        raise ParameterValidationError(_PARSING + " ".join(found[:_SHOWN]) + more)
-    _refuse_unknown_elements(document)
+    return sorted([*found, *_not_offered(page, document)], key=lambda each: (each.line, each.column))
 
 
-def _refuse_the_unusual(page: Page) -> None:
+def unusual(page: Page) -> Fault | None:
     """What the checker would take minutes for. Nobody writes such pages by hand."""
     if page.unfinished:
-        raise ParameterValidationError(f"{_PARSING}Unexpected end of file in a tag.")
-    if any(len(tag.attributes) > _MOST_ATTRIBUTES for tag in page.tags):
-        raise ParameterValidationError(f"{_PARSING}An element has more than {_MOST_ATTRIBUTES} attributes.")
-    if page.depth(_CLOSED_BY_OTHERS | _VOID) > _DEEPEST:
-        raise ParameterValidationError(f"{_PARSING}The elements are nested more than {_DEEPEST} deep.")
-
-
-def _refuse_unknown_elements(document: Element) -> None:
-    used = {tag for node in document.iter() if isinstance(tag := node.tag, str) and tag.startswith("crowd-")}
-    unknown = sorted(used - CROWD_ELEMENTS)
-    if unknown:
-        raise ParameterValidationError(
-            f"HTMLContent uses {', '.join(f'<{name}>' for name in unknown)}, which this marketplace does not offer. "
-            f"Offered are {', '.join(f'<{name}>' for name in sorted(CROWD_ELEMENTS))}."
+        return Fault(
+            *position(page.html, page.rest), "Unexpected end of file in a tag: it is not closed, or a quote in it."
         )
+    for tag in page.tags:
+        if len(tag.attributes) > _MOST_ATTRIBUTES:
+            text = f"An element has more than {_MOST_ATTRIBUTES} attributes."
+            return Fault(*position(page.html, tag.start), text)
+    if page.depth(_CLOSED_BY_OTHERS | VOID) > _DEEPEST:
+        return Fault(1, 0, f"The elements are nested more than {_DEEPEST} deep.")
+    return None
+
+
+def _not_offered(page: Page, document: Element) -> list[Fault]:
+    """Crowd elements that are not offered, each where it comes first."""
+    names = {node.tag for node in document.iter() if isinstance(node.tag, str)}
+    unknown = {name for name in names if name.startswith("crowd-")} - CROWD_ELEMENTS
+    first: dict[str, int] = {}
+    for tag in page.tags:
+        if tag.name in unknown:
+            first.setdefault(tag.name, tag.start)
+    offered = ", ".join(f"<{name}>" for name in sorted(CROWD_ELEMENTS))
+    return [
+        Fault(*position(page.html, place), f"<{name}> is not offered by this marketplace. Offered are {offered}.")
+        for name, place in first.items()
+    ]
+
+
+def position(html: str, at: int) -> tuple[int, int]:
+    """Line and column of a place in the text."""
+    return html.count("\n", 0, at) + 1, at - (html.rfind("\n", 0, at) + 1)
 
 
 def _our_name(file: str) -> str:

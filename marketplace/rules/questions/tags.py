@@ -54,7 +54,10 @@ class Region:
 
 
 class Page(HTMLParser):
-    """The start tags and regions of a text; `top` is where a script can be put in before all others."""
+    """The start tags and regions of a text; `top` is where a script can be put in before all others.
+
+    What begins at `rest` is `unfinished` when it is half a tag.
+    """
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=False)
@@ -68,6 +71,7 @@ class Page(HTMLParser):
         self.feed(html)
         # Not closed: what is left is text, or half a tag, over which the parser would take very long.
         self.unfinished = self.rawdata[:1] == "<" and self.rawdata[1:2].isalpha()
+        self.rest = len(html) - len(self.rawdata)
 
     def _position(self) -> int:
         line, column = self.getpos()
@@ -96,12 +100,18 @@ class Page(HTMLParser):
             self._opened = None
 
     def depth(self, without: Collection[str]) -> int:
-        """How deep the elements are nested at most; those in `without` count for nothing."""
-        steps = [(tag.start, 1) for tag in self.tags if tag.name not in without]
-        steps += [(place, -1) for name, place in self.ends if name not in without]
+        """How deep the elements are nested at most; those in `without` count for nothing.
+
+        An end tag closes one element of its name, or none.
+        """
+        steps = [(tag.start, tag.name, 1) for tag in self.tags if tag.name not in without]
+        steps += [(place, name, -1) for name, place in self.ends if name not in without]
+        open_of: dict[str, int] = {}
         deepest = depth = 0
-        for _, step in sorted(steps):
-            depth = max(0, depth + step)
+        for _, name, step in sorted(steps):
+            if step > 0 or open_of.get(name):
+                open_of[name] = open_of.get(name, 0) + step
+                depth += step
             deepest = max(deepest, depth)
         return deepest
 

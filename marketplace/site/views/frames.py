@@ -21,10 +21,10 @@ from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.rules.questions.form_parser import read_root
 from marketplace.rules.questions.html import Surroundings, fit_into_frame, read_html_question
 from marketplace.rules.questions.kinds import EXTERNAL, HTML
-from marketplace.rules.questions.layouts import check_layout, fill_layout
+from marketplace.rules.questions.layouts import placeholder_names
 from marketplace.rules.questions.xml import parse_stored
 from marketplace.site.frames import SANDBOX, Ticket, layout_of, ticket_of
-from marketplace.verbs import clock, frames
+from marketplace.verbs import clock, frames, layouts
 
 
 @never_cache
@@ -57,7 +57,7 @@ def layout(request: HttpRequest, token: str) -> HttpResponse:
         found = None
     if found is None:
         return nothing_here(request)
-    filled = fill_layout(found.html, {name: name for name in check_layout(found.html)})
+    filled = layouts.page(found, {name: name for name in placeholder_names(found.html)})
     return _own_page(request, filled, NO_ASSIGNMENT, "")
 
 

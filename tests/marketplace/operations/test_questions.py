@@ -67,6 +67,15 @@ def test_a_layout_becomes_a_page_with_the_data_as_text(mturk: Any, layout: HitLa
     assert again["HIT"]["Question"] == made["Question"]
 
 
+def test_a_raw_layout_becomes_a_page_with_the_data_as_markup(mturk: Any, requester: Requester, now: datetime) -> None:
+    layout = layouts.register(requester, "raw", "<div>${text}</div><p ${more}></p>", now, raw=True)
+    given = values(text="<b>R&amp;D</b>]]>", more="hidden", id="17")
+    made = mturk.create_hit(**ABOUT, HITLayoutId=layout.layout_id, HITLayoutParameters=given)["HIT"]
+    page = parse_stored(made["Question"])[0].text or ""
+    assert "<div><b>R&amp;D</b>]]></div><p hidden></p>" in page
+    assert page.startswith("<form ") and page.endswith("</form>") and 'value="Submit"' in page
+
+
 def test_a_layout_is_refused_where_something_is_missing_or_not_ones_own(
     connect: Callable[..., Any], mturk: Any, layout: HitLayout, now: datetime
 ) -> None:
@@ -113,8 +122,11 @@ def test_the_command_registers_a_file(requester: Requester, tmp_path: Path) -> N
     made = HitLayout.objects.get()
     assert said.getvalue() == f"HITLayoutId={made.layout_id}\nPlaceholders: text\n"
     assert (made.requester, made.html) == (requester, "<p>${text}</p>")
+    assert not made.raw
     page.write_text("<p style='${text}'></p>", encoding="utf-8")
+    call_command("registerlayout", "Alice", "raw", str(page), raw=True, stdout=said)
+    assert HitLayout.objects.get(name="raw").raw
     for who, file in (("Alice", page), ("Alice", tmp_path / "none.html"), ("Nobody", page)):
         with pytest.raises(CommandError, match="Nothing was registered"):
             call_command("registerlayout", who, "passages", str(file))
-    assert HitLayout.objects.count() == 1
+    assert HitLayout.objects.count() == 2

@@ -428,3 +428,19 @@ def test_scripts_that_are_named_by_http_or_without_a_scheme_run(show: Callable[.
     frame = show(html_xml(FORM, head))
     assert frame.evaluate("window.ran") == 2
     assert set(asked) == {"https://cdn.example.org/a.js", "http://cdn.example.org/b.js"}
+
+
+def test_a_layout_without_a_form_is_answered_and_shows_its_markup(
+    show: Callable[..., Frame], page: Page, requester: Requester
+) -> None:
+    html = "<h1>Read</h1><div id='text'>${text}</div><label>Answer <input name='answer'></label>"
+    for raw, shown in ((False, "<b>R&amp;D</b>"), (True, "R&D")):
+        layout = layouts.register(requester, f"raw {raw}", html, timezone.now(), raw=raw)
+        xml = layouts.question(layout, {"text": "<b>R&amp;D</b>"})
+        frame = show(xml, layout_id=layout.layout_id)
+        expect(frame.locator("#text")).to_have_text(shown)
+        assert frame.locator("#text b").count() == int(raw)
+        frame.get_by_label("Answer").fill("yes")
+        frame.get_by_role("button", name="Submit").click()
+        assert answers_of(submitted(page)) == {"answer": ["yes"]}
+        Assignment.objects.update(status=Assignment.Status.APPROVED)

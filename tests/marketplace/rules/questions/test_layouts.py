@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.layouts import check_layout, fill_layout
+from marketplace.rules.questions.html import check_html
+from marketplace.rules.questions.layouts import check_layout, fill_layout, with_form
 
 LAYOUT = (
     "<p id=t>${a}</p><pre>${a}</pre><i title='${a}'></i><b class=${a}></b>"
@@ -71,8 +72,66 @@ def test_all_that_is_missing_is_named_at_once_and_what_is_too_much_is_passed_ove
 
 
 def test_a_layout_is_checked_like_any_page() -> None:
-    with pytest.raises(ParameterValidationError, match="HTML5"):
+    with pytest.raises(ParameterValidationError, match="has 1 error, by line and column: .1,14. Unexpected end tag"):
         check_layout("<p><b>${a}</p>")
+
+
+RAW = "<p title='${a}' ${more}>${a}</p><style>${css}</style><script>var rows = ${json};</script><table>${rows}</table>"
+
+
+def test_a_raw_layout_takes_its_values_as_they_are_wherever_they_stand() -> None:
+    assert check_layout(RAW, raw=True) == ["a", "more", "css", "json", "rows"]
+    values = {
+        "a": "<b>x</b> &amp; y",
+        "more": "class=c",
+        "css": "p{}",
+        "json": '[{"a": 1}]',
+        "rows": "<tr><td>1</table>",
+    }
+    filled = fill_layout(RAW, values, raw=True)
+    for name, value in values.items():
+        assert value in filled, name
+    assert "${" not in filled
+    with pytest.raises(ParameterValidationError, match="missing: rows"):
+        fill_layout(RAW, {name: values[name] for name in values if name != "rows"}, raw=True)
+    with pytest.raises(ParameterValidationError, match="cannot be shown"):
+        fill_layout(RAW, values | {"a": "\x00"}, raw=True)
+    with pytest.raises(ParameterValidationError, match="more than 262,140 bytes"):
+        fill_layout(RAW, values | {"a": "é" * 90_000}, raw=True)
+    with pytest.raises(ParameterValidationError, match="Unexpected end tag"):
+        check_layout("<p>${a}</p></b>", raw=True)
+
+
+OPEN = '<form name="mturk_form" id="mturk_form" method="post">'
+CLOSE = '<p><input type="submit" id="submitButton" value="Submit"></p></form>'
+
+
+@pytest.mark.parametrize(
+    ("page", "framed"),
+    [
+        ("<p>x</p><input name=a>", f"{OPEN}<p>x</p><input name=a>{CLOSE}"),
+        ("only text", f"{OPEN}only text{CLOSE}"),
+        (
+            "<!DOCTYPE html><html><head><title>t</title></head><BODY class='b'><p>x</p></BODY></html>\n",
+            f"<!DOCTYPE html><html><head><title>t</title></head><BODY class='b'>{OPEN}<p>x</p>{CLOSE}</BODY></html>\n",
+        ),
+        ("<html><head></head ><p>x</p></html>", f"<html><head></head >{OPEN}<p>x</p>{CLOSE}</html>"),
+        (
+            "<!doctype html><title>t</title><script>'<form><p></body>'</script><p>x</p><!-- <form> -->",
+            f"<!doctype html><title>t</title><script>'<form><p></body>'</script>{OPEN}<p>x</p><!-- <form> -->{CLOSE}",
+        ),
+    ],
+)
+def test_a_page_without_a_form_gets_one_with_a_submit_button(page: str, framed: str) -> None:
+    assert with_form(page) == framed
+    check_html(framed)
+
+
+@pytest.mark.parametrize(
+    "page", ["<form><p>x</p></form>", "<crowd-form><p>x</p></crowd-form>", "<FORM action=a></FORM>"]
+)
+def test_a_page_with_a_form_keeps_to_it(page: str) -> None:
+    assert with_form(page) == page
 
 
 @pytest.mark.parametrize("value", ["<" * 200_000, "<" * 1000])
