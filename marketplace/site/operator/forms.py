@@ -128,6 +128,16 @@ class LayoutForm(forms.Form):
         help_text="A whole page. ${name} stands for what a HIT brings along.",
         widget=forms.Textarea(attrs={"rows": 16, "class": "mono", "spellcheck": "false"}),
     )
+    raw = forms.BooleanField(
+        label="Put values in as they are",
+        required=False,
+        help_text="So that markup and entities in them count. Scripts in them then run in the frame, which reaches "
+        "nothing outside of it. Without the tick, values are shown as text.",
+    )
+
+    def clean_html(self) -> str:
+        # Browsers send two characters for each line end; they would count as size.
+        return str(self.cleaned_data["html"]).replace("\r\n", "\n")
 
 
 class InvitationForm(forms.Form):

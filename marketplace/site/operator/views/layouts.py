@@ -1,5 +1,7 @@
 """A requester's layouts: paste, look, copy the id."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
@@ -7,8 +9,10 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace.models import HitLayout
+from marketplace.rules import limits
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.layouts import check_layout
+from marketplace.rules.questions.layouts import placeholder_names, with_form
+from marketplace.rules.questions.mending import look_at
 from marketplace.site.frames import layout_frame
 from marketplace.site.guards import operator_required
 from marketplace.site.operator.forms import LayoutForm
@@ -23,19 +27,31 @@ from marketplace.verbs.operators import act
 def new(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
     who = find(customer_id)
     form = LayoutForm(request.POST or None)
-    context = {"form": form, "requester": who}
+    context = {"form": form, "requester": who, "most": limits.QUESTION_BYTES}
     if request.method != "POST" or not form.is_valid():
         return show(request, "layout_new", context, SECTION, status=400 if form.errors else 200)
     now = clock.now()
-    name = form.cleaned_data["name"]
+    name, html, raw = (form.cleaned_data[field] for field in ("name", "html", "raw"))
+    if "mend" in request.POST:
+        return _mended(request, context, form.cleaned_data)
     try:
         with act(operator, f"Added the layout {name}", now, token=sent_token(request), requester=who):
-            made = layouts.register(who, name, form.cleaned_data["html"], now)
+            made = layouts.register(who, name, html, now, raw)
     except ParameterValidationError as refusal:
-        form.add_error("html", refusal.message)
-        return show(request, "layout_new", context, SECTION, status=400)
+        report = look_at(html, raw)
+        form.add_error("html", refusal.message if report.passes else "This page cannot be a layout yet: see above.")
+        return show(request, "layout_new", context | {"report": report}, SECTION, status=400)
     messages.success(request, "The layout is kept. It cannot be changed; add another one instead.")
     return redirect("operator:layout", made.pk)
+
+
+def _mended(request: HttpRequest, context: dict[str, Any], given: dict[str, Any]) -> HttpResponse:
+    """The same form with the mended copy in it, for the operator to look over; nothing is kept yet."""
+    report = look_at(given["html"], given["raw"])
+    if not report.mended:
+        return show(request, "layout_new", context | {"report": report}, SECTION, status=400)
+    form = LayoutForm(initial=given | {"html": report.mended})
+    return show(request, "layout_new", context | {"form": form, "mended": report}, SECTION)
 
 
 @require_safe
@@ -47,7 +63,8 @@ def layout(request: HttpRequest, operator: User, pk: int) -> HttpResponse:
     context = {
         "layout": found,
         "requester": found.requester,
-        "placeholders": check_layout(found.html),
+        "placeholders": placeholder_names(found.html),
+        "own_form": with_form(found.html) == found.html,
         "frame": layout_frame(found) if frames.origin() else None,
     }
     return show(request, "layout", context, SECTION)

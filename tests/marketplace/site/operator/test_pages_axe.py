@@ -24,6 +24,7 @@ from marketplace.verbs import (
     payouts,
     qualifications,
 )
+from tests.axe import violations
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.site.test_pages_axe import check, sign_in
 
@@ -191,3 +192,25 @@ def test_the_overview_refreshes_itself(page: Page, desk: Client, world: dict[str
     page.clock.fast_forward(10_500)
     expect(counted).to_have_text("0")
     assert before > 0
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_what_is_wrong_with_a_layout_is_accessible_and_mended_by_hand(
+    page: Page, desk: Client, world: dict[str, Any], requester: Requester, width: int
+) -> None:
+    sign_in(page, desk, world["url"])
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{world['url']}/operator/requesters/{requester.customer_id}/layouts/new/")
+    page.get_by_label("Name").fill("Old")
+    html = "<h1>Read</h2>\n<p>${text}\n<div><input name='a'></p>\n</span>" + "    \n" * 15_000
+    page.get_by_label("HTML").evaluate("(field, text) => { field.value = text }", html)
+    page.get_by_role("button", name="Add and look at it").click()
+    expect(page.get_by_role("alert")).to_contain_text("It has 75,0")
+    assert violations(page, iframes=False) == []
+    assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    page.get_by_role("button", name="Put the mended copy into the field").click()
+    expect(page.get_by_role("status")).to_contain_text("The mended copy")
+    assert violations(page, iframes=False) == []
+    page.get_by_role("button", name="Add and look at it").click()
+    expect(page.get_by_text("added around the page, with a Submit button")).to_be_visible()
+    assert requester.layouts.get(name="Old").html.startswith("<html><head></head><body><h1>Read</h1>")
