@@ -90,6 +90,9 @@ class PanelEntry(models.Model):
     parameters = models.JSONField(default=dict)
     consented_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
+    # The visit under way: when the link began it (empty: the first one), and what the worker had submitted before.
+    came_at = models.DateTimeField(null=True, blank=True)
+    submitted_before = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

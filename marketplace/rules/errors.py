@@ -177,6 +177,18 @@ class QueueFull(RequestError):
         self.most = most
 
 
+class PanelDone(RequestError):
+    """The worker has submitted, or holds, as many HITs as the panel asked for that the worker came from."""
+
+    turk_code = "PermissionDenied"
+
+    def __init__(self, panel: str, most: int, in_hand: int) -> None:
+        super().__init__(f"{panel} asked for {most} HITs, and you have submitted or hold as many.")
+        self.panel = panel
+        self.most = most
+        self.in_hand = in_hand
+
+
 class WorkerSuspended(RequestError):
     turk_code = "PermissionDenied"
 

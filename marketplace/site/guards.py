@@ -12,11 +12,15 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
-from marketplace.models import Worker
+from marketplace.models import PanelEntry, Worker
 from marketplace.rules.errors import AlreadyDone, MarketplaceError
 from marketplace.site.operator.pages import refused
 from marketplace.site.pages import problem
 from marketplace.site.views.errors import not_found
+from marketplace.verbs import panels
+
+# The pages on which a worker finds another HIT.
+_LOOKING_FOR_WORK = ("home", "preview", "project", "project_accept", "preview_and_accept", "after", "finished")
 
 
 def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -38,6 +42,7 @@ def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
             return _not_a_worker(request)
         worker.user = request.user
         if _is_done_for_panel(request, worker):
+            # Taking another HIT is refused where it is taken, in marketplace.verbs.assignments.
             return HttpResponseRedirect(reverse("site:panel_finish"))
         try:
             return view(request, worker, *args, **kwargs)
@@ -49,12 +54,17 @@ def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
 
 def _is_done_for_panel(request: HttpRequest, worker: Worker) -> bool:
     """Whether the worker came from a panel and looks for more work after all that the panel asked for."""
-    panel = request.session.get("panel")
-    if not panel or not panel["finish_after"] or request.method != "GET":
+    if not request.session.get("panel"):
         return False
+    entry = PanelEntry.objects.select_related("panel").filter(worker=worker).first()
+    if entry is None:
+        return False
+    entry.worker = worker
+    # For the bar on every page.
+    request.panel = {"entry": entry, "submitted": panels.submitted(entry)}  # type: ignore[attr-defined]
     here = request.resolver_match
-    looks_for_work = here is not None and here.url_name in ("home", "preview", "after", "finished")
-    return looks_for_work and worker.submitted_count >= int(panel["finish_after"])
+    looks_for_work = here is not None and here.url_name in _LOOKING_FOR_WORK
+    return looks_for_work and request.method in ("GET", "HEAD") and panels.is_done(entry)
 
 
 def operator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

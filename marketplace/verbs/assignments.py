@@ -31,7 +31,7 @@ from marketplace.rules.ids import entity_id
 from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
 from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
 from marketplace.rules.questions.kinds import FORM
-from marketplace.verbs import events, hits, judging, money, qualifications, reviews
+from marketplace.verbs import events, hits, judging, money, panels, qualifications, reviews
 
 _Status = Assignment.Status
 _LIVE = ~Q(status__in=Assignment.GIVEN_BACK)
@@ -43,7 +43,7 @@ def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = N
     """Give the worker one HIT of the group, or `hit` itself; one that the worker holds comes back as it is.
 
     HITs that the worker gave back come last, the longest ago first.
-    Raises NoHitsAvailable, DoesNotMeetRequirements, QueueFull or WorkerSuspended.
+    Raises NoHitsAvailable, DoesNotMeetRequirements, QueueFull, PanelDone or WorkerSuspended.
     """
     failing = qualifications.failing(worker, hit_type.requirements, "accept")
     if failing:
@@ -72,13 +72,15 @@ def _held(hit: Hit, worker: Worker) -> Assignment | None:
 
 def _admit(worker: Worker, now: datetime) -> None:
     """Let through who may hold one more; under the worker's lock, so that two clicks cannot both be the last."""
-    locked = Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+    rows = Worker.objects.select_for_update(of=("self",), no_key=True).select_related("panel_entry__panel")
+    locked = rows.get(pk=worker.pk)
     if locked.suspended_at is not None or locked.erased_at is not None:
         raise WorkerSuspended
     if settings.MARKETPLACE_MAIL and locked.email_key is not None and locked.email_confirmed_at is None:
         raise EmailNotConfirmed
-    in_hand = Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now)
-    if in_hand.count() >= settings.MARKETPLACE_QUEUE_LIMIT:
+    in_hand = Assignment.objects.filter(worker=worker, status=_Status.ACCEPTED, deadline__gte=now).count()
+    panels.check_wanted(locked, in_hand)
+    if in_hand >= settings.MARKETPLACE_QUEUE_LIMIT:
         raise QueueFull(settings.MARKETPLACE_QUEUE_LIMIT)
 
 

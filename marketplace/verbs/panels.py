@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from marketplace.models import HitType, Panel, PanelEntry, Worker
 from marketplace.rules import limits
 from marketplace.rules import panels as rules
-from marketplace.rules.errors import AlreadyDone, JoinRefused, ParameterValidationError
+from marketplace.rules.errors import AlreadyDone, JoinRefused, PanelDone, ParameterValidationError
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
 _OUTSIDE_ID = 200
@@ -101,15 +101,35 @@ def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
 def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: datetime) -> PanelEntry:
     """The person's entry, made at the first visit; parameters of a later visit replace those from before.
 
+    A visit begins when the link brings other parameters than before, such as the id of another session, or, without
+    any, after the person has finished. What the panel asks for is counted from there.
+
     Raises JoinRefused when a new person comes to a closed panel, or somebody's account is no panel account any more.
     """
     entry = find_entry(panel, outside_id) or _join(panel, outside_id, now)
     user = entry.worker.user
     if user.has_usable_password() or not user.is_active or user.is_staff:
         raise JoinRefused("This account is not entered by a link any more. Sign in with its name and password.")
-    PanelEntry.objects.filter(pk=entry.pk).update(parameters=dict(parameters), last_seen_at=now)
-    entry.parameters, entry.last_seen_at = dict(parameters), now
+    with transaction.atomic():
+        # Under the worker's lock: an answer that arrives now counts for one of the visits.
+        entry.worker.submitted_count = (
+            Worker.objects.select_for_update(no_key=True).get(pk=entry.worker_id).submitted_count
+        )
+        entry.refresh_from_db(fields=["parameters", "came_at", "submitted_before", "finished_at"])
+        if _begins_visit(entry, parameters):
+            entry.came_at, entry.submitted_before = now, entry.worker.submitted_count
+        entry.parameters, entry.last_seen_at = dict(parameters), now
+        entry.save(update_fields=["came_at", "submitted_before", "parameters", "last_seen_at"])
     return entry
+
+
+def _begins_visit(entry: PanelEntry, parameters: Mapping[str, str]) -> bool:
+    return entry.parameters != dict(parameters) or (not parameters and _has_finished(entry))
+
+
+def _has_finished(entry: PanelEntry) -> bool:
+    """Whether the person has finished the visit under way."""
+    return entry.finished_at is not None and entry.finished_at >= (entry.came_at or entry.consented_at)
 
 
 def _join(panel: Panel, outside_id: str, now: datetime) -> PanelEntry:
@@ -131,9 +151,24 @@ def _join(panel: Panel, outside_id: str, now: datetime) -> PanelEntry:
         return entry
 
 
+def submitted(entry: PanelEntry) -> int:
+    """How many HITs the person has submitted since the visit began."""
+    return max(0, entry.worker.submitted_count - entry.submitted_before)
+
+
 def is_done(entry: PanelEntry) -> bool:
     """Whether the person has submitted as many HITs as the panel asked for."""
-    return entry.panel.finish_after is not None and entry.worker.submitted_count >= entry.panel.finish_after
+    return entry.panel.finish_after is not None and submitted(entry) >= entry.panel.finish_after
+
+
+def check_wanted(worker: Worker, in_hand: int) -> None:
+    """Raises PanelDone for a worker, locked, whose panel asked for no more than was submitted and is in hand."""
+    entry: PanelEntry | None = getattr(worker, "panel_entry", None)
+    if entry is None or entry.panel.finish_after is None:
+        return
+    entry.worker = worker
+    if submitted(entry) + in_hand >= entry.panel.finish_after:
+        raise PanelDone(entry.panel.name, entry.panel.finish_after, in_hand)
 
 
 def stops_early(entry: PanelEntry) -> bool:
@@ -145,7 +180,8 @@ def finish(entry: PanelEntry, now: datetime) -> str:
     """The address to go to: of completion, written down; for who stops early, the screened-out one, if any."""
     if stops_early(entry):
         return screened_out_address(entry.panel, entry.outside_id, entry.parameters)
-    PanelEntry.objects.filter(pk=entry.pk, finished_at=None).update(finished_at=now)
+    if not _has_finished(entry):
+        PanelEntry.objects.filter(pk=entry.pk).update(finished_at=now)
     return return_address(entry)
 
 

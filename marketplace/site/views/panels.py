@@ -19,7 +19,7 @@ from marketplace.site.guards import other_name, worker_required
 from marketplace.site.pages import problem, show
 from marketplace.verbs import clock, panels
 
-# What the session keeps of a panel, for the bar on every page.
+# Says that the person came by a panel's link: its bar stands on every page, and its number of HITs ends the work.
 SESSION = "panel"
 
 
@@ -79,7 +79,7 @@ def _closed(request: HttpRequest, panel: Panel, address: str) -> HttpResponse:
 def _take_in(request: HttpRequest, entry: PanelEntry) -> HttpResponse:
     auth.login(request, entry.worker.user, settings.AUTHENTICATION_BACKENDS[0])
     panel = entry.panel
-    request.session[SESSION] = {"name": panel.name, "finish_after": panel.finish_after}
+    request.session[SESSION] = panel.slug
     if panels.is_done(entry):
         return redirect("site:panel_finish")
     if panel.hit_type is None:
@@ -109,7 +109,12 @@ def finish(request: HttpRequest, worker: Worker) -> HttpResponse:
             f"What you submitted is kept and counts. The link of {entry.panel.name} leads back to your account.",
         )
     early = panels.stops_early(entry)
-    context = {"panel": entry.panel, "done": panels.is_done(entry), "early": early}
+    context = {
+        "panel": entry.panel,
+        "done": panels.is_done(entry),
+        "early": early,
+        "submitted": panels.submitted(entry),
+    }
     response = show(request, worker, "panel_finish", context)
     address = entry.panel.screened_out_url if early else entry.panel.completion_url
     if address:

@@ -20,6 +20,7 @@ from marketplace.rules.errors import (
     DoesNotMeetRequirements,
     EmailNotConfirmed,
     NoHitsAvailable,
+    PanelDone,
     QueueFull,
     WorkerSuspended,
 )
@@ -61,6 +62,8 @@ def accept(request: HttpRequest, worker: Worker) -> HttpResponse:
         return _not_qualified(request, worker, refusal)
     except QueueFull as refusal:
         return _queue_full(request, worker, refusal)
+    except PanelDone as refusal:
+        return _panel_done(request, worker, refusal) if refusal.in_hand else redirect("site:panel_finish")
     except WorkerSuspended:
         return _suspended(request, worker)
     except EmailNotConfirmed:
@@ -75,6 +78,19 @@ def _queue_full(request: HttpRequest, worker: Worker, refusal: QueueFull) -> Htt
         "Your hands are full",
         f"You have {refusal.most} HITs in hand, as many as one may hold at a time. This one was not accepted. "
         "Submit or return one of yours, then come back for it.",
+        worker,
+        back_url=reverse("site:my_work"),
+        back_label="Go to my work",
+    )
+
+
+def _panel_done(request: HttpRequest, worker: Worker, refusal: PanelDone) -> HttpResponse:
+    return problem(
+        request,
+        409,
+        f"You have as many HITs as {refusal.panel} asked for",
+        f"{refusal.panel} asked for {refusal.most}, and you have {refusal.in_hand} of them in hand. This one was not "
+        "accepted. Submit yours, or return one to take another.",
         worker,
         back_url=reverse("site:my_work"),
         back_label="Go to my work",

@@ -64,6 +64,90 @@ def test_from_the_link_to_work_and_back_again(
     assert person.get("/").status_code == 302
 
 
+def take(person: Client, hit_type: HitType) -> Any:
+    return person.post("/mturk/accept", {"groupId": hit_type.hit_group_id})
+
+
+def answer_all(person: Client) -> None:
+    for held in Worker.objects.get().assignments.filter(status="Accepted"):
+        person.post("/mturk/externalSubmit", {"assignmentId": held.assignment_id, "answer": "x"})
+
+
+def test_a_person_submits_no_more_than_the_panel_asked_for(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    """The next HIT that comes by itself is a form that is posted, and passes no page that looks for work."""
+    make_panel(hit_type=hit_type, finish_after=2)
+    for _ in range(5):
+        make_hit(hit_type)
+    person = Client()
+    person.post(LINK, AGREED)
+    for _ in range(2):
+        assert take(person, hit_type).headers["Location"].startswith("/mturk/work/")
+        answer_all(person)
+    assert take(person, hit_type).headers["Location"] == "/worker/finish/"
+    assert person.head("/").headers["Location"] == "/worker/finish/"
+    assert Worker.objects.get().assignments.count() == 2
+
+
+def test_what_is_in_hand_counts_too(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    make_panel(hit_type=hit_type, finish_after=2)
+    for _ in range(5):
+        make_hit(hit_type)
+    person = Client()
+    person.post(LINK, AGREED)
+    first = take(person, hit_type).headers["Location"]
+    take(person, hit_type)
+    refused = take(person, hit_type)
+    assert refused.status_code == 409 and "you have 2 of them in hand" in refused.text
+    person.post(f"{first}return/")
+    assert take(person, hit_type).status_code == 302
+    answer_all(person)
+    assert Worker.objects.get().submitted_count == 2
+
+
+def test_another_visit_is_counted_from_its_own_start(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    make_panel(hit_type=hit_type, finish_after=1)
+    for _ in range(5):
+        make_hit(hit_type)
+    person = Client()
+    person.post(LINK, AGREED)
+    take(person, hit_type)
+    answer_all(person)
+    for same_link in range(2):  # before and after the person goes back
+        assert person.post(LINK).headers["Location"] == "/worker/finish/", same_link
+        assert "You have submitted 1 HIT," in person.get("/worker/finish/").text
+        person.post("/worker/finish/")
+    later = LINK.replace("s%261", "another")
+    assert person.post(later).headers["Location"].startswith("/mturk/preview")
+    assert "0 of 1" in person.get("/").text
+    assert "Stop before you are done?" in person.get("/worker/finish/").text
+    take(person, hit_type)
+    answer_all(person)
+    assert take(person, hit_type).headers["Location"] == "/worker/finish/"
+    assert "s=another" in person.post("/worker/finish/").headers["Location"]
+
+
+def test_a_link_without_a_session_begins_another_visit_after_the_end_of_the_last(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    make_panel(hit_type=hit_type, finish_after=1)
+    for _ in range(3):
+        make_hit(hit_type)
+    person, link = Client(), "/panel/spring/?PARTICIPANT_ID=pid-1"
+    person.post(link, AGREED)
+    take(person, hit_type)
+    answer_all(person)
+    assert person.post(link).headers["Location"] == "/worker/finish/"
+    person.post("/worker/finish/")
+    assert person.post(link).headers["Location"].startswith("/mturk/preview")
+    assert take(person, hit_type).headers["Location"].startswith("/mturk/work/")
+
+
 def test_who_stops_early_gets_no_completion(make_panel: Callable[..., Panel]) -> None:
     make_panel(finish_after=2)
     person = Client()

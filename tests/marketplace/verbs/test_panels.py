@@ -1,12 +1,14 @@
+from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
 
-from marketplace.models import Panel, PanelEntry, Worker
-from marketplace.rules.errors import JoinRefused, ParameterValidationError
+from marketplace.models import HitType, Panel, PanelEntry, Worker
+from marketplace.rules.errors import JoinRefused, PanelDone, ParameterValidationError
 from marketplace.rules.panels import sign
-from marketplace.verbs import accounts, panels
+from marketplace.verbs import accounts, assignments, panels
 from tests.marketplace.verbs.test_access import at_once
 
 PANEL: dict[str, Any] = {
@@ -36,6 +38,22 @@ def test_clicking_twice_makes_no_second_account(now: datetime) -> None:
     panel = panels.make_panel(**PANEL, now=now)
     entries = at_once([lambda: panels.enter(panel, "pid-1", {}, now)] * 6)
     assert len({entry.worker_id for entry in entries}) == Worker.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_clicks_at_once_take_no_more_than_the_panel_asked_for(now: datetime, make_hit_type: Any, make_hit: Any) -> None:
+    kinds = [make_hit_type(title=f"Group {number}") for number in range(6)]
+    for kind in kinds:
+        make_hit(kind)
+    panel = panels.make_panel(**PANEL, finish_after=2, now=now)
+    worker = panels.enter(panel, "pid-1", {}, now).worker
+
+    def take(kind: HitType) -> None:
+        with suppress(PanelDone):
+            assignments.accept(kind, worker, now)
+
+    at_once([partial(take, kind) for kind in kinds])
+    assert worker.assignments.count() == 2
 
 
 def test_a_closed_panel_takes_nobody_new_but_lets_people_back(panel: Panel, now: datetime) -> None:
