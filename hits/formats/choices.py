@@ -1,9 +1,9 @@
 """Texts with a question and answers to choose from, in files that a spreadsheet or a script writes.
 
-Two layouts are read, told apart by their content. CSV has the columns id and text, and, where wanted, question,
-choice1 to choice20 and gold. JSON Lines has the same fields, with `choices` as a list of texts. Question and choices
-that a row lacks are those of the task. `gold` is a choice's text or number, or several, parted by bars (CSV) or in a
-list (JSON Lines).
+Two layouts are read, told apart by their content. CSV (commas, semicolons or tabs) has the columns id and text, and,
+where wanted, question, choice1 to choice20 and gold. JSON Lines has the same fields, with `choices` as a list of texts.
+Question and choices that a row lacks are those of the task. `gold` is a choice's text or number, or several, parted by
+bars (CSV) or in a list (JSON Lines).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[
         if len(cells) == len(names):
             yield line, _fields(dict(zip(names, cells, strict=True)))
         else:
-            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds commas"
+            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds separators"
             faults.add(line, "", message)
 
 
@@ -117,12 +117,17 @@ def _fields(cells: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _task(row: Row, keys: Keys, fields: Mapping[str, Any]) -> ChoiceTask:
-    key = row.text(fields["id"], "id", LONGEST_KEY) if "id" in fields else ""
+    key = row.text(_key(fields["id"]), "id", LONGEST_KEY) if "id" in fields else ""
     keys.check(row, key)
     text = row.text(fields["text"], "text", LONGEST_TEXT) if "text" in fields else ""
     question = row.text(fields["question"], "question", LONGEST_QUESTION) if fields.get("question") else ""
     choices = _choices(row, fields.get("choices") or [])
     return ChoiceTask(key, text, question, choices, _gold(row, fields["gold"], choices), row.line)
+
+
+def _key(value: object) -> object:
+    """A whole number as the text that a CSV file would hold."""
+    return str(value) if type(value) is int else value
 
 
 def _choices(row: Row, given: object) -> tuple[str, ...]:

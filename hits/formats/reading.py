@@ -10,6 +10,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO, TypeVar
 
 from hits.formats.faults import Fault, Faults, FormatErrors
@@ -214,10 +215,26 @@ def not_readable() -> str:
     return "is not JSON that can be read: a number is too long or brackets are nested too deep"
 
 
+# The first one where a line has none of them.
+SEPARATORS = (",", ";", "\t")
+# Lines that are looked through for the first one that is not blank.
+MOST_BLANK = 1000
+
+
 def csv_records(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, list[str]]]:
-    """(first line, cells) of each row that is not blank. After a row of too many cells nothing is read."""
-    source = CsvLines(lines, LONGEST_LINE)
-    reader = csv.reader(source, strict=True)
+    """(first line, cells) of each row that is not blank. After a row of too many cells nothing is read.
+
+    Cells are parted by what the first line has most of: commas, semicolons or tabs, as spreadsheets write them.
+    """
+    rest = iter(lines)
+    head = []
+    for text in rest:
+        head.append(text)
+        if text.strip() or len(head) == MOST_BLANK:
+            break
+    separator = max(SEPARATORS, key=(head[-1] if head else "").count)
+    source = CsvLines(chain(head, rest), LONGEST_LINE)
+    reader = csv.reader(source, strict=True, delimiter=separator)
     while True:
         line = reader.line_num + 1
         source.size = 0

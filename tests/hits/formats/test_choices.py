@@ -41,6 +41,23 @@ def test_json_lines_hold_the_same():
     assert rows(json.dumps({**line, "gold": ["Yes", "No"]}))[0].gold == ("Yes", "No")
 
 
+@pytest.mark.parametrize("separator", ["\t", ";", ","])
+def test_columns_are_parted_by_commas_semicolons_or_tabs(separator):
+    lines = [["id", "text", "choice1", "choice2", "gold"], ["1", '"One; two,\tthree"', "Yes", "No", "No"]]
+    (row,) = rows("\n" + "\n".join(separator.join(line) for line in lines) + "\n")
+    assert (row.key, row.text, row.choices, row.gold) == ("1", "One; two,\tthree", ("Yes", "No"), ("No",))
+    assert "line 2: 2 cells where the first line has 3" in faults(
+        separator.join(["id", "text", "gold"]) + "\n" + separator.join(["a", "T"])
+    )
+
+
+def test_an_id_of_json_lines_may_be_a_number():
+    found = rows('{"id": 7, "text": "T"}\n{"id": "8", "text": "T"}\n{"id": -3, "text": "T"}')
+    assert [row.key for row in found] == ["7", "8", "-3"]
+    assert "line 2, id: '7' is taken" in faults('{"id": 7, "text": "T"}\n{"id": "7", "text": "T"}')
+    assert "id: must be a text, not true or false" in faults('{"id": true, "text": "T"}')
+
+
 def test_every_fault_is_told_with_its_line():
     said = faults("id,text,choice1,choice2,gold\na,,Yes,No,Perhaps\na,T,Same,same,\nb,T,Alone,,\nc,T\n")
     for expected in (
