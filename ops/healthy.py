@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 
-def answers(port: int, public_url: str, seconds: float = 5) -> bool:
+def answers(port: int, public_url: str, seconds: float = 15) -> bool:
     """Whether it does within so many seconds. Asks on loopback, under the site's own name: it answers to no other."""
     public = urlsplit(public_url)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)

@@ -24,6 +24,7 @@ from ops import programs
 from ops.ensure_database import ensure
 from ops.healthy import answers
 from ops.surroundings import ROOT, Ports, StackError, as_shell, surroundings, whole_environment, write_private
+from ops.waiting import ServiceNotStartedError
 
 
 class Stack:
@@ -45,6 +46,7 @@ class Stack:
         self.marketplace_url = self.settings["MARKETPLACE_PUBLIC_URL"]
         self._manager: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
+        self._ping_seconds = 1
 
     def __enter__(self) -> Stack:
         try:
@@ -99,8 +101,11 @@ class Stack:
             start_new_session=True,
         )
 
-    def wait_ready(self, seconds: float = 90) -> None:
-        """Return when web, marketplace and worker answer. Raises StackError with the last lines of the silent ones."""
+    def wait_ready(self, seconds: float = 300) -> None:
+        """Return when web, marketplace and worker answer.
+
+        Raises ServiceNotStartedError with the last lines of the silent ones.
+        """
         # The worker is asked by a process of its own: last, when it answers at the first question.
         probes: dict[str, Callable[[], bool]] = {
             "marketplace": lambda: answers(self.ports.marketplace, self.marketplace_url),
@@ -114,10 +119,10 @@ class Stack:
                 del probes[name]
                 continue
             if self._manager is None or self._manager.poll() is not None:
-                raise StackError(f"The process manager has ended. {self.log_tail('supervisord')}")
+                raise ServiceNotStartedError(f"The process manager has ended. {self.log_tail('supervisord')}")
             if time.monotonic() > end:
                 tails = "\n".join(self.log_tail(name) for name in probes)
-                raise StackError(f"Not ready after {seconds:.0f} seconds: {', '.join(probes)}.\n{tails}")
+                raise ServiceNotStartedError(f"Not ready after {seconds:.0f} seconds: {', '.join(probes)}.\n{tails}")
             time.sleep(0.2)
 
     def wait(self) -> int:
@@ -125,7 +130,7 @@ class Stack:
         assert self._manager is not None, "start() comes first"
         return self._manager.wait()
 
-    def stop(self, seconds: float = 25) -> None:
+    def stop(self, seconds: float = 90) -> None:
         """End every process of the stack: in order at first, then by force. A second call does nothing."""
         manager, self._manager = self._manager, None
         if manager is not None:
@@ -141,11 +146,11 @@ class Stack:
             self._lock.close()
             self._lock = None
 
-    def manage(self, *arguments: str, seconds: float = 300) -> str:
+    def manage(self, *arguments: str, seconds: float = 900) -> str:
         """Run `manage.py ...` of the requester side; what it printed. Raises StackError when it fails."""
         return self._run([sys.executable, "manage.py", *arguments], seconds)
 
-    def market(self, *arguments: str, seconds: float = 300) -> str:
+    def market(self, *arguments: str, seconds: float = 900) -> str:
         """Run `python -m marketplace ...`; what it printed. Raises StackError when it fails."""
         return self._run([sys.executable, "-m", "marketplace", *arguments], seconds)
 
@@ -169,7 +174,7 @@ class Stack:
 
     def _control(self, verb: str, program: str) -> None:
         command = [sys.executable, "-m", "supervisor.supervisorctl", "-s", f"unix://{programs.CONTROL}", verb, program]
-        done = subprocess.run(command, cwd=self.data_dir, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, cwd=self.data_dir, capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise StackError(f"The process manager did not {verb} {program}: {done.stdout}{done.stderr}".rstrip())
 
@@ -187,7 +192,10 @@ class Stack:
         return done.stdout
 
     def _worker_answers(self) -> bool:
-        command = [sys.executable, "-m", "celery", "-A", "annotate", "inspect", "ping", "--timeout", "1"]
+        """It takes as long as it waits for answers, also when they have come: longer only after a try in vain."""
+        command = [sys.executable, "-m", "celery", "-A", "annotate", "inspect", "ping"]
+        command += ["--timeout", str(self._ping_seconds)]
+        self._ping_seconds = min(2 * self._ping_seconds, 30)
         return subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True).returncode == 0
 
     def _claim_folder(self) -> None:
@@ -225,7 +233,7 @@ def session_members(session: int) -> list[int]:
     return found
 
 
-def _end_session(session: int, patience: float = 3) -> None:
+def _end_session(session: int, patience: float = 10) -> None:
     """Helpers of a program that was killed notice it by themselves within a moment; the rest is killed."""
     end = time.monotonic() + patience
     while members := session_members(session):

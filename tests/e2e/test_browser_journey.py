@@ -108,7 +108,7 @@ def _publish_and_watch_the_bar(page: Page) -> None:
     page.get_by_role("button", name="Publish 300 items for $15.00").click()
     seen = set()
     done = page.get_by_text("Last batch: 300 of 300 items published")
-    for _ in range(600):
+    for _ in range(1800):
         text = page.locator("#progress").inner_text()
         seen.update(re.findall(r"(\d+) of 300", text))
         if done.is_visible():
@@ -202,7 +202,7 @@ def _return(page: Page) -> None:
 
 def _find_the_worker(page: Page, worker_id: str) -> None:
     row = page.get_by_role("row").filter(has=page.locator(f"a[href*='{worker_id}']"))
-    for _ in range(30):
+    for _ in range(180):
         page.reload()
         if row.count() and "$0.08" in row.inner_text():
             break

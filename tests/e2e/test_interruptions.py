@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from ops.demo_checks import Row, select
 from ops.stack import Stack
+from ops.waiting import until
 from tests.benchmarks.synthetic import examples
 
 ITEMS = 600
@@ -60,14 +60,9 @@ def _look(stack: Stack, pk: int) -> dict[str, Any]:
     return batch | {"tokens": [row["token"] for row in rows(f"SELECT token FROM hits_hit WHERE batch_id = {pk}")]}
 
 
-def _until_published(stack: Stack, pk: int, seconds: int = 120) -> dict[str, Any]:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = _look(stack, pk)
-        if found["state"] == "published":
-            return found
-        time.sleep(0.2)
-    raise AssertionError(f"not published after {seconds} s: {found['state']}, {found['done']} done")
+def _until_published(stack: Stack, pk: int) -> dict[str, Any]:
+    until(lambda: _look(stack, pk)["state"] == "published", "the batch is published", seconds=600)
+    return _look(stack, pk)
 
 
 def _annotations(stack: Stack) -> list[str]:

@@ -43,7 +43,7 @@ def demonstration(on_files: Stack, tmp_path_factory: pytest.TempPathFactory) -> 
     file = folder / "input.jsonl"
     lines = (ROOT / "samples" / "record.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     file.write_text("".join(lines[:EXAMPLES]), encoding="utf-8")
-    return demonstrate(on_files, file, SEED, seconds=300)
+    return demonstrate(on_files, file, SEED, seconds=1800)
 
 
 def test_a_file_becomes_a_release_with_nothing_doubled_lost_or_unpaid(demonstration: Demonstration) -> None:

@@ -7,9 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ops import programs
 from ops.demo_checks import Row, select
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError
+from ops.waiting import PATIENCE_SECONDS
 from tests.benchmarks.synthetic import examples
 from tests.faults.proxy import Cut, CuttingProxy, Moment
 from tests.marketplace.controls import TestControls
@@ -173,13 +173,15 @@ class Installation:
             input=json.dumps(asked),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         taken = json.loads(hands.stdout or "{}").get("ok")
         if taken is None:
             raise StackError(f"{worker_id} could not take {hit_id}: {hands.stdout}{hands.stderr}")
         form = {"assignmentId": taken["assignment_id"], "workerId": worker_id, **fields}
-        requests.post(f"{self.stack.marketplace_url}/mturk/externalSubmit", data=form, timeout=30).raise_for_status()
+        requests.post(
+            f"{self.stack.marketplace_url}/mturk/externalSubmit", data=form, timeout=PATIENCE_SECONDS
+        ).raise_for_status()
 
     # Death
 
@@ -206,7 +208,7 @@ class Installation:
                 os.kill(member.pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
-        psutil.wait_procs(members, timeout=5)
+        psutil.wait_procs(members, timeout=PATIENCE_SECONDS)
         self.kills[program] += 1
 
     def _program_of(self, pid: int) -> str:
@@ -246,7 +248,7 @@ class Installation:
         else:
             import sqlite3
 
-            connection = sqlite3.connect(file, timeout=20)
+            connection = sqlite3.connect(file, timeout=PATIENCE_SECONDS)
             statement = sql.replace("{}", "?")
             # As Django writes moments: UTC, without saying so.
             values = tuple(str(v.replace(tzinfo=None)) if isinstance(v, datetime) else v for v in values)
@@ -288,16 +290,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
     try:
-        process.wait(20)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def until(true: Callable[[], object], seconds: float, what: str) -> None:
-    """Raises StackError when it is not so in time."""
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            raise StackError(f"Not within {seconds:g} seconds: {what}.")
-        time.sleep(0.1)

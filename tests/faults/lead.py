@@ -14,7 +14,7 @@ import requests
 
 from tests.faults.installation import Installation
 
-PATIENCE = 90
+PATIENCE = 300
 REJECT_EVERY = 14
 
 
@@ -46,7 +46,7 @@ class Lead:
         said = "nothing"
         while time.monotonic() < end:
             try:
-                reply = self._session.request(verb, self._root + path, timeout=30, **how)
+                reply = self._session.request(verb, self._root + path, timeout=120, **how)
             except requests.RequestException as error:
                 said = str(error)
             else:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from tests.faults.installation import until
+from ops.waiting import PATIENCE_SECONDS, until
 from tests.faults.proxy import Cut, CuttingProxy, Moment, Plan
 from tests.faults.scenarios import every_cut, operations
 
@@ -74,7 +74,9 @@ def proxy(marketplace: Marketplace, killed: list[Moment]) -> Iterator[CuttingPro
 def call(proxy: CuttingProxy, operation: str) -> int:
     session = requests.Session()
     session.trust_env = False
-    return session.post(proxy.url, data=b"{}", headers={"X-Amz-Target": f"{TARGET}.{operation}"}, timeout=5).status_code
+    return session.post(
+        proxy.url, data=b"{}", headers={"X-Amz-Target": f"{TARGET}.{operation}"}, timeout=PATIENCE_SECONDS
+    ).status_code
 
 
 def test_calls_pass_with_the_host_that_was_signed(proxy: CuttingProxy, marketplace: Marketplace) -> None:
@@ -103,7 +105,7 @@ def test_a_cut_call_is_carried_out_and_answered_as_its_moment_says(
             call(proxy, "SendBonus")
     assert len(marketplace.asked) == carried_out
     assert call(proxy, "SendBonus") == 200
-    until(lambda: not proxy.plan.left, 5, "the cut is made")
+    until(lambda: not proxy.plan.left, "the cut is made")
     assert killed == [moment]
     assert [cut.program for cut in proxy.plan.cuts] == ["worker"]
 
@@ -121,7 +123,7 @@ def test_a_call_that_waited_for_another_cut_is_gone_with_its_caller(marketplace:
 
     def kill(port: int, cut: Cut) -> str:
         dying.set()
-        dead.wait(5)
+        dead.wait(PATIENCE_SECONDS)
         return "worker"
 
     with CuttingProxy(kill) as proxy:
@@ -129,12 +131,12 @@ def test_a_call_that_waited_for_another_cut_is_gone_with_its_caller(marketplace:
         proxy.plan = Plan([Cut("SendBonus", Moment.DAY), Cut("SendBonus", Moment.AFTER)])
         first = threading.Thread(target=lambda: suppressed(call, proxy, "SendBonus"))
         first.start()
-        dying.wait(5)
+        dying.wait(PATIENCE_SECONDS)
         address = urlsplit(proxy.url)
         with socket.create_connection((address.hostname, address.port)) as caller:
             head = f"POST / HTTP/1.1\r\nHost: {address.netloc}\r\nX-Amz-Target: {TARGET}.SendBonus\r\n"
             caller.sendall(f"{head}Content-Length: 2\r\n\r\n{{}}".encode())
-            until(lambda: proxy.calls["SendBonus"] == 2, 5, "the second call waits")
+            until(lambda: proxy.calls["SendBonus"] == 2, "the second call waits")
         dead.set()
         first.join()
         time.sleep(0.2)

@@ -10,7 +10,8 @@ import pytest
 
 from ops.demo_checks import Row, select
 from ops.healthy import answers
-from tests.faults.installation import Installation, until
+from ops.waiting import until
+from tests.faults.installation import Installation
 from tests.faults.job import Job
 from tests.faults.proxy import Cut, Moment, Plan
 from tests.faults.scenarios import HOLD, Outcome, every
@@ -37,7 +38,7 @@ def finished(it: Installation) -> Installation:
     job.begin()
     # The worker holds tasks for later when its broker goes.
     it.stack.manage("shell", "-v", "0", "-c", HOLD)
-    job.drive(180, every(2, ["broker"], it.kill))
+    job.drive(1200, every(2, ["broker"], it.kill))
     return it
 
 
@@ -98,7 +99,7 @@ def test_a_program_stays_away_between_stop_and_start(it: Installation) -> None:
     it.stack.stop_program("marketplace")
     assert not answers(*there)
     it.stack.start_program("marketplace")
-    until(lambda: answers(*there), 30, "the marketplace answers again")
+    until(lambda: answers(*there), "the marketplace answers again")
 
 
 def test_a_line_of_the_table_stands_under_its_head(finished: Installation) -> None:

@@ -17,6 +17,7 @@ from django.db import connections
 from marketplace.management.commands.tick import tick
 from marketplace.models import AccessKey, Assignment, Worker
 from marketplace.verbs import accounts, clock
+from ops.waiting import PATIENCE_SECONDS
 from tests.fuzz import invariants
 from tests.fuzz.report import Report
 from tests.fuzz.site import Visitor
@@ -144,7 +145,7 @@ def _answer(url: str, draw: random.Random, pool: Pool, report: Report) -> None:
         "answer": draw.choice(("yes", "é", "\x00", "\x0b", "x" * 9000, "")),
     }
     try:
-        response = stranger(url).post(f"{url}/mturk/externalSubmit", fields, timeout=30)
+        response = stranger(url).post(f"{url}/mturk/externalSubmit", fields, timeout=PATIENCE_SECONDS)
     except requests.ConnectionError:
         report.count("site", "(connection dropped)", 0)
         return

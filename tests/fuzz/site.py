@@ -10,6 +10,7 @@ import requests
 from django.urls import URLPattern, URLResolver, get_resolver
 from lxml import html
 
+from ops.waiting import PATIENCE_SECONDS
 from tests.fuzz.report import Report
 from tests.fuzz.values import HOSTILE_TEXTS, Pool
 
@@ -104,7 +105,7 @@ class Visitor:
         if method == "POST" and urlsplit(address).path == "/":
             return
         try:
-            response = self.session.request(method, address, allow_redirects=False, timeout=30, **options)
+            response = self.session.request(method, address, allow_redirects=False, timeout=PATIENCE_SECONDS, **options)
         except requests.ConnectionError:
             # Seen as a client sees it: the server may close a kept connection at any time.
             self.report.count("site", "(connection dropped)", 0)

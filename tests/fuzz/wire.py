@@ -12,6 +12,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from marketplace.wire import contract
+from ops.waiting import PATIENCE_SECONDS
 from tests.fuzz.report import Report
 from tests.fuzz.values import Pool, make
 from tests.marketplace.wire.model import misfits
@@ -64,7 +65,7 @@ class Caller:
             )
         headers = {key: value.encode("utf-8", "replace") for key, value in headers.items()}
         try:
-            response = self.session.post(f"{self.url}/", raw, headers=headers, timeout=30)
+            response = self.session.post(f"{self.url}/", raw, headers=headers, timeout=PATIENCE_SECONDS)
         except requests.ConnectionError:
             # Seen as a client sees it: the server may close a kept connection at any time.
             self.report.count("wire", "(connection dropped)", 0)

@@ -30,7 +30,7 @@ def python(*arguments: str, data_dir: object, **changes: str | None) -> subproce
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
 
 

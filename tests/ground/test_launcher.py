@@ -8,9 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from ops.healthy import answers
 from ops.programs import programs
 from ops.stack import Stack, session_members
 from ops.surroundings import ROOT, Ports, StackError, whole_environment
+from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, until
 
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -54,8 +54,9 @@ class Launcher:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        until(lambda: until_said in self.said() or self.status() is not None, 120)
-        assert self.status() is None, self.said()
+        until(lambda: until_said in self.said() or self.status() is not None, f"it says “{until_said}”", 600)
+        if self.status() is not None:
+            raise ServiceNotStartedError(self.said())
 
     def said(self) -> str:
         return self.output.read_text()
@@ -68,9 +69,9 @@ class Launcher:
         assert self._process is not None
         self._process.send_signal(sign)
 
-    def wait(self, seconds: float) -> int:
+    def wait(self) -> int:
         assert self._process is not None
-        return self._process.wait(seconds)
+        return self._process.wait(PATIENCE_SECONDS)
 
     def has_program(self, program: str) -> bool:
         """Whether it was started, this time."""
@@ -83,14 +84,7 @@ class Launcher:
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
-            self._process.wait(60)
-
-
-def until(true: Callable[[], bool], seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"not so after {seconds} seconds"
-        time.sleep(0.1)
+            self._process.wait(PATIENCE_SECONDS)
 
 
 @contextmanager
@@ -143,30 +137,31 @@ def test_it_says_where_to_look_restarts_what_dies_and_ends_with_ctrl_c(launcher:
     old = {name: launcher.pid(name) for name in names}
     for pid in old.values():
         os.kill(pid, signal.SIGKILL)
-    until(lambda: all(launcher.pid(name) != old[name] for name in names))
-    until(lambda: answers(ports.web, "http://localhost") and answers(ports.marketplace, "http://127.0.0.1"))
+    until(lambda: all(launcher.pid(name) != old[name] for name in names), "every program is started again")
+    until(
+        lambda: answers(ports.web, "http://localhost") and answers(ports.marketplace, "http://127.0.0.1"),
+        "both sites answer again",
+    )
 
     session = launcher.pid("supervisord")
     assert len(session_members(session)) > len(names)
     launcher.send(signal.SIGINT)
-    assert launcher.wait(40) == 0
+    assert launcher.wait() == 0
     assert session_members(session) == []
     assert not answers(ports.web, "http://localhost")
 
 
 def test_nothing_outlives_a_launcher_that_is_killed(folder: Path) -> None:
     with launched(Launcher(folder), until_said="Starting") as launcher:
-        until(lambda: launcher.has_program("marketplace"))
+        until(lambda: launcher.has_program("marketplace"), "the marketplace is started")
         session = launcher.pid("supervisord")
         launcher.send(signal.SIGKILL)
-        launcher.wait(5)
-        until(lambda: session_members(session) == [])
+        launcher.wait()
+        until(lambda: session_members(session) == [], "every process has ended")
 
 
 def test_a_taken_port_is_named_with_a_way_out(tmp_path: Path) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
+    with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         free = Ports.free()
         stack = Stack(tmp_path, Ports(port, free.marketplace, free.broker))
@@ -189,7 +184,7 @@ def test_it_runs_on_postgresql_without_debugging_and_makes_its_two_databases(on_
     assert {"operator", "worker1"} <= set(_people(f"{url}_marketplace"))
     ports = on_a_server.ports
     for port in (ports.web, ports.marketplace):
-        with DIRECT.open(f"http://localhost:{port}/static/shell/tokens.css", timeout=10) as response:
+        with DIRECT.open(f"http://localhost:{port}/static/shell/tokens.css", timeout=PATIENCE_SECONDS) as response:
             assert response.headers["Content-Type"].startswith("text/css")
 
 
@@ -207,6 +202,6 @@ def test_two_stacks_in_one_folder_are_refused(on_a_server: Launcher) -> None:
 def test_nothing_outlives_a_process_manager_that_is_killed(on_a_server: Launcher) -> None:
     session = on_a_server.pid("supervisord")
     os.kill(session, signal.SIGKILL)
-    assert on_a_server.wait(60) == 1
+    assert on_a_server.wait() == 1
     assert session_members(session) == []
     assert "process manager has ended" in on_a_server.said()

@@ -55,8 +55,9 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 
 
 @pytest.fixture
-def broker(own_broker: Broker) -> Iterator[Broker]:
-    """Running and empty."""
+def broker(own_broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
+    """Running and empty. That a busy machine lets it answer late is not taken for its absence."""
+    monkeypatch.setattr("hits.mturk.shared.TIMEOUT_SECONDS", PATIENCE_SECONDS)
     if not own_broker.running:
         own_broker.start()
     with redis.Redis.from_url(own_broker.url) as client:

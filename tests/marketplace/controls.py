@@ -4,6 +4,8 @@ from typing import Any
 
 import requests
 
+from ops.waiting import PATIENCE_SECONDS
+
 
 class TestControls:
     """`url` is the marketplace's own; it must run with MARKETPLACE_TEST_CONTROLS."""
@@ -14,10 +16,10 @@ class TestControls:
         self.url = f"{url}/test-controls/"
 
     def turn(self, **wanted: Any) -> dict[str, Any]:
-        return self._read(requests.post(self.url, json=wanted, timeout=30))
+        return self._read(requests.post(self.url, json=wanted, timeout=PATIENCE_SECONDS))
 
     def state(self) -> dict[str, Any]:
-        return self._read(requests.get(self.url, timeout=30))
+        return self._read(requests.get(self.url, timeout=PATIENCE_SECONDS))
 
     def advance(self, seconds: float) -> None:
         self.turn(advance_seconds=seconds)

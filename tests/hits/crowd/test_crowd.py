@@ -39,15 +39,15 @@ class Busy:
 
 
 def crowd_of(*workers: Busy, **options: Any) -> Crowd:
-    defaults: dict[str, Any] = {"until_idle": 0.6, "max_answers": None, "threads": 3, "say": lambda line: None}
+    defaults: dict[str, Any] = {"until_idle": 60, "max_answers": None, "threads": 3, "say": lambda line: None}
     return Crowd([cast(Worker, worker) for worker in workers], **{**defaults, **options})
 
 
 def test_it_ends_when_nobody_finds_anything_any_more() -> None:
-    crowd = crowd_of(Busy(5), Busy(20), Busy(0))
+    crowd = crowd_of(Busy(5), Busy(20), Busy(0), until_idle=2)
     crowd.run()
     assert crowd.answers == 25
-    assert crowd.ended == "nothing to do for 0.6 seconds"
+    assert crowd.ended == "nothing to do for 2 seconds"
 
 
 def test_it_ends_with_the_answers_that_were_wanted() -> None:

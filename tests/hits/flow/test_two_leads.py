@@ -16,6 +16,7 @@ from django.db import connection, connections
 from hits.flow import publishing
 from hits.models import Account, Batch, BudgetExceededError, Hit, Item, LedgerEntry, Project, Stage
 from hits.models.books import differences
+from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 
@@ -54,11 +55,11 @@ class TwoLeads:
 
     def at_once(self, *works: Callable[[], object]) -> list[object]:
         """What each of the two returned or raised; they begin at the same moment."""
-        return [future.result(60) for future in [self.pool.submit(self._go, work) for work in works]]
+        return [future.result(600) for future in [self.pool.submit(self._go, work) for work in works]]
 
     def _go(self, work: Callable[[], object]) -> object:
         connection.ensure_connection()
-        self.start.wait(20)
+        self.start.wait(PATIENCE_SECONDS)
         try:
             return work()
         except Exception as error:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """Another process of this machine, which holds a lease for an hour."""
-    running = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    running = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
     started = psutil.Process(running.pid).create_time()
     _held_by(Holder(Holder.here().machine, running.pid, started, "word"))
     yield running

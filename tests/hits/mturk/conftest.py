@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import boto3
 import pytest
 
+from hits.mturk import gateway
 from hits.mturk.gateway import Gateway, Limits
 from tests.hits.broker import Broker
 from tests.hits.market import Marketplace
@@ -42,12 +43,15 @@ def connect(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", f"TEST{secrets.token_hex(8).upper()}")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-for-tests")
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    # The test's own limits hold for every call, also where a person waits for a page.
+    monkeypatch.setattr(gateway, "QUICK_TIMEOUT_SECONDS", 600)
+    monkeypatch.setattr(gateway, "QUICK_DEADLINE_SECONDS", 600)
 
     def make(**changed: float) -> Gateway:
         limits = {
             "connections": 8,
-            "timeout_seconds": 5,
-            "deadline_seconds": 30,
+            "timeout_seconds": 60,
+            "deadline_seconds": 90,
             "calls_a_second": 1000,
             "most_calls_a_second": 1000,
         }

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import pytest
 
+from hits.mturk.bucket import CAPACITY, FLOOR
 from hits.mturk.calls import STEPS, Figures, Window
 from hits.mturk.errors import (
     AlreadyExistsError,
@@ -21,6 +22,7 @@ from hits.mturk.errors import (
 from hits.mturk.gateway import Gateway, HitTypeSpec
 from hits.mturk.question import external_question
 from hits.mturk.repeats import REPEATS, Repeat
+from ops.waiting import PATIENCE_SECONDS
 from tests.hits.broker import Broker
 from tests.hits.mturk.conftest import Connect
 from tests.marketplace.controls import TestControls
@@ -105,17 +107,18 @@ def test_throttling_lasts_until_the_deadline_and_says_that_nothing_was_done(
     controls.fail("throttle", "GetAccountBalance", count=None)
     began = time.monotonic()
     with pytest.raises(ThrottledError, match="no more calls for now"):
-        connect(timeout_seconds=1, deadline_seconds=2).balance()
-    assert 0.9 < time.monotonic() - began < 10
+        connect(timeout_seconds=60, deadline_seconds=61).balance()
+    assert 0.9 < time.monotonic() - began < 61
     assert controls.counts()["GetAccountBalance"] > 1
 
 
 def test_waiting_for_a_turn_counts_for_the_deadline(connect: Connect, controls: TestControls) -> None:
-    gateway = connect(calls_a_second=1, most_calls_a_second=1, timeout_seconds=1, deadline_seconds=1.5)
+    # The calls that may be made at once, and hardly one more while they are made.
+    gateway = connect(calls_a_second=FLOOR, most_calls_a_second=FLOOR, timeout_seconds=60, deadline_seconds=60.5)
     with pytest.raises(ThrottledError, match="had no turn in time"):
-        for _ in range(25):
+        for _ in range(200):
             gateway.balance()
-    assert controls.counts()["GetAccountBalance"] in (20, 21)
+    assert CAPACITY <= controls.counts()["GetAccountBalance"] < 2 * CAPACITY
 
 
 def test_a_lost_answer_followed_by_throttling_stays_an_unknown_outcome(
@@ -124,7 +127,7 @@ def test_a_lost_answer_followed_by_throttling_stays_an_unknown_outcome(
     kinds: list[dict[str, object]] = [{"kind": "error_after", "count": 1}, {"kind": "throttle"}]
     controls.turn(faults=[{"operation": "CreateHITType", **kind} for kind in kinds])
     with pytest.raises(UnreachableError) as caught:
-        _create(connect(timeout_seconds=1, deadline_seconds=2), "item-1")
+        _create(connect(timeout_seconds=60, deadline_seconds=61), "item-1")
     assert not isinstance(caught.value, ThrottledError)
 
 
@@ -202,10 +205,10 @@ def test_two_processes_get_150_calls_through_a_limit_that_nobody_told_them(
     began = time.monotonic()
     for process in processes:
         process.start()
-    outcomes = [outcome for _ in processes for outcome in results.get(timeout=60)]
+    outcomes = [outcome for _ in processes for outcome in results.get(timeout=600)]
     seconds = time.monotonic() - began
     for process in processes:
-        process.join(10)
+        process.join(PATIENCE_SECONDS)
     controls.turn(throttle="")
     total = connect().calls(Window.HOUR).total
     share = total.throttled / total.calls
@@ -213,7 +216,6 @@ def test_two_processes_get_150_calls_through_a_limit_that_nobody_told_them(
     assert len(outcomes) == len(set(outcomes)) == 150
     assert {hit.annotation for hit in connect().all_hits()} == {f"p{n}.{row}" for n in range(2) for row in range(75)}
     assert share < 0.2
-    assert seconds < 60
 
 
 def test_redis_may_die_and_come_back_in_the_middle_of_a_job(

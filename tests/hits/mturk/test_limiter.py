@@ -10,6 +10,7 @@ import pytest
 from hits.mturk.bucket import CAPACITY, Bucket
 from hits.mturk.limiter import Limiter
 from hits.mturk.shared import Shared
+from ops.waiting import until
 from tests.hits.broker import Broker
 
 
@@ -49,12 +50,14 @@ def test_two_processes_together_get_what_one_would_get(broker: Broker) -> None:
     limiters = [_limiter(broker.url, start=20, ceiling=20) for _ in range(2)]
     turns: list[int] = []
     threads = [threading.Thread(target=lambda each=each: turns.append(_turns(each, 1.0))) for each in limiters]
+    began = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert 0.8 * (CAPACITY + 20) <= sum(turns) <= CAPACITY + 20 + 1
-    assert min(turns) > 5
+    # A promise is good for a moment after the end.
+    assert CAPACITY < sum(turns) <= CAPACITY + 20 * (time.monotonic() - began) + 1
+    assert min(turns) > 0
 
 
 def test_a_new_process_starts_with_what_others_learned(broker: Broker) -> None:
@@ -74,7 +77,7 @@ def test_a_redis_that_forgot_everything_is_told_what_the_process_knows(broker: B
     limiter.throttled()
     broker.kill()
     broker.start()
-    assert limiter.wait_for_turn(time.monotonic() + 5) == pytest.approx(14)
+    assert limiter.wait_for_turn(time.monotonic() + 60) == pytest.approx(14)
     assert limiter.pace().shared and limiter.pace().rate == pytest.approx(14)
 
 
@@ -95,23 +98,19 @@ def test_redis_is_used_again_soon_after_it_is_back(broker: Broker, monkeypatch: 
     monkeypatch.setattr("hits.mturk.shared.ABSENT_SECONDS", 0.2)
     limiter = _limiter(broker.url)
     broker.kill()
-    assert limiter.wait_for_turn(time.monotonic() + 1)
+    assert limiter.wait_for_turn(time.monotonic() + 60)
     broker.start()
-    _until(lambda: limiter.pace().shared)
-    assert limiter.wait_for_turn(time.monotonic() + 1)
+    until(lambda: limiter.pace().shared, "Redis is used again", pause=0.02)
+    assert limiter.wait_for_turn(time.monotonic() + 60)
 
 
-def _until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 5
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def test_a_redis_that_accepts_and_says_nothing_costs_a_moment_and_then_nothing() -> None:
+def test_a_redis_that_accepts_and_says_nothing_costs_a_moment_and_then_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hits.mturk.shared.ABSENT_SECONDS", 600)
     with socket.create_server(("127.0.0.1", 0)) as mute:
         limiter = _limiter(f"redis://127.0.0.1:{mute.getsockname()[1]}/0")
-        assert all(limiter.wait_for_turn(time.monotonic() + 5) for _ in range(8))
+        assert all(limiter.wait_for_turn(time.monotonic() + 60) for _ in range(8))
         assert _connections(mute) == 1
 
 

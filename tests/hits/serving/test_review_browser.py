@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from hits import protocols
 from hits.models import Hit
 from hits.protocols.expert_review.protocol import NOTHING_LEFT
+from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.reviewed import DOCUMENT, HIDDEN_SENTENCE, ITEM, TEST
@@ -59,11 +60,11 @@ def more_below(page: Page) -> bool:
 
 def until(page: Page, true: Callable[[], bool]) -> None:
     """Styles that follow scrolling come a frame later, and the page's policy lets no script be polled from within."""
-    for _ in range(50):
+    for _ in range(PAGE_MILLISECONDS // 100):
         if true():
             return
         page.wait_for_timeout(100)
-    raise AssertionError("not so after five seconds")
+    raise AssertionError("not so after a minute")
 
 
 def focused(page: Page, name: str) -> bool:

@@ -12,6 +12,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.writing import DOCUMENT, FIELDS, QUESTION, SECOND
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.mouse import stop_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PHONE = {"width": 360, "height": 740, "is_mobile": True, "has_touch": True}
@@ -121,14 +122,17 @@ def test_a_reload_loses_nothing(new_page, task_address):
 
 def test_a_draft_is_saved_at_a_pause_and_when_the_page_goes_out_of_sight(new_page, task_address):
     page = new_page()
+    page.clock.install()
     page.goto(task_address())
-    field(page, "q1_question").press_sequentially("Why?", delay=100)
+    stop_clock(page)
+    field(page, "q1_question").press_sequentially("Why?")
     expect(page.locator("[data-draft-state]")).to_have_text("Saving…")
     assert not Draft.objects.exists()
+    page.clock.run_for(10_000)
     settle(page)
     assert Draft.objects.get().fields["q1_question"] == "Why?"
     field(page, "q1_question").fill("Why not?")
-    with page.expect_response("**/task/draft/", timeout=1000):  # no pause has come yet
+    with page.expect_response("**/task/draft/"):  # no pause can come: the clock stands
         page.evaluate("""() => {
           Object.defineProperty(document, "hidden", { value: true });
           document.dispatchEvent(new Event("visibilitychange"));

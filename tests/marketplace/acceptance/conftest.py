@@ -60,7 +60,7 @@ def aws(market: str, requester: Any) -> Callable[..., subprocess.CompletedProces
     def run(*arguments: str, status: int = 0, by_variable: bool = False) -> subprocess.CompletedProcess[str]:
         where = {"AWS_ENDPOINT_URL_MTURK": market} if by_variable else {}
         command = [*program, *([] if by_variable else ["--endpoint-url", market]), *arguments]
-        done = subprocess.run(command, env=environment | where, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment | where, capture_output=True, text=True, timeout=600)
         assert done.returncode == status, done.stdout + done.stderr
         return done
 

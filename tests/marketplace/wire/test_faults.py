@@ -87,7 +87,7 @@ def test_latency_delays_and_comes_on_top_of_other_faults(controls: TestControls,
     controls.turn(faults=[{"kind": "latency", "milliseconds": 300}, {"kind": "error_before", "count": 1}])
     start = time.monotonic()
     assert error_of(mturk.get_account_balance) == (500, "ServiceFault")
-    assert 0.3 <= time.monotonic() - start < 20
+    assert 0.3 <= time.monotonic() - start < 300
 
 
 def test_a_probability_is_kept_and_a_seed_repeats_the_run(controls: TestControls, mturk: Any) -> None:
