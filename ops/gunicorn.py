@@ -5,8 +5,11 @@ import os
 workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
 worker_class = "gthread"
 threads = 4
+# A connection at rest costs no thread. It stays longer than a proxy keeps its own (60 seconds is usual) and than people
+# think between two requests: a request that meets the closing of its connection is reset, and a form is not sent again.
+keepalive = 75
 # A container's /tmp may be a disk, and a slow disk would look like a dead worker.
-worker_tmp_dir = "/dev/shm"
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 # Renewed now and then, so that a slow leak never becomes an outage.
 max_requests = 5000
 max_requests_jitter = 500

@@ -13,6 +13,8 @@ from ops.surroundings import ROOT, Ports, StackError
 
 # The process manager's socket, seen from the data folder: its name stays short wherever that is.
 CONTROL = "run/control.sock"
+# How gunicorn serves, on every machine; what is given besides belongs to the place.
+GUNICORN = ROOT / "ops" / "gunicorn.py"
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,8 @@ def programs(data_dir: Path, ports: Ports, *, with_broker: bool) -> list[Program
 
 
 def _gunicorn(application: str, port: int) -> tuple[str, ...]:
-    bind = ("--bind", f"127.0.0.1:{port}", "--no-control-socket")
-    load = ("--workers", "2", "--worker-class", "gthread", "--threads", "4", "--graceful-timeout", "5")
-    # An answer may stand in the address of its task page.
-    load += ("--limit-request-line", "8190")
-    return (sys.executable, "-m", "gunicorn", application, *bind, *load)
+    one_machine = ("--bind", f"127.0.0.1:{port}", "--workers", "2")
+    return (sys.executable, "-m", "gunicorn", application, "--config", str(GUNICORN), *one_machine)
 
 
 def redis_server() -> str:

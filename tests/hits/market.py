@@ -24,7 +24,9 @@ import pytest
 import requests
 
 from hits.flow import common
+from hits.mturk import gateway
 from ops.healthy import answers
+from ops.programs import GUNICORN
 from ops.surroundings import ROOT, free_port
 from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, wait_started
 
@@ -69,8 +71,10 @@ class Marketplace:
             self._server = subprocess.Popen(
                 [
                     sys.executable,
-                    *("-m", "gunicorn", "marketplace.wsgi:application", "--log-level", "warning"),
+                    *("-m", "gunicorn", "marketplace.wsgi:application", "--config", str(GUNICORN)),
                     *("--bind", f"127.0.0.1:{self._port}", "--workers", "1", "--threads", "8"),
+                    # Nobody answers while the only process is renewed.
+                    *("--max-requests", "0", "--log-level", "warning"),
                 ],
                 cwd=ROOT,
                 env=self._environment,
@@ -160,7 +164,7 @@ class Marketplace:
         return reply["ok"]
 
     def _answers(self) -> bool:
-        return answers(self._port, self.url, 15)
+        return answers(self._port, self.url)
 
     def _log(self) -> Path:
         return self._folder / "marketplace.log"
@@ -217,6 +221,8 @@ def market(marketplace: Marketplace, settings: Any, monkeypatch: pytest.MonkeyPa
     settings.MTURK_SUBMIT_ORIGINS = [marketplace.url]
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", f"TEST{secrets.token_hex(8).upper()}")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-secret-for-tests")
+    monkeypatch.setattr(gateway, "QUICK_DEADLINE_SECONDS", gateway.QUICK_DEADLINE_SECONDS + 120)
+    monkeypatch.setattr(gateway, "QUICK_TIMEOUT_SECONDS", gateway.QUICK_TIMEOUT_SECONDS + 120)
     # boto3 keeps the first credentials that it found for as long as its default session lives.
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
     common.gateway.cache_clear()

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +18,7 @@ from django.test import Client
 
 from marketplace.models import Worker
 from ops.healthy import answers
+from ops.programs import GUNICORN
 from ops.surroundings import ROOT, free_port
 from ops.waiting import wait_started
 
@@ -26,13 +27,17 @@ CSRF_SECRET = "a" * 32
 
 
 @contextmanager
-def serve(database_url: str, log_file: Path | None = None, **environment: str) -> Iterator[str]:
-    """The address of a running marketplace; it has two processes of four threads and ends with the block."""
+def serve(
+    database_url: str, log_file: Path | None = None, options: Sequence[str] = (), **environment: str
+) -> Iterator[str]:
+    """The address of a running marketplace; it has two processes of four threads and ends with the block.
+
+    `options` are gunicorn's and win over those of ops/gunicorn.py.
+    """
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "gunicorn", "marketplace.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
-    command += ["--worker-class", "gthread", "--threads", "4", "--graceful-timeout", "2", "--keep-alive", "60"]
-    command += ["--no-control-socket"]
+    command = [sys.executable, "-m", "gunicorn", "marketplace.wsgi", "--config", str(GUNICORN)]
+    command += ["--bind", f"127.0.0.1:{port}", "--workers", "2", *options]
     with (
         tempfile.TemporaryDirectory(prefix="marketplace-") as folder,
         (log_file or Path(folder) / "log").open("w+") as log,
@@ -45,7 +50,7 @@ def serve(database_url: str, log_file: Path | None = None, **environment: str) -
             stderr=subprocess.STDOUT,
         )
         try:
-            wait_started("The marketplace", lambda: answers(port, url, 15), process, lambda: _last(log))
+            wait_started("The marketplace", lambda: answers(port, url), process, lambda: _last(log))
             yield url
         finally:
             process.terminate()
