@@ -38,7 +38,7 @@ def main() -> int:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as data_dir, Stack(Path(data_dir)) as stack, sync_playwright() as playwright:
-        stack.manage("load_sample")
+        stack.manage("load_sample", "--least-seconds", "0")
         stack.manage("crowd", "--key", "samples/record.jsonl", "--max-answers", str(ANSWERS), "--time-scale", "0.2")
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         count = 0

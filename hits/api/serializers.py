@@ -167,6 +167,7 @@ class FiguresShape(Shape):
     answers = serializers.IntegerField()
     to_review = serializers.IntegerField()
     invalid = serializers.IntegerField()
+    held = serializers.IntegerField(help_text="Answers held for review: they count when you approve them.")
     reported = serializers.IntegerField()
     scored = serializers.IntegerField()
     correct = serializers.IntegerField()
@@ -525,7 +526,7 @@ class ItemDetailShape(ItemShape):
 
 
 class AnswerQuery(PageQuery):
-    show = serializers.ChoiceField(["to_review", "invalid", "reported", "rejected", "adopted"], required=False)
+    show = serializers.ChoiceField(["to_review", "held", "invalid", "reported", "rejected", "adopted"], required=False)
     worker = serializers.CharField(required=False, max_length=64, help_text="A worker's id at the marketplace.")
     item = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
 
@@ -554,6 +555,10 @@ class AnswerShape(Shape):
     seconds = serializers.FloatField()
     answer = serializers.DictField(help_text="Form field to value, as the worker posted it.")
     problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")
+    held = serializers.CharField(help_text="Why it counts only when you approve it; empty: it counts without that.")
+    admitted = serializers.BooleanField(
+        allow_null=True, help_text="Your decision on a held answer: whether it counts; null: none yet."
+    )
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
     actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")

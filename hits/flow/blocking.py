@@ -8,10 +8,10 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.flow.qualifying import Turns
-from hits.models import Assignment, Block, Label, Stage, Worker
+from hits.models import Assignment, Block, Label, Stage, Worker, eligibility
 from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
@@ -189,8 +189,10 @@ def finish(stage: Stage) -> int:
 
 
 def answers_back(row: Block) -> int:
-    """How many answers count again when the block is undone: not those that were rejected or have a problem."""
+    """How many answers count again when the block is undone: not those that were rejected, are held otherwise or have a
+    problem."""
     answers = _answers(row.stage, row.worker).exclude(state=Assignment.State.REJECTED).filter(problem="")
+    answers = answers.filter(Q(held__in=["", eligibility.WHILE_BLOCKED]) | Q(admitted=True))
     return len(answers.filter(Exists(Label.objects.filter(assignment=OuterRef("pk"), void=True))).values_list("pk"))
 
 
@@ -200,7 +202,10 @@ def undo(row: Block, user: User | None) -> None:
         in_force = Block.objects.in_force().filter(pk=row.pk)
         if not in_force.update(state=Block.State.LIFTING, error=""):
             return
-        recount(_answers(row.stage, row.worker))
+        answers = _answers(row.stage, row.worker)
+        # Those that were submitted during the block are held for it.
+        eligibility.recheck(list(answers.exclude(held="").order_by("pk").values_list("pk", flat=True)))
+        recount(answers)
         record(row.project, user, "block undone", [row])
     finish(row.stage)
 

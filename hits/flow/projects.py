@@ -140,6 +140,16 @@ def want_answers(stage: Stage, answers: int, need: int) -> None:
     stage.save(update_fields=["answers", "rule"])
 
 
+def want_seconds(project: Project, seconds: int) -> None:
+    """Ask workers for this least time in every stage that asks for one; before publishing only.
+
+    0 for simulated workers: what is submitted faster than asked is held for review.
+    """
+    for stage in project.stages.filter(settings__has_key="min_seconds"):
+        stage.settings["min_seconds"] = seconds
+        stage.save(update_fields=["settings"])
+
+
 def change_options(project: Project, given: Mapping[str, Any]) -> None:
     """Replace some of the recipe's options; the next release goes by them.
 

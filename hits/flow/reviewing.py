@@ -58,25 +58,47 @@ class TakeBackRefusedError(Exception):
 
 
 def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
-    """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many."""
+    """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many.
+
+    A held answer counts from here on, also one that the marketplace has paid by itself.
+    """
     return _decide(stage, assignment_pks, APPROVED, "", user)
 
 
 def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
-    """Decide to reject; the item is asked again. Raises FeedbackMissingError."""
+    """Decide to reject; the item is asked again. Raises FeedbackMissingError.
+
+    A held answer that the marketplace has paid by itself stays paid and does not count.
+    """
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
     return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000], user)
 
 
 def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: str, user: User | None) -> int:
+    pks = list(assignment_pks)
     with transaction.atomic():
-        waiting = stage.assignments.filter(id__in=list(assignment_pks), state=SUBMITTED, decision="")
+        waiting = stage.assignments.filter(id__in=pks, state=SUBMITTED, decision="")
         rows = list(waiting.select_for_update().only("pk").order_by("pk"))
         chosen = Assignment.objects.filter(pk__in=[row.pk for row in rows])
+        _admit(chosen, state == APPROVED)
         chosen.update(decision=state, feedback=feedback, not_before=None, adopted="")
         record(stage.project, user, state.lower(), rows)
-    return len(rows)
+        paid = _admit(stage.assignments.filter(id__in=pks, state=APPROVED), state == APPROVED)
+        record(stage.project, user, "held answer admitted" if state == APPROVED else "held answer left out", paid)
+    return len(rows) + len(paid)
+
+
+def _admit(answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
+    """Write down whether those of the answers that are held count; returns those of which that is new."""
+    held = answers.exclude(held="").exclude(admitted=counts)
+    rows = list(held.select_for_update(of=("self",)).select_related("hit").defer("answer").order_by("pk"))
+    changed = Assignment.objects.filter(pk__in=[row.pk for row in rows])
+    changed.update(admitted=counts)
+    recount(changed)
+    # Also where nothing counts anew: one answer less is held for review.
+    Item.objects.filter(pk__in={row.hit.item_id for row in rows}).update(stale=True)
+    return rows
 
 
 def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
@@ -94,6 +116,7 @@ def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) ->
         Assignment.objects.filter(id__in=[row.pk for row in rows]).update(
             decision=APPROVED, not_before=None, adopted=""
         )
+        _admit(stage.assignments.filter(id__in=[row.pk for row in rows]), True)
         stage.project.account.post(_reserve_again(row) for row in rows)
         record(stage.project, user, "rejection taken back", rows)
     return len(rows)

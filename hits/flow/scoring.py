@@ -8,7 +8,7 @@ from django.db import transaction
 
 from hits.flow.common import protocol_of, settings_of
 from hits.flow.failures import PASSING, UNREAD, unread
-from hits.models import Assignment, Item, Label, Stage
+from hits.models import Assignment, Item, Label, Stage, eligibility
 from hits.models.counting import recount
 from hits.models.summaries import refresh_summary, refresh_worker_stats
 from hits.protocols.base import AnswerRefusedError, Json, TaskProtocol
@@ -21,11 +21,14 @@ def score(stage: Stage) -> int:
     """Turn unscored answers into labels; returns how many answers were looked at.
 
     An answer that the protocol refuses keeps its reasons and gives no label: the item is asked again. So does one on
-    which the protocol's own code fails; that one says that it is not the worker's fault.
+    which the protocol's own code fails; that one says that it is not the worker's fault. The item is asked again, too,
+    where the worker was not eligible or too fast: that answer is held for review and counts when a lead approves it.
     """
     protocol, settings = protocol_of(stage), settings_of(stage)
     total = 0
     while rows := _unscored(stage):
+        # Before they are scored: as long as they are not, a crash brings this back.
+        eligibility.recheck_later(stage, rows)
         _score_chunk(stage, rows, [_labels(stage, protocol, settings, row) for row in rows])
         total += len(rows)
     if total:
@@ -59,8 +62,12 @@ def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) ->
     for row in rows:
         row.scored = True
     with transaction.atomic():
+        eligibility.lock([row.pk for row in rows])
+        held = eligibility.held(stage, rows)
+        for row in rows:
+            row.held = held.get(row.pk, "")
         Label.objects.bulk_create(labels, batch_size=500, ignore_conflicts=True)
-        Assignment.objects.bulk_update(rows, ["scored", "problem", "remark"], batch_size=250)
+        Assignment.objects.bulk_update(rows, ["scored", "problem", "remark", "held"], batch_size=250)
         # After the problems are written: the labels count or not by what the tables say of their answers.
         recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))
         Item.objects.filter(id__in={row.hit.item_id for row in rows}).update(stale=True)

@@ -17,16 +17,16 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core import signing
-from django.db.models import Count, Q
+from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
 from hits.flow.common import protocol_of, settings_of
 from hits.flow.failures import note
 from hits.flow.rates import allow
-from hits.models import Assignment, Block, Draft, Hit, Item, drafts
+from hits.models import Assignment, Draft, Hit, drafts, eligibility
 from hits.models.due import mark_due
-from hits.models.holding import Misfit, misfit
+from hits.models.eligibility import Cause
 from hits.models.links import hit_pk
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
 
@@ -43,6 +43,15 @@ ON_ITS_WAY_SECONDS = 3
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
+_WHY = {
+    Cause.BLOCKED: "This project does not offer you its tasks any more.",
+    Cause.ANSWERED: (
+        "You have answered this question before. This time we need somebody who sees it for the first time."
+    ),
+    Cause.LACKING: "This task is for workers whom the project chose for it, and you are not among them yet.",
+    Cause.OTHER_PART: "You have done the other part of this task already. This part needs somebody who has not.",
+    Cause.KEPT_OUT: "The project keeps this task for other workers than you.",
+}
 
 
 class TaskRefusedError(Exception):
@@ -286,27 +295,11 @@ def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
 
 def refuse_ineligible(visit: Visit) -> None:
     """Raises NotEligibleError for a blocked worker, one who has judged this item before, and one whom the stage's own
-    qualifications keep out."""
-    project = visit.hit.stage.project
-    blocked = Block.objects.in_force().filter(project=project, worker__worker_id=visit.worker_id)
-    if blocked.exists():
-        raise NotEligibleError("This project does not offer you its tasks any more.", project.contact_email)
-    if _answered_before(visit):
-        raise NotEligibleError(
-            "You have answered this question before. This time we need somebody who sees it for the first time.",
-            project.contact_email,
-        )
-    found = misfit(visit.hit.stage, visit.worker_id, visit.assignment_id)
+    qualifications keep out. Scoring asks the same of the recorded answer."""
+    claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
+    [found] = eligibility.judge(visit.hit.stage, [claim])
     if found:
-        raise NotEligibleError(_why(found), project.contact_email)
-
-
-def _why(found: Misfit) -> str:
-    if found.lacking:
-        return "This task is for workers whom the project chose for it, and you are not among them yet."
-    if found.answered:
-        return "You have done the other part of this task already. This part needs somebody who has not."
-    return "The project keeps this task for other workers than you."
+        raise NotEligibleError(_WHY[found.cause], visit.hit.stage.project.contact_email)
 
 
 def _hit(pk: int) -> Hit:
@@ -333,28 +326,6 @@ def _submit_origin(query: Mapping[str, str]) -> str:
     if origin not in settings.MTURK_SUBMIT_ORIGINS:
         raise FrameRefusedError("This page was opened from a site that we do not know, so your answer would be lost.")
     return origin
-
-
-def _answered_before(visit: Visit) -> bool:
-    """By recorded answers alone: what a page announced may have been invented."""
-    item = visit.hit.item
-    same_item = Q(hit__item=item) & ~Q(hit=visit.hit)
-    ancestors = _ancestors(item)
-    earlier = Q(hit__item__in=[each.pk for each in ancestors])
-    if ancestors:
-        # An item can be made of several stages' answers about its document, and names one of them as its parent.
-        of_their_stages = Q(hit__stage__in={each.stage_id for each in ancestors})
-        earlier |= Q(hit__item__document=item.document_id) & ~of_their_stages
-    elsewhere = same_item | (earlier & Q(hit__stage__key__in=visit.hit.stage.not_workers_of))
-    return Assignment.objects.filter(elsewhere, worker__worker_id=visit.worker_id).exists()
-
-
-def _ancestors(item: Item) -> list[Item]:
-    found = []
-    while item.parent is not None:
-        item = item.parent
-        found.append(item)
-    return found
 
 
 def _was_here(visit: Visit) -> bool:

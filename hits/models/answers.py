@@ -10,8 +10,21 @@ from hits.models.publishing import Hit
 from hits.models.workers import Worker
 
 
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def held(self) -> AssignmentQuerySet:
+        """The answers that are held for review: no lead has said yet whether they count."""
+        return self.filter(HELD)
+
+    def to_review(self) -> AssignmentQuerySet:
+        """The answers about which a lead may decide: those that wait for approval, and those held though paid."""
+        return self.filter(models.Q(state=Assignment.State.SUBMITTED, decision="") | HELD)
+
+
 class Assignment(models.Model):
-    """One worker's answer, as the marketplace holds it. Ids are reused after a return."""
+    """One worker's answer, as the marketplace holds it. Ids are reused after a return.
+
+    `hits.models.eligibility` alone writes `held`.
+    """
 
     class State(models.TextChoices):
         SUBMITTED = "Submitted", "Waiting for review"
@@ -30,6 +43,12 @@ class Assignment(models.Model):
     answer = models.JSONField(help_text="Form field to value, as the worker posted it.")
     problem = models.TextField(blank=True, help_text="Why the protocol refused it; empty for a valid answer.")
     remark = models.TextField(blank=True, help_text="The worker's reports and comment, as readable text.")
+    held = models.TextField(
+        blank=True, default="", help_text="Why it counts only when a lead says so; empty: it counts without that."
+    )
+    admitted = models.BooleanField(
+        null=True, help_text="What a lead said of a held answer: it counts, or it does not; empty: nothing yet."
+    )
     scored = models.BooleanField(default=False)
     decision = models.CharField(
         max_length=10, blank=True, choices=State.choices, help_text="Approve or reject, decided and not yet confirmed."
@@ -37,6 +56,8 @@ class Assignment(models.Model):
     feedback = models.TextField(blank=True)
     not_before = models.DateTimeField(null=True, help_text="The decision's call waits until then.")
     adopted = models.TextField(blank=True, help_text="How its state came about when it was not our decision.")
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [models.UniqueConstraint("assignment_id", "worker", name="assignment_once_a_worker")]
@@ -49,6 +70,7 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "id"], name="assignment_by_stage"),
             models.Index(fields=["stage", "id"], condition=~models.Q(remark=""), name="assignment_reported"),
             models.Index(fields=["stage", "id"], condition=~models.Q(problem=""), name="assignment_invalid"),
+            models.Index(fields=["stage", "id"], condition=~models.Q(held=""), name="assignment_held"),
             models.Index(fields=["stage", "id"], condition=~models.Q(decision=""), name="assignment_decided"),
             models.Index(fields=["stage", "id"], condition=~models.Q(adopted=""), name="assignment_adopted"),
             models.Index(fields=["stage", "worker"], name="assignment_by_stage_worker"),
@@ -57,6 +79,10 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} by {self.worker_id}"
+
+
+# A rejection ends the wait too.
+HELD = ~models.Q(held="") & models.Q(admitted=None) & ~models.Q(state=Assignment.State.REJECTED)
 
 
 class LabelQuerySet(models.QuerySet["Label"]):

@@ -14,8 +14,8 @@ from hits.models.workers import Block, Worker
 def recount(assignments: QuerySet[Assignment]) -> None:
     """Make the labels of these answers void or not, from what the tables say now, and have their items decided again.
 
-    To be called after every change of an answer's state or problem and of a block, and when labels are made, within
-    the transaction of that change.
+    To be called after every change of an answer's state or problem, of what holds it, and of a block, and when labels
+    are made, within the transaction of that change.
     """
     with transaction.atomic():
         # Of two changes to the same worker's answers the later one sees what the earlier one wrote.
@@ -26,9 +26,10 @@ def recount(assignments: QuerySet[Assignment]) -> None:
 
 
 def _counts_for_nothing() -> Q:
-    """Of a label: its answer was rejected or has a problem, or its worker is blocked in the project."""
+    """Of a label: its answer was rejected, has a problem or is held, or its worker is blocked in the project."""
     blocks = Block.objects.in_force().filter(project=OuterRef("stage__project"), worker=OuterRef("worker"))
-    return Q(assignment__state=Assignment.State.REJECTED) | ~Q(assignment__problem="") | Q(Exists(blocks))
+    held = ~Q(assignment__held="") & ~Q(assignment__admitted=True)
+    return Q(assignment__state=Assignment.State.REJECTED) | ~Q(assignment__problem="") | held | Q(Exists(blocks))
 
 
 def _set_void(labels: QuerySet[Label], *, void: bool) -> None:

@@ -141,6 +141,7 @@ class StageSummary(models.Model):
     answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
     to_review = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
+    held = models.PositiveIntegerField(default=0, help_text="Answers held for review: a lead says whether they count.")
     reported = models.PositiveIntegerField(default=0, help_text="Answers with a report or a comment.")
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)

@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncHour
 
-from hits.models.answers import Assignment, Label
+from hits.models.answers import HELD, Assignment, Label
 from hits.models.projects import Item, Stage, StageSummary
 from hits.models.workers import WorkerStat
 
@@ -58,6 +58,7 @@ def _answer_figures(stage: Stage) -> dict:
         to_review=Count("id", filter=Q(state=Assignment.State.SUBMITTED)),
         next_auto_approval=Min("auto_approval_at", filter=Q(state=Assignment.State.SUBMITTED)),
         invalid=Count("id", filter=~Q(problem="")),
+        held=Count("id", filter=HELD),
         reported=Count("id", filter=~Q(remark="")),
     )
     figures |= stage.labels.counting().aggregate(
@@ -99,7 +100,7 @@ def _timeline(stage: Stage) -> dict:
 def refresh_worker_stats(stage: Stage, worker_pks: Iterable[int]) -> None:
     """Recomputes the rows of these workers from their assignments and labels, void ones included.
 
-    A blocked worker's labels are void, yet they stay the evidence for the block.
+    A blocked worker's labels are void, yet they stay the evidence for the block. What is held is no evidence yet.
     """
     pks = sorted(set(worker_pks))
     for start in range(0, len(pks), 500):
@@ -116,6 +117,7 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
     scores = {
         worker: (scored, correct)
         for worker, scored, correct in Label.objects.filter(stage=stage, worker__in=pks, correct__isnull=False)
+        .filter(Q(assignment__held="") | Q(assignment__admitted=True))
         .values_list("worker")
         .annotate(scored=Count("id"), right=Count("id", filter=Q(correct=True)))
         .order_by()

@@ -15,6 +15,7 @@ from django.urls import reverse
 from hits import forms, tasks
 from hits.flow import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
+from hits.models.answers import HELD
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.items import words
@@ -24,6 +25,7 @@ from hits.views.stages import frame
 
 CHOICES = {
     "review": Q(state=Assignment.State.SUBMITTED),
+    "held": HELD,
     "reported": ~Q(remark=""),
     "invalid": ~Q(problem=""),
     "rejected": Q(state=Assignment.State.REJECTED),
@@ -40,6 +42,8 @@ COLUMNS = {
     "seconds": "seconds",
     "reward": "stage__reward",
     "problem": "problem",
+    "held": "held",
+    "admitted": "admitted",
     "remark": "remark",
     "feedback": "feedback",
     "answer": "answer",
@@ -49,6 +53,8 @@ REJECT_FAULTS = {
     "answers": NOTHING_TICKED,
     "feedback": "A rejection needs a reason of at most 1,000 characters: the workers read it.",
 }
+# The lists in which answers are ticked.
+DECIDING = ("review", "held")
 # Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
 MOST_COUNTED = 1000
 
@@ -66,7 +72,7 @@ def _page(
         messages.error(request, " ".join(faults))
     chosen = request.GET.get("show", "")
     if form.is_bound:
-        chosen = "review"
+        chosen = _list(request)
     rows = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels", "actions")
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
@@ -74,7 +80,7 @@ def _page(
     rows = rows.filter(_concluded(word))
     summary = stage.summary
     adopted = len(stage.assignments.filter(CHOICES["adopted"]).values_list("pk")[:MOST_COUNTED])
-    page = paging.by_id(rows, request.GET, newest_first=chosen != "review")
+    page = paging.by_id(rows, request.GET, newest_first=chosen not in DECIDING)
     context = {
         **frame(stage),
         "page": page,
@@ -82,6 +88,7 @@ def _page(
         "filters": [
             ("", "All", summary.answers),
             ("review", "Wait for review", summary.to_review),
+            ("held", "Held for review", summary.held),
             ("reported", "Reported", summary.reported),
             ("invalid", "Invalid", summary.invalid),
             ("rejected", "Rejected", None),
@@ -89,6 +96,7 @@ def _page(
         ],
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
+        "deciding": chosen in DECIDING,
         "form": form,
         "faults": faults,
         "ticked": set(form.data.getlist("answers")) if form.is_bound else set(),
@@ -113,11 +121,12 @@ def answers_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
-    for *start, accepted_at, submitted_at, seconds, reward, problem, remark, feedback, answer in rows.values_list(
-        *COLUMNS.values()
-    ).iterator(chunk_size=2000):
-        times = [accepted_at.isoformat(), submitted_at.isoformat(), round(seconds, 1)]
-        yield [*start, *times, reward, problem, remark, feedback, json.dumps(answer, ensure_ascii=False)]
+    for row in rows.values_list(*COLUMNS.values()).iterator(chunk_size=2000):
+        line = dict(zip(COLUMNS, row, strict=True))
+        line["accepted_at"], line["submitted_at"] = line["accepted_at"].isoformat(), line["submitted_at"].isoformat()
+        line["seconds"] = round(line["seconds"], 1)
+        line["answer"] = json.dumps(line["answer"], ensure_ascii=False)
+        yield list(line.values())
 
 
 @for_stage(VERB)
@@ -126,7 +135,7 @@ def approve(request: LeadRequest, stage: Stage) -> HttpResponse:
     if not form.is_valid():
         return _page(request, stage, form, 400, [f"{NOTHING_TICKED} Nothing was approved."])
     count = reviewing.approve(stage, form.cleaned_data["answers"], request.user)
-    return _decided(request, stage, count, "approved and paid")
+    return _decided(request, stage, count, "approved and paid", _list(request))
 
 
 @for_stage(VERB)
@@ -136,7 +145,13 @@ def reject(request: LeadRequest, stage: Stage) -> HttpResponse:
         faults = [text for field, text in REJECT_FAULTS.items() if field in form.errors]
         return _page(request, stage, form, 400, [*faults, "Nothing was rejected."])
     count = reviewing.reject(stage, form.cleaned_data["answers"], form.cleaned_data["feedback"], request.user)
-    return _decided(request, stage, count, "rejected and asked again")
+    return _decided(request, stage, count, "rejected and asked again", _list(request))
+
+
+def _list(request: HttpRequest) -> str:
+    """The list in which the posted answers were ticked."""
+    show = request.POST.get("show", "")
+    return show if show in DECIDING else "review"
 
 
 @for_stage(FORM)

@@ -20,6 +20,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
+from common.addresses import client_address, network
 from hits.flow import serving
 from hits.protocols.base import AnswerRefusedError
 
@@ -58,7 +59,7 @@ def step(request: HttpRequest) -> HttpResponse:
     Works without JavaScript. A refusal is a page of its own: htmx is told to reload, which shows it.
     """
     try:
-        page = serving.take_step(*_posted(request), request.GET, client_address(request))
+        page = serving.take_step(*_posted(request), request.GET, _place(request))
     except serving.TaskRefusedError as refusal:
         refused = _refusal_page(refusal)
         refused["HX-Refresh"] = "true"
@@ -92,7 +93,7 @@ def check(request: HttpRequest) -> JsonResponse:
 def draft(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
     try:
-        serving.save_draft(*_posted(request), client_address(request))
+        serving.save_draft(*_posted(request), _place(request))
     except serving.TooManyDraftsError as refusal:
         return _reasons(429, str(refusal))
     except serving.TaskRefusedError as refusal:
@@ -100,11 +101,10 @@ def draft(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"ok": True})
 
 
-def client_address(request: HttpRequest) -> str:
-    """Who connected; behind the proxy that the installation trusts, what that one appended."""
-    forwarded = request.headers.get("X-Forwarded-For", "")
-    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None and forwarded
-    return (forwarded.split(",")[-1].strip() if behind_proxy else request.META.get("REMOTE_ADDR", ""))[:64]
+def _place(request: HttpRequest) -> str:
+    """Where the visitor comes from: an IPv4 address or an IPv6 network, as far as the proxies of ours know it."""
+    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
+    return network(client_address(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES))[:64]
 
 
 def _posted(request: HttpRequest) -> tuple[str, dict[str, str]]:

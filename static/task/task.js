@@ -162,7 +162,7 @@
   function askForTime() {
     const anyway = Object.assign(document.createElement("button"), { type: "button", textContent: "Submit anyway" });
     anyway.addEventListener("click", () => { early = true; form.requestSubmit(); });
-    show([`You have had this open for ${seconds()} s; please take at least ${minSeconds} s to read.`], { bad: false, offer: anyway });
+    show([`You have had this open for ${seconds()} s; please take at least ${minSeconds} s to read. A person looks at a faster answer before it counts.`], { bad: false, offer: anyway });
   }
 
   // What speaks against sending; nothing also when our server does not reply: the marketplace's record is the truth.

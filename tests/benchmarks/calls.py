@@ -197,6 +197,7 @@ def _publish(items: int) -> Any:
     owner, _ = get_user_model().objects.get_or_create(username="calls")
     name = f"Calls {secrets.token_hex(4)}"
     made = projects.create_project(name, "record", Decimal(items), "lab@example.org", owner, seed=1)
+    projects.want_seconds(made, 0)
     stage = made.stages.get(position=1)
     # Workers of a new sandbox have no history; and nobody is blocked, or asked a second time, in this run.
     stage.requirements, stage.quality = [], {}

@@ -53,6 +53,7 @@ lead, _ = get_user_model().objects.get_or_create(username="lead")
 project = projects.create_project(
     "Faults", "record", Decimal(given["budget"]), "lead@annotate.invalid", lead, seed=given["seed"]
 )
+projects.want_seconds(project, 0)
 upload = importing.create_upload(project, "faults.jsonl", open(given["file"], "rb").read(), "public", lead)
 importing.import_upload(upload.pk)
 first = project.stages.get(position=1)

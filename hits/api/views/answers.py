@@ -15,10 +15,12 @@ from hits.api.jobs import start_kept
 from hits.api.paging import asked, page, page_of
 from hits.flow import reviewing
 from hits.models import Assignment, Verdict
+from hits.models.answers import HELD
 
 TAG = "Items and answers"
 SHOWN = {
     "to_review": Q(state=Assignment.State.SUBMITTED, decision=""),
+    "held": HELD,
     "reported": ~Q(remark=""),
     "invalid": ~Q(problem=""),
     "rejected": Q(state=Assignment.State.REJECTED),
@@ -82,7 +84,7 @@ class Approve(StageView):
 
     @operation(
         "approve",
-        "Approve answers that wait; they are paid",
+        "Approve answers that wait or are held; they are paid and count",
         tag=TAG,
         takes=serializers.AnswersChosen,
         answer=serializers.Decided,

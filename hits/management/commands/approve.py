@@ -10,16 +10,17 @@ from django.core.management.base import CommandError
 from hits import tasks
 from hits.flow import reviewing
 from hits.management.commands._base import StageCommand, jobs_run_here
-from hits.models import Assignment, Stage
+from hits.models import Stage
 
 
 class ReviewCommand(StageCommand):
-    """Takes assignment ids, or `--all` for what waits; decides, then carries the decisions out here."""
+    """Takes assignment ids, `--all` for what waits or `--held` for what is held; decides, then carries it out here."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("assignments", nargs="*", metavar="assignment", help="assignment ids at the marketplace")
-        parser.add_argument("--all", action="store_true", help="every answer that waits for review")
+        parser.add_argument("--all", action="store_true", help="every answer that waits for review and is not held")
+        parser.add_argument("--held", action="store_true", help="every answer that is held for review")
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
@@ -34,11 +35,13 @@ class ReviewCommand(StageCommand):
         """Write the decisions down; returns how many are new."""
 
     def _chosen(self, stage: Stage, options: dict[str, Any]) -> list[int]:
-        if options["all"] == bool(options["assignments"]):
-            raise CommandError("Name assignments, or say --all.")
-        waiting = stage.assignments.filter(state=Assignment.State.SUBMITTED)
+        if [options["all"], options["held"], bool(options["assignments"])].count(True) != 1:
+            raise CommandError("Name assignments, or say --all or --held.")
+        waiting, held = stage.assignments.to_review(), stage.assignments.held()
+        if options["held"]:
+            return list(held.values_list("pk", flat=True))
         if options["all"]:
-            return list(waiting.values_list("pk", flat=True))
+            return list(waiting.difference(held).values_list("pk", flat=True))
         found = dict(waiting.filter(assignment_id__in=options["assignments"]).values_list("assignment_id", "pk"))
         missing = [given for given in options["assignments"] if given not in found]
         if missing:
@@ -47,7 +50,7 @@ class ReviewCommand(StageCommand):
 
 
 class Command(ReviewCommand):
-    help = "Approve answers that are held for review; they are paid."
+    help = "Approve answers that wait for review; they are paid, and those that are held count."
 
     def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
         return reviewing.approve(stage, pks, None)

@@ -19,6 +19,7 @@ from hits.crowd.worker import SiteError, Worker
 from hits.formats.faults import FormatErrors
 
 OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns")
+SCALE = "seconds waited for one simulated second; faster than the task's least time, answers are held for review"
 SANDBOX_PASSWORD = "simulated crowd of a sandbox"
 
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         add("--accuracy", type=float, default=0.85, help="share that the others get right, give or take 0.05")
         add("--returns", type=float, default=0.05, help="share of HITs that a worker returns at first sight")
         add("--seed", type=int, default=7, help="the same seed gives each worker the same answer to each item")
-        add("--time-scale", type=float, default=0.02, help="seconds waited for one simulated second; 0 for none")
+        add("--time-scale", type=float, default=0.02, help=SCALE)
         add("--until-idle", type=float, default=30, help="end after so many seconds without an answer")
         add("--max-answers", type=int, help="end after so many answers")
         add("--max-requests", type=int, default=100_000, help="end after so many HTTP requests")

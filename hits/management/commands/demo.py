@@ -73,6 +73,8 @@ class Command(BaseCommand):
             options=options["options"],
             seed=options["seed"],
         )
+        # The simulated people are faster than people.
+        projects.want_seconds(project, 0)
         upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
         import_upload.delay(upload.pk)
         items = _imported(upload)

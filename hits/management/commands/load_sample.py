@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,10 +29,15 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 class Command(BaseCommand):
     help = "Create the lead 'lead' (password SAMPLE_LEAD_PASSWORD) and a published sample project, if not there yet."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--least-seconds", type=int, help="what its tasks ask for; 0 where a simulated crowd works")
+
     def handle(self, *args: Any, **options: Any) -> None:
         _refuse_in_earnest()
         user = _lead()
         project = _project(user)
+        if options["least_seconds"] is not None:
+            projects.want_seconds(project, options["least_seconds"])
         _import(project, user)
         batch = _publish(project, user)
         self.stdout.write(f"{NAME}: {project.documents.count()} news texts. {_said(batch)}")

@@ -10,7 +10,7 @@ from hits.models import Stage
 
 
 class Command(ReviewCommand):
-    help = "Reject answers that are held for review, with a reason; their items are asked again."
+    help = "Reject answers that wait for review, with a reason; their items are asked again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

@@ -7,7 +7,8 @@ from typing import Any
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import Account, Stage
 
-FIGURES = ["items", "waiting", "open", "again", "kept", "dropped", "answers", "to_review", "invalid", "reported"]
+FIGURES = ["items", "waiting", "open", "again", "kept", "dropped", "answers", "to_review", "held", "invalid",
+           "reported"]  # fmt: skip
 
 
 class Command(ProjectCommand):

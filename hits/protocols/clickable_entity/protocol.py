@@ -13,13 +13,13 @@ from itertools import groupby
 from typing import Any
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
+from hits.protocols.given_settings import LEAST_TIME, MAX_SECONDS
 from hits.protocols.optional import Setting
 from hits.text.passages import Part, mention_groups, passage_parts
 from hits.text.squad import macro, normalise
 
 PLACEHOLDER = "@placeholder"
 DEFAULTS: Json = {"min_seconds": 30, "early_submit": "notice"}
-MAX_SECONDS = 600
 MAX_REMARK = 2000
 REPORTS = {"ambiguous": "More than one name fits.", "guessed": "It was not obvious, I guessed."}
 
@@ -33,7 +33,7 @@ class ClickableEntity:
     name = "clickable_entity"
     title = "Fill the blank by clicking a name"
     fields = (
-        Setting("min_seconds", "Least time, s", "number", f"Asked for before an answer is sent; 0 to {MAX_SECONDS}."),
+        Setting("min_seconds", "Least time, s", "number", LEAST_TIME),
         Setting(
             "early_submit",
             "When an answer comes earlier",

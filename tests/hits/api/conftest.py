@@ -43,7 +43,14 @@ def project(alice: Any) -> Project:
 @pytest.fixture
 def stage(project: Project) -> Stage:
     rule = {"name": "matches_reference", "version": 1, "params": {"need": 1, "answers": 1}}
-    return factories.stage(project, key="validate", rule=rule, quality=dict(min_answers=20, check_every=1000))
+    return factories.stage(
+        project,
+        key="validate",
+        rule=rule,
+        quality=dict(min_answers=20, check_every=1000),
+        # Workers of these tests answer at once.
+        settings={"min_seconds": 0},
+    )
 
 
 HOME = "/api/projects/river/"

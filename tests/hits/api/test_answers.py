@@ -53,7 +53,8 @@ def test_answers_are_chosen_by_what_is_to_be_done(api: APIClient, stage: Stage) 
     held = factories.assignment(factories.hit(factories.item(stage)), state=Assignment.State.SUBMITTED)
     invalid = factories.assignment(factories.hit(factories.item(stage)), problem="No name was clicked.")
     reported = factories.assignment(factories.hit(factories.item(stage)), remark="Two names fit.")
-    expected = {"to_review": held, "invalid": invalid, "reported": reported}
+    fast = factories.assignment(factories.hit(factories.item(stage)), held="It was too fast.")
+    expected = {"to_review": held, "held": fast, "invalid": invalid, "reported": reported}
     for show, row in expected.items():
         assert [found["id"] for found in api.get(f"{STAGE}answers/?show={show}").json()["results"]] == [row.pk]
     found = api.get(f"{STAGE}answers/?worker={plain.worker.worker_id}").json()["results"]
@@ -89,6 +90,27 @@ def test_approving_pays_and_rejecting_asks_again(api: APIClient, stage: Stage, h
         ("Rejected", "The name is not in the text."),
     ]
     assert api.get("/api/projects/river/").json()["account"]["paid"] == "0.05"
+
+
+def test_a_held_answer_counts_when_it_is_approved_though_the_marketplace_has_paid_it(
+    api: APIClient, stage: Stage, market: Any, eager: None
+) -> None:
+    stage.settings = {"min_seconds": 30}
+    stage.save()
+    factories.items(stage, 1)
+    confirm(api)
+    hit = stage.hits.get()
+    market.answer(market.sign_up_worker(), hit.hit_id, **fields(hit, "Linden"))
+    api.post(STAGE + "harvest/")
+    [row] = api.get(STAGE + "answers/?show=held").json()["results"]
+    assert (row["state"], row["admitted"]) == ("Approved", None)
+    assert "this stage asks for 30 s at least" in row["held"]
+    assert [label["void"] for label in row["labels"]] == [True]
+    figures = api.get(STAGE).json()["figures"]
+    assert (figures["held"], figures["kept"]) == (1, 0)
+    approved = api.post(STAGE + "answers/approve/", {"answers": [row["id"]]}, format="json").json()
+    figures = api.get(STAGE).json()["figures"]
+    assert (approved["decided"], figures["held"], figures["kept"]) == (1, 0, 1)
 
 
 def test_deciding_twice_decides_once(api: APIClient, stage: Stage, held: list[int]) -> None:

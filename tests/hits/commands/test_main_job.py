@@ -16,7 +16,7 @@ from celery import current_app
 from django.core.management.base import CommandError
 from kombu import Connection
 
-from hits.flow import blocking
+from hits.flow import blocking, projects
 from hits.flow.common import gateway
 from hits.models import Account, Assignment, Batch, Block, Hit, Item, Label, Project, Stage, Verdict, Worker
 from tests.hits import factories
@@ -132,6 +132,23 @@ def test_a_release_that_cannot_be_written_leaves_no_file_of_it(run: Run, answere
     with pytest.raises(CommandError, match="cannot be written: Is a directory. Nothing was left there"):
         run("release", "river", "--to", tmp_path / "out")
     assert list(in_the_way.parent.iterdir()) == [in_the_way]
+
+
+def test_answers_that_came_too_fast_are_held_and_approved_by_a_command(
+    run: Run, filled: Project, market: Marketplace
+) -> None:
+    projects.want_seconds(filled, 30)
+    run("publish", "river", "validate", "--yes")
+    hit = Hit.objects.order_by("pk")[0]
+    market.answer(market.sign_up_worker(), hit.hit_id, **fields(hit, "Linden"))
+    run("harvest", "river", "validate")
+    assert json.loads(run("status", "river", "--json"))["stages"][0]["held"] == 1
+    assert "0 answers decided" in run("approve", "river", "validate", "--all")
+    with pytest.raises(CommandError, match="--all or --held"):
+        run("approve", "river", "validate", "--all", "--held")
+    assert "1 answers decided" in run("approve", "river", "validate", "--held")
+    assert json.loads(run("status", "river", "--json"))["stages"][0]["held"] == 0
+    assert hit.item.labels.counting().count() == 1
 
 
 def test_there_is_nothing_to_release_before_a_verdict(run: Run, filled: Project) -> None:

@@ -51,7 +51,8 @@ def lead(db: None) -> Any:
 @pytest.fixture
 def project(lead: Any) -> Project:
     made = projects.create_project("River", "record", Decimal("20.00"), "lab@example.org", lead, seed=3)
-    # A new worker of the marketplace has no history; the requirements have tests of their own.
+    # A new worker of the marketplace has no history; the requirements have tests of their own. Nor do workers wait.
+    projects.want_seconds(made, 0)
     return made
 
 

@@ -198,9 +198,9 @@ def test_a_worker_of_a_stage_that_is_not_excluded_is_welcome(hit, open_task):
 
 
 def test_nobody_answers_one_item_in_two_hits(hit, open_task):
-    make.assignment(hit, make.worker(WORKER))
+    make.assignment(hit, make.worker(WORKER), assignment_id=ASSIGNMENT)
     again = make.hit(hit.item, slot=2)
-    assert open_task(again).status_code == 403
+    assert open_task(again, assignmentId="3ANOTHER").status_code == 403
     assert open_task(hit).status_code == 200
 
 

@@ -63,6 +63,42 @@ def test_a_rejection_without_a_reason_rejects_nothing(
     assert queued == []
 
 
+@pytest.fixture
+def held(world: World) -> list[Assignment]:
+    """Two answers that the marketplace paid by itself and that are held for review."""
+    hits = make.hits(make.items(world.stage, 2))
+    rows = make.assignments(hits, world.worker, held="It was submitted 0.4 s after it was accepted.")
+    for row in rows:
+        make.label(row, void=True)
+    refresh_summary(world.stage)
+    return rows
+
+
+def test_held_answers_are_counted_and_listed_with_their_reason(
+    world: World, client: Client, held: list[Assignment]
+) -> None:
+    assert "Held for review: 2" in client.get(world.url("stage")).content.decode()
+    page = client.get(world.url("answers"), {"show": "held"}).content.decode()
+    assert page.count("It was submitted 0.4 s after it was accepted.") == 2
+    assert 'Held for review <span class="num">2</span>' in page
+    assert page.count('name="answers"') == 2
+
+
+def test_a_lead_approves_one_held_answer_and_leaves_another_out(
+    world: World, client: Client, held: list[Assignment], queued: list[Any]
+) -> None:
+    reply = _post(client, world, "approve", held[:1], show="held")
+    assert reply.redirect_chain[-1][0].endswith("?show=held")
+    _post(client, world, "reject", held[1:], feedback="Nobody reads that fast.", show="held")
+    rows = Assignment.objects.filter(pk__in=[row.pk for row in held]).order_by("pk")
+    assert [(row.state, row.admitted, row.decision) for row in rows] == [
+        ("Approved", True, ""),
+        ("Approved", False, ""),
+    ]
+    assert [row.labels.get().void for row in rows] == [False, True]
+    assert client.get(world.url("answers"), {"show": "held"}).content.decode().count('name="answers"') == 0
+
+
 def test_a_rejection_keeps_its_reason(
     world: World, client: Client, waiting: list[Assignment], queued: list[Any]
 ) -> None:
