@@ -333,6 +333,7 @@ class QuoteShape(Shape):
     planned = MoneyField(help_text="Of the balance: reserved by this installation for calls on their way.")
     closes_at = serializers.DateTimeField()
     problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
+    warnings = serializers.ListField(child=serializers.CharField(), help_text="Sentences that want a second look.")
     confirmation = serializers.CharField(help_text="A fresh key; any of your own does as well.")
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import recipe_of
+from hits.flow.common import protocol_of, recipe_of
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
@@ -20,6 +20,7 @@ from hits.models import Blob, Document, Item, Project, Stage, Upload
 from hits.models.leases import Held, LeaseLostError, lease
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
+from hits.protocols.optional import KnownAnswersProtocol
 from hits.recipes import SourceDocument
 
 PROGRESS_EVERY = 1000
@@ -121,6 +122,7 @@ def _import(upload: Upload, held: Held) -> int:
         )
     _refuse_too_many(documents)
     _refuse_known(upload.project, documents)
+    _refuse_unknown_answers(upload.project, documents)
     notes = _notes(documents)
     documents = [document for document in documents if document.items]
     total = len(documents)
@@ -186,6 +188,20 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
         for key in _clashes(document, known_documents, known_items):
             faults.add(document.line, document.place, f"the id {key} was imported into this project before")
     faults.refuse()
+
+
+def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """A known answer that no worker could give would be compared with nothing, in silence."""
+    stages = _by_name(project)
+    protocols = {name: protocol_of(stage) for name, stage in stages.items()}
+    found = Faults()
+    for document in documents:
+        for item in document.items:
+            protocol = protocols[item.stage]
+            if isinstance(protocol, KnownAnswersProtocol):
+                for message in protocol.known_answer_faults(item.data, stages[item.stage].settings):
+                    found.add(document.line, "gold", message)
+    found.refuse()
 
 
 def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:

@@ -12,12 +12,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import balance, refuse_beyond_balance
+from hits.flow.common import balance, protocol_of, refuse_beyond_balance
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans, wages
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
 from hits.models.qualification_tests import refuse_unoffered, unoffered
 from hits.mturk import fees
+from hits.protocols.optional import KnownAnswersProtocol
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
@@ -51,7 +52,7 @@ class NothingToClearAwayError(Exception):
 
 @dataclass(frozen=True)
 class Quote:
-    """What publishing would do. Money in dollars; `problems` are sentences that stop it.
+    """What publishing would do. Money in dollars; `problems` are sentences that stop it, `warnings` stop nothing.
 
     `hourly_wage` is None where nobody knows how long an answer takes, and `wage_assumed` until that is measured.
 
@@ -73,6 +74,7 @@ class Quote:
     planned: Decimal
     closes_at: datetime
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 # Price
@@ -101,7 +103,24 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         closes_at=timezone.now() + timedelta(seconds=stage.lifetime_seconds),
     )
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
+    found.warnings.extend(_unknown_answers(stage))
     return found
+
+
+def _unknown_answers(stage: Stage) -> Iterator[str]:
+    """Known answers of the waiting items that the task, as it is now, does not offer."""
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, KnownAnswersProtocol):
+        return
+    count, first = 0, ""
+    rows = stage.items.filter(state=Item.State.NEW).order_by("id").values_list("key", "data")
+    for key, data in rows.iterator(chunk_size=2000):
+        if faults := protocol.known_answer_faults(data, stage.settings):
+            count += 1
+            first = first or f"{key}: {faults[0]}"
+    if count:
+        have = "1 item has" if count == 1 else f"{count:,} items have"
+        yield f"{have} a known answer that nobody can choose, such as {first} Until then it counts for no accuracy."
 
 
 def _problems(found: Quote) -> Iterator[str]:

@@ -13,6 +13,8 @@ from hits.text.passages import passage_parts
 MAX_REMARK = 2000
 MAX_TEXT = 2000
 YES = "yes"
+# Of the choices in a message.
+SHOWN_CHOICES, SHOWN_TEXT = 5, 60
 
 
 def blocks(text: str) -> list[Json]:
@@ -33,6 +35,18 @@ def gold_of(item: Json, choices: Sequence[Json]) -> frozenset[str]:
     given = item.get("gold") or ([item["intended"]] if item.get("intended") else [])
     wanted = {str(one) for one in given}
     return frozenset(choice["id"] for choice in choices if wanted & {choice["id"], choice["text"]})
+
+
+def known_answer_faults(item: Json, choices: Sequence[Json]) -> list[str]:
+    """A sentence for each known answer that is neither the id nor the text of a choice."""
+    there = {choice[name] for choice in choices for name in ("id", "text")}
+    listed = ", ".join(repr(choice["text"])[:SHOWN_TEXT] for choice in choices[:SHOWN_CHOICES])
+    more = f" and {len(choices) - SHOWN_CHOICES} more" if len(choices) > SHOWN_CHOICES else ""
+    return [
+        f"{str(one)!r:.60} is none of the answers to choose from: {listed}{more}. Correct the file or the task."
+        for one in item.get("gold") or []
+        if str(one) not in there
+    ]
 
 
 def shuffled(choices: Sequence[Json], worker: str, *seeds: str) -> list[Json]:

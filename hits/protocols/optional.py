@@ -48,6 +48,14 @@ class ItemwiseProtocol(TaskProtocol, Protocol):
         """
 
 
+@runtime_checkable
+class KnownAnswersProtocol(TaskProtocol, Protocol):
+    """Its items may bring known answers, which a worker has to be able to give."""
+
+    def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
+        """What of the item's known answers nobody can choose with these settings, as sentences."""
+
+
 @dataclass(frozen=True)
 class Change:
     """What one label changes in its item: texts by what they are called, before and after; `after` None is deleted.

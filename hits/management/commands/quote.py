@@ -27,6 +27,8 @@ class QuotingCommand(StageCommand):
         self.say(f"Closes        {quote.closes_at:%Y-%m-%d %H:%M} UTC")
         for problem in quote.problems:
             self.say(f"Problem: {problem}")
+        for warning in quote.warnings:
+            self.say(f"Warning: {warning}")
 
 
 class Command(QuotingCommand):

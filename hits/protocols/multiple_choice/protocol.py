@@ -125,6 +125,9 @@ class MultipleChoice:
         right = [value in gold for gold, value in judged if gold]
         return {"accuracy": choosing.percent(sum(right), len(right)), "n": len(right)} if right else {}
 
+    def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
+        return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
+
     def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
         """As `majorities.right_shares`, over the items that have gold; of several choices every box has to be right."""
         return right_shares([given for _, _, given in items])

@@ -42,6 +42,30 @@ def answered(stage, market, said):
     stage.summary.refresh_from_db()
 
 
+def imported(stage, content):
+    upload = importing.create_upload(stage.project, "more.csv", content, "public", None)
+    importing.import_upload(upload.pk)
+    upload.refresh_from_db()
+    return upload
+
+
+def test_gold_that_is_none_of_the_answers_is_refused_at_import_with_every_line(stage):
+    upload = imported(stage, b"id,text,gold\na,Wet.,Yes\nb,Dry.,yes|no\nc,Dry.,Maybe\nd,Wet.,Often\ne,Wet.,Maybe\n")
+    assert (upload.state, upload.fault_count) == ("refused", 3)
+    assert [fault["line"] for fault in upload.faults] == [4, 5, 6]
+    assert upload.faults[0]["place"] == "gold"
+    assert upload.faults[0]["message"].startswith("'Maybe' is none of the answers to choose from: 'Yes', 'No'.")
+    assert stage.items.count() == 2
+
+
+def test_gold_that_another_task_no_longer_offers_is_named_at_the_quote(stage):
+    assert publishing.quote(stage).warnings == []
+    setting_up.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}})
+    (warning,) = publishing.quote(stage).warnings
+    assert warning.startswith("1 item has a known answer that nobody can choose, such as n1: 'Yes' is none of")
+    assert "counts for no accuracy" in warning
+
+
 def test_votes_are_released_and_measured_against_gold(stage, market, lead):
     answered(stage, market, {"n1": ["yes", "yes", "no"], "n2": ["c1", "c1", "c2"]})
     assert set(stage.items.values_list("state", flat=True)) == {Item.State.KEPT}
