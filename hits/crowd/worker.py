@@ -151,10 +151,14 @@ class Worker:
         return self._read(here, page, frame.attributes["src"]) if frame else self._rest()
 
     def _from_the_list(self) -> Reply | None:
-        home = self._site.get(self._home)
-        offers = [read_form(node) for node in home.page.all("form", action="/mturk/accept", method="post")]
-        known = [offer for offer in offers if offer.fields.get("groupId") not in self._strange_groups]
-        return self._site.send(known[0], home.url) if known else None
+        # What the person returned is listed among all work only, and may be done after all.
+        for address in (self._home, f"{self._home}?filtered=1"):
+            home = self._site.get(address)
+            offers = [read_form(node) for node in home.page.all("form", action="/mturk/accept", method="post")]
+            known = [offer for offer in offers if offer.fields.get("groupId") not in self._strange_groups]
+            if known:
+                return self._site.send(known[0], home.url)
+        return None
 
     def _read(self, here: Reply, page: Node, frame_url: str) -> float:
         """Open the frame, decide; returns how long the person takes."""

@@ -61,6 +61,13 @@ class HitQuerySet(models.QuerySet["Hit"]):
         blocking = WorkerBlock.objects.filter(worker=worker).values("requester")
         return self.filter(~Exists(taken)).exclude(requester__in=blocking)
 
+    def not_returned_by(self, worker: Worker) -> "HitQuerySet":
+        """Without the HITs that this worker returned: who cannot do one, a second reader say, returns it."""
+        from marketplace.models.assignments import Assignment
+
+        returned = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status=Assignment.Status.RETURNED)
+        return self.filter(~Exists(returned))
+
 
 class Hit(models.Model):
     """One unit of work, offered `max_assignments` times.

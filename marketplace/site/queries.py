@@ -88,7 +88,7 @@ class Group:
     """A group of HITs as one worker sees it.
 
     `available` counts the HITs that this worker can take, to MOST_COUNTED; None until counted.
-    `open_hits` is about how many are open to anybody.
+    `open_hits` is about how many are open to anybody. `returned` says that all of them were returned by this worker.
     """
 
     hit_type: HitType
@@ -97,6 +97,7 @@ class Group:
     facts: Facts
     types: Mapping[str, TypeFacts] = field(default_factory=dict)
     available: int | None = None
+    returned: bool = False
 
     @property
     def group_id(self) -> str:
@@ -221,11 +222,13 @@ def open_groups(worker: Worker) -> list[Group]:
     open_hits = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE)
     # The newest first: a worker who has answered much took the oldest, so the first look mostly finds one.
     newest = open_hits.for_worker(worker).order_by("-pk").values("pk")[:1]
-    offers = HitType.objects.annotate(newest=Subquery(newest)).order_by("-pk").values_list("pk", "newest")
-    offered = {pk: hit for pk, hit in offers if hit is not None}
+    fresh = Exists(open_hits.for_worker(worker).not_returned_by(worker))
+    offers = HitType.objects.annotate(newest=Subquery(newest), fresh=fresh).order_by("-pk")
+    offered = {pk: (hit, fresh) for pk, hit, fresh in offers.values_list("pk", "newest", "fresh") if hit is not None}
     # Prefetched, not joined: of hundreds of groups most have the same few requesters.
     types = HitType.objects.filter(pk__in=offered).only(*_SHOWN).prefetch_related("requester").order_by("-pk")
-    return [group for group in _as_groups(worker, {kind: offered[kind.pk] for kind in types}) if not group.hidden]
+    groups = _as_groups(worker, {kind: offered[kind.pk][0] for kind in types})
+    return [replace(group, returned=not offered[group.hit_type.pk][1]) for group in groups if not group.hidden]
 
 
 def counted(worker: Worker, groups: Sequence[Group]) -> list[Group]:
@@ -258,7 +261,8 @@ def group_for(worker: Worker, hit_type: HitType) -> Group:
     free = Hit.objects.filter(hit_type=hit_type).assignable(clock.now()).for_worker(worker)
     available = free.order_by("-pk").values("pk")[:MOST_COUNTED].count()
     (group,) = _as_groups(worker, {hit_type: 0})
-    return replace(group, available=available, types=_type_facts([hit_type]))
+    returned = bool(available) and not free.not_returned_by(worker).exists()
+    return replace(group, available=available, types=_type_facts([hit_type]), returned=returned)
 
 
 def _as_groups(worker: Worker, newest: Mapping[HitType, int]) -> list[Group]:

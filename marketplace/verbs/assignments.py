@@ -39,10 +39,13 @@ _LIVE = ~Q(status__in=Assignment.GIVEN_BACK)
 _RECENT = 200
 
 
-def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = None) -> Assignment:
+def accept(
+    hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = None, *, also_returned: bool = True
+) -> Assignment:
     """Give the worker one HIT of the group, or `hit` itself; one that the worker holds comes back as it is.
 
-    HITs that the worker gave back come last, the longest ago first.
+    HITs that the worker gave back come last, the longest ago first; without `also_returned` those that the worker
+    returned do not come.
     Raises NoHitsAvailable, DoesNotMeetRequirements, QueueFull, PanelDone or WorkerSuspended.
     """
     failing = qualifications.failing(worker, hit_type.requirements, "accept")
@@ -55,7 +58,7 @@ def accept(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None = N
             return held
     try:
         with transaction.atomic():
-            found = _pick(hit_type, worker, now, hit)
+            found = _pick(hit_type, worker, now, hit, also_returned)
             _admit(worker, now)
             return _take(found, hit_type, worker, now)
     except IntegrityError:
@@ -84,11 +87,13 @@ def _admit(worker: Worker, now: datetime) -> None:
         raise QueueFull(settings.MARKETPLACE_QUEUE_LIMIT)
 
 
-def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None) -> Hit:
+def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, also_returned: bool) -> Hit:
     """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
     free = Hit.objects.filter(hit_type=hit_type).assignable(now).for_worker(worker)
     if hit is not None:
         free = free.filter(pk=hit.pk)
+    if not also_returned:
+        free = free.not_returned_by(worker)
     queries = _in_order_of_choice(free, hit_type, worker)
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:

@@ -62,7 +62,7 @@ def home(request: HttpRequest, worker: Worker) -> HttpResponse:
     assignments.sweep(clock.now())
     filters = _filters(request)
     found = _matching(queries.open_groups(worker), filters.search)
-    shown = [group for group in found if not (filters.qualified_only and group.unmet)]
+    shown = [group for group in found if not (filters.qualified_only and (group.unmet or group.returned))]
     shown.sort(key=SORTS[filters.sort][1])
     page = Paginator(shown, GROUPS_PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = queries.counted(worker, list(page.object_list))
@@ -71,7 +71,8 @@ def home(request: HttpRequest, worker: Worker) -> HttpResponse:
         "query": kept_query(request),
         "filters": filters,
         "sorts": [(key, label) for key, (label, _) in SORTS.items()],
-        "hidden_by_qualification": len(found) - len(shown),
+        "hidden_by_qualification": sum(1 for group in found if group.unmet) if filters.qualified_only else 0,
+        "hidden_as_returned": sum(1 for group in found if group.returned) if filters.qualified_only else 0,
     }
     return show(request, worker, "home", context, "hits")
 

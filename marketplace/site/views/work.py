@@ -40,7 +40,8 @@ _AUTO = "auto_accept"
 def accept(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Take a HIT of the group `groupId`, or the very HIT `hitId` of it, and go to work.
 
-    `after` names the assignment that the worker comes from: its page says why there is no next one.
+    `after` names the assignment that the worker comes from, when the next one is taken by itself: its page says why
+    there is no next one, and what the worker returned is not handed out again.
     """
     hit_type = queries.group_by_id(request.POST.get("groupId", ""))
     if hit_type is None:
@@ -51,7 +52,8 @@ def accept(request: HttpRequest, worker: Worker) -> HttpResponse:
         if hit is None:
             raise Http404
     try:
-        assignment = assignments.accept(hit_type, worker, clock.now(), hit)
+        by_itself = bool(request.POST.get("after"))
+        assignment = assignments.accept(hit_type, worker, clock.now(), hit, also_returned=not by_itself)
     except NoHitsAvailable:
         return redirect(reverse("site:finished") + "?" + urlencode({"groupId": hit_type.hit_group_id}))
     except DoesNotMeetRequirements as refusal:

@@ -224,6 +224,43 @@ def test_large_numbers_are_about(
     assert "about 5 HITs" in client.get("/").text
 
 
+def test_a_group_of_which_the_worker_returned_all_that_is_left_is_not_listed_as_qualified(
+    client: Client, other_client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], now: datetime
+) -> None:
+    """Who validated an item may not revalidate it: the requester's page says so, and the worker returns the HIT."""
+    for _ in range(2):
+        make_hit(hit_type)
+    first = assignments.accept(hit_type, worker, now)
+    assignments.give_back(first, worker, now)
+    assert "qualified<" in client.get("/").text
+    second = assignments.accept(hit_type, worker, now)
+    assert second.hit != first.hit
+    assignments.give_back(second, worker, now)
+    listed = client.get("/").text
+    assert "Pick the entity" not in listed and "only HITs that you returned" in listed
+    everything = client.get("/?filtered=1").text
+    assert "returned by you" in everything and "Take again" in everything and "qualified<" not in everything
+    left = client.get(f"/mturk/work/{second.pk}/after/").text
+    assert "Take the next HIT" not in left and "HITs that you returned" in left
+    finished = client.get(f"/mturk/finished?groupId={hit_type.hit_group_id}").text
+    assert "That was the last one" in finished and "Take one of them again" in finished
+    assert "qualified<" in other_client.get("/").text
+
+
+def test_what_was_returned_is_not_handed_out_again_by_itself(
+    client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], now: datetime
+) -> None:
+    for _ in range(2):
+        make_hit(hit_type)
+    assignments.give_back(assignments.accept(hit_type, worker, now), worker, now)
+    done = assignments.accept(hit_type, worker, now)
+    assignments.submit(done.assignment_id, {"answer": ["x"]}, now)
+    group = {"groupId": hit_type.hit_group_id}
+    answer = client.post("/mturk/accept", group | {"after": done.pk})
+    assert answer.headers["Location"].startswith("/mturk/finished")
+    assert client.post("/mturk/accept", group).headers["Location"].startswith("/mturk/work/")
+
+
 def test_a_group_that_this_worker_has_finished_is_not_offered(
     client: Client,
     other_client: Client,
