@@ -26,6 +26,7 @@ def advance(stage: Stage) -> int:
     stages = {found.key: found for found in stage.project.stages.all()}
     waiting = Verdict.objects.filter(item__stage=stage, superseded_at=None, advanced=False)
     new: dict[str, int] = defaultdict(int)
+    behind: set[Stage] = set()
     after = 0
     while verdicts := list(waiting.filter(id__gt=after).select_related("item__document").order_by("id")[:CHUNK]):
         after = verdicts[-1].pk
@@ -48,9 +49,17 @@ def advance(stage: Stage) -> int:
             Verdict.objects.filter(id__in=[verdict.pk for verdict in taken_up]).update(advanced=True)
             mended = Hit.objects.filter(item__in=[verdict.item_id for verdict in taken_up])
             mended.filter(error__startswith=NOT_ADVANCED).update(error="")
-    for key in new:
-        refresh_summary(stages[key])
+            behind |= {stages[key] for key in to_come}
+            if len(verdicts) < CHUNK:
+                # With the last ones the figures: what is taken up is not looked at again.
+                _refresh(behind)
+    _refresh(behind)
     return sum(new.values())
+
+
+def _refresh(behind: set[Stage]) -> None:
+    while behind:
+        refresh_summary(behind.pop())
 
 
 def _say_why(verdict: Verdict, error: Exception) -> None:

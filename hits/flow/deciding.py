@@ -36,18 +36,29 @@ def decide(stage: Stage) -> int:
 
     The same labels and the same rule give the same verdict, so running again changes nothing.
     """
-    total = 0
-    while items := list(stage.items.filter(stale=True).order_by("id")[:CHUNK]):
-        _decide_chunk(stage, items)
+    total, measured = 0, True
+    stale = stage.items.filter(stale=True)
+    while items := list(stale.order_by("id")[:CHUNK]):
+        with transaction.atomic():
+            _decide_chunk(stage, items)
+            # With the last items the figures: whoever sees that nothing is left to be decided reads them next.
+            if measured := not stale.exists():
+                _refresh(stage)
         total += len(items)
-    if total:
-        refresh_summary(stage)
-        try:
-            _measure(stage)
-        except Exception as error:
-            # The verdicts are written and stand; figures that a task measures besides are those of the last time.
-            note(error, f"the measures of {stage}")
+    if not measured:
+        # Another process decided the last ones.
+        _refresh(stage)
     return total
+
+
+def _refresh(stage: Stage) -> None:
+    refresh_summary(stage)
+    try:
+        with transaction.atomic():
+            _measure(stage)
+    except Exception as error:
+        # The verdicts are written and stand; figures that a task measures besides are those of the last time.
+        note(error, f"the measures of {stage}")
 
 
 def unfinished() -> list[int]:

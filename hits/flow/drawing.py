@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db import transaction
+
 from hits.flow.collecting import Rows
 from hits.flow.common import make_items, recipe_of
 from hits.models import Item, Stage
@@ -42,8 +44,9 @@ def draw(stage: Stage, count: int) -> int:
     """
     drawn = _drawn(stage, count)
     parents = _parents(stage, drawn)
-    made = make_items(stage, [(parents[_parent(item)], item) for item in drawn])
-    refresh_summary(stage)
+    with transaction.atomic():
+        made = make_items(stage, [(parents[_parent(item)], item) for item in drawn])
+        refresh_summary(stage)
     return made
 
 

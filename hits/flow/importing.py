@@ -130,9 +130,10 @@ def _import(upload: Upload, held: Held) -> int:
     with transaction.atomic():
         stages = _store(upload.project, documents)
         items = sum(stages.values())
+        # Whoever waits for the end of the import reads the figures next.
+        for stage in stages:
+            refresh_summary(stage)
         _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
-    for stage in stages:
-        refresh_summary(stage)
     return items
 
 

@@ -17,6 +17,7 @@ from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage,
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
 from hits.models.qualification_tests import refuse_unoffered, unoffered
+from hits.models.summaries import refresh_summary
 from hits.mturk import fees
 from hits.protocols.optional import KnownAnswersProtocol
 
@@ -181,6 +182,7 @@ def _publish_items(
     plans.plan_hits(stage, batch, needs)
     plans.reserve(stage, batch, price)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
+    refresh_summary(stage)
     return batch
 
 
@@ -247,8 +249,10 @@ def pause(stage: Stage) -> None:
         Exists(_planned(Extension, Extension.State.PLANNED))
     )
     of_plans = Q(kind__in=[Batch.Kind.FIRST, Batch.Kind.AGAIN])
-    going.filter(of_plans & ~left).update(state=Batch.State.PUBLISHED, finished_at=timezone.now())
-    going.update(state=Batch.State.PAUSED)
+    with transaction.atomic():
+        refresh_summary(stage)
+        going.filter(of_plans & ~left).update(state=Batch.State.PUBLISHED, finished_at=timezone.now())
+        going.update(state=Batch.State.PAUSED)
     Stage.objects.filter(pk=stage.pk, state=Stage.State.LIVE).update(state=Stage.State.PAUSED)
 
 

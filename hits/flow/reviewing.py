@@ -227,7 +227,10 @@ def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | Marketplace
         Item.objects.filter(pk__in=rejected).update(stale=True)
         if entries:
             stage.project.account.post(entries)
-    refresh_worker_stats(stage, [row.worker_id for row in settled])
+        refresh_worker_stats(stage, [row.worker_id for row in settled])
+        if settled and not _decided().filter(stage=stage).exists():
+            # With the last one the figures: a crash in between would leave them as they were.
+            refresh_summary(stage)
     return len(settled)
 
 

@@ -71,7 +71,8 @@ def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) ->
         # After the problems are written: the labels count or not by what the tables say of their answers.
         recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))
         Item.objects.filter(id__in={row.hit.item_id for row in rows}).update(stale=True)
-    refresh_worker_stats(stage, [row.worker_id for row in rows])
+        # A crash after the answers are scored would leave these for good: nothing else recomputes them.
+        refresh_worker_stats(stage, [row.worker_id for row in rows])
 
 
 def unfinished() -> list[int]:

@@ -103,9 +103,12 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
             held.renew()
     # A pause that came with the last call has nothing left to stop.
     if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not _is_left(batch)):
-        Batch.objects.filter(pk=batch.pk, finished_at=None).update(
-            state=Batch.State.PUBLISHED, finished_at=timezone.now(), message=_refusals(batch)
-        )
+        with transaction.atomic():
+            # Whoever waits for the end of the batch reads the figures next.
+            refresh_summary(batch.stage)
+            Batch.objects.filter(pk=batch.pk, finished_at=None).update(
+                state=Batch.State.PUBLISHED, finished_at=timezone.now(), message=_refusals(batch)
+            )
     return settled
 
 

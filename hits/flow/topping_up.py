@@ -14,6 +14,7 @@ from hits.flow.common import refuse_beyond_balance
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans
 from hits.models.commitments import BalanceTooLowError, counted, short_of_money
 from hits.models.needs import answers_needed, chunks
+from hits.models.summaries import refresh_summary
 from hits.mturk import fees
 
 # Answers bought for one item beyond those wanted; past that a lead has to look at it.
@@ -97,6 +98,7 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
     plans.plan_hits(stage, batch, anew)
     _plan_extensions(batch, stage.project.namespace, list(grown.values()))
     plans.reserve(stage, batch, sum((growth.cost for growth in grown.values()), plans.price(stage, anew)))
+    refresh_summary(stage)
     return batch
 
 
