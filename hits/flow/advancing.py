@@ -22,7 +22,7 @@ def advance(stage: Stage) -> int:
     An item that its stage has already, by its key, stays as it is, whatever happens to the verdict later. A verdict on
     which the recipe's code fails waits, says why on its item's newest HIT, and holds up no other.
     """
-    steps = recipe_of(stage.project).steps
+    recipe = recipe_of(stage.project)
     stages = {found.key: found for found in stage.project.stages.all()}
     waiting = Verdict.objects.filter(item__stage=stage, superseded_at=None, advanced=False)
     new: dict[str, int] = defaultdict(int)
@@ -36,7 +36,7 @@ def advance(stage: Stage) -> int:
         for verdict in verdicts:
             try:
                 said = judged(stage, verdict.item, verdict, labels.get(verdict.item_id, ()))
-                leads_to = [(stages[made.stage].key, made) for made in steps.next_items(said)]
+                leads_to = [(stages[made.stage].key, made) for made in recipe.next_items(said)]
             except Exception as error:
                 _say_why(verdict, error)
                 continue

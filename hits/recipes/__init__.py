@@ -7,10 +7,10 @@ folders that the caller passes. `steps.py` holds
 - `read_documents(stream, *, name, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`, where
   `name` is the file's,
 - `mark([(document key, origin), ...], *, seed, options) -> purpose by document key`,
-- `next_items(JudgedItem) -> [NextItem, ...]`: what a verdict leads to,
 - `build_release(Collected) -> ReleaseContent`,
 
-and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`) and
+and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), `next_items(JudgedItem) ->
+[NextItem, ...]`, without which a kept item goes as it is to the stage that `feeds` names in the file, and
 `draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
 most `count`, all where there are fewer. `EXPLAINED` has a sentence for options whose name does not say enough.
 `split_preview(Collected, options)` tells what the split would be with other
@@ -71,7 +71,7 @@ __all__ = [
 HOME = Path(__file__).resolve().parent
 STAGES = "stages.toml"
 STEPS = "steps.py"
-VERBS = ("read_documents", "mark", "next_items", "build_release")
+VERBS = ("read_documents", "mark", "build_release")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.votes import Rule, RuleError
+from hits.recipes.source import JudgedItem, NextItem
 
 Approval = Literal["automatic", "review"]
 
@@ -60,7 +61,8 @@ class Requirement:
 
 @dataclass(frozen=True)
 class StageSpec:
-    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage.
+    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage,
+    to which kept items go; see `Recipe.next_items`.
 
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
@@ -105,6 +107,21 @@ class Recipe:
     stages: tuple[StageSpec, ...]
     options: dict[str, Any]
     steps: ModuleType
+
+    def next_items(self, item: JudgedItem) -> list[NextItem]:
+        """What a verdict leads to: as the steps say or, without a word of theirs, a kept item goes to the fed stage.
+
+        Raises RecipeError where steps lead elsewhere than `feeds` says.
+        """
+        feeds = next((stage.feeds for stage in self.stages if stage.key == item.stage), None)
+        own = getattr(self.steps, "next_items", None)
+        if own is None:
+            return [NextItem(feeds, item.key, item.data)] if feeds and item.outcome == "kept" else []
+        made: list[NextItem] = list(own(item))
+        for stage in {one.stage for one in made} - {feeds} if feeds else ():
+            said = f"its steps lead from {item.stage!r} to {stage!r}, but feeds names {feeds!r}: correct one of them"
+            raise RecipeError(self.name, [said])
+        return made
 
     def options_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The recipe's options, replaced by the given ones. Raises OptionError."""

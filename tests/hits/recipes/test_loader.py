@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from hits.quality.blocking import Policy
 from hits.quality.votes import Rule
-from hits.recipes import JudgedItem, OptionError, RecipeError, available, load
+from hits.recipes import JudgedItem, NextItem, OptionError, RecipeError, available, load
 
 STEPS = """
 def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
@@ -39,7 +40,7 @@ def judged(stage, outcome="kept"):
 
 
 def later_stages(recipe, stage):
-    return [item.stage for item in recipe.steps.next_items(judged(stage))]
+    return [item.stage for item in recipe.next_items(judged(stage))]
 
 
 def put(root: Path, toml: str, steps: str | None = STEPS, name: str = "ours") -> Path:
@@ -96,6 +97,25 @@ def test_the_steps_of_record_lead_along_the_stages():
     recipe = load("record")
     for stage in recipe.stages:
         assert later_stages(recipe, stage.key) == ([stage.feeds] if stage.feeds else [])
+
+
+NO_NEXT = "\n".join(line for line in STEPS.splitlines() if "next_items" not in line)
+
+
+def test_without_steps_of_its_own_what_is_kept_goes_to_the_stage_that_is_fed(tmp_path):
+    second = STAGE.replace("first", "second")
+    recipe = load("ours", [put(tmp_path, HEAD + STAGE + 'feeds = "second"\n' + second, NO_NEXT)])
+    kept = judged("first")
+    assert recipe.next_items(kept) == [NextItem("second", kept.key, kept.data)]
+    assert recipe.next_items(replace(kept, outcome="dropped")) == []
+    assert recipe.next_items(judged("second")) == []
+
+
+def test_steps_that_lead_elsewhere_than_to_the_stage_that_is_fed_are_refused(tmp_path):
+    second, third = (STAGE.replace("first", key) for key in ("second", "third"))
+    recipe = load("ours", [put(tmp_path, HEAD + STAGE + 'feeds = "third"\n' + second + third)])
+    with pytest.raises(RecipeError, match="lead from 'first' to 'second', but feeds names 'third'"):
+        recipe.next_items(judged("first"))
 
 
 def test_a_recipe_in_another_folder_is_found(tmp_path):
