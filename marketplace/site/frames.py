@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.core import signing
 
-from marketplace.models import Assignment, Hit, HitLayout, Worker
+from marketplace.models import Assignment, Hit, HitLayout, HitType, Worker
 from marketplace.rules.question import NO_ASSIGNMENT, frame_url
 from marketplace.rules.questions.html import read_html_question
 from marketplace.rules.questions.kinds import EXTERNAL, HTML
@@ -18,18 +18,29 @@ TOKEN_SECONDS = 900
 _SALT = "marketplace.frame"
 _LAYOUT_SALT = "marketplace.frame.layout"
 # A page elsewhere has an origin of its own and may use it; after an answer it may lead on from the frame.
-_ELSEWHERE = "allow-scripts allow-forms allow-same-origin allow-popups allow-top-navigation-by-user-activation"
+_ELSEWHERE = (
+    "allow-scripts allow-forms allow-same-origin allow-modals allow-popups allow-popups-to-escape-sandbox "
+    "allow-top-navigation-by-user-activation"
+)
+# What a page elsewhere may use when a keyword of its HIT type asks for it, such as "allow-microphone". The browser
+# still asks the worker about the microphone and the camera.
+_FEATURES = ("fullscreen", "microphone", "camera")
+_ASKING = "allow-"
 # A page of a requester from our host gets no origin at all, and leads nowhere. Links that it opens are ordinary pages.
 SANDBOX = "allow-scripts allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox"
 
 
 @dataclass(frozen=True)
 class Frame:
-    """`height` is the requester's FrameHeight in pixels: the page gives the frame at least that."""
+    """`height` is the requester's FrameHeight in pixels: the page gives the frame at least that.
+
+    `allow` holds the features that the frame's own page may use, for the attribute of that name.
+    """
 
     url: str
     height: int
     sandbox: str = _ELSEWHERE
+    allow: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,12 @@ class Ticket:
     hit: int
     worker: int
     assignment: int | None
+
+
+def features(hit_type: HitType) -> list[str]:
+    """What the tasks of a type ask for by keywords: of fullscreen, microphone and camera."""
+    keywords = {word.strip().lower() for word in hit_type.keywords.split(",")}
+    return [feature for feature in _FEATURES if _ASKING + feature in keywords]
 
 
 def preview_frame(hit: Hit, worker: Worker) -> Frame:
@@ -54,7 +71,7 @@ def work_frame(assignment: Assignment, worker: Worker) -> Frame:
     if hit.question_kind == EXTERNAL:
         question = hit.external_question()
         url = frame_url(question.url, hit.hit_id, assignment.assignment_id, worker.worker_id, submit_to)
-        return Frame(url, question.frame_height)
+        return Frame(url, question.frame_height, allow="; ".join(features(hit.hit_type)))
     fields = {"assignmentId": assignment.assignment_id, "hitId": hit.hit_id}
     fields |= {"workerId": worker.worker_id, "turkSubmitTo": submit_to}
     return _own_frame(hit, Ticket(hit.pk, worker.pk, assignment.pk), fields)

@@ -3,8 +3,78 @@
 "use strict";
 (function () {
   const { submitUrl, assignmentId, workerId } = document.currentScript.dataset;
+  standIn();
   const preview = assignmentId === "ASSIGNMENT_ID_NOT_AVAILABLE";
   const SAYS = "Accept the HIT to submit";
+
+  // A page without an origin is refused storage and cookies by exceptions, and many pages stop at the first. In their
+  // place stands memory that lasts as long as the page: nothing of it is sent, kept, or seen by another page.
+  function standIn() {
+    for (const name of ["localStorage", "sessionStorage"]) {
+      if (refused(() => window[name])) Object.defineProperty(window, name, { configurable: true, enumerable: true, value: memory() });
+    }
+    if (!refused(() => document.cookie)) return;
+    const jar = new Map();
+    Object.defineProperty(document, "cookie", {
+      configurable: true,
+      enumerable: true,
+      get: () => [...jar].map(([name, value]) => (name ? name + "=" : "") + value).join("; "),
+      set: (text) => keepCookie(jar, String(text)),
+    });
+  }
+
+  function refused(read) {
+    try {
+      read();
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
+  const MOST = 5 * 1024 * 1024; // characters, as browsers have it
+
+  function memory() {
+    const kept = new Map();
+    const size = () => [...kept].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+    const methods = {
+      getItem: (name) => kept.get(String(name)) ?? null,
+      setItem(name, value) {
+        const before = kept.get(String(name));
+        kept.set(String(name), String(value));
+        if (size() <= MOST) return;
+        if (before === undefined) kept.delete(String(name));
+        else kept.set(String(name), before);
+        throw new DOMException("The storage of this page is full.", "QuotaExceededError");
+      },
+      removeItem: (name) => void kept.delete(String(name)),
+      clear: () => kept.clear(),
+      key: (at) => [...kept.keys()][at] ?? null,
+    };
+    return new Proxy(Object.create(Storage.prototype), {
+      get: (target, name) => {
+        if (name === "length") return kept.size;
+        if (typeof name === "symbol") return Reflect.get(target, name);
+        return Object.hasOwn(methods, name) ? methods[name] : kept.get(name);
+      },
+      set: (target, name, value) => (methods.setItem(name, value), true),
+      has: (target, name) => kept.has(name) || name in methods || name === "length",
+      deleteProperty: (target, name) => (kept.delete(name), true),
+      ownKeys: () => [...kept.keys()],
+      getOwnPropertyDescriptor: (target, name) =>
+        kept.has(name) ? { value: kept.get(name), writable: true, enumerable: true, configurable: true } : undefined,
+    });
+  }
+
+  function keepCookie(jar, text) {
+    const [pair, ...attributes] = text.split(";").map((part) => part.trim());
+    const at = pair.indexOf("=");
+    const name = at < 0 ? "" : pair.slice(0, at).trim();
+    const told = Object.fromEntries(attributes.map((part) => part.split("=").map((side) => side.trim())).map(([key, value]) => [key.toLowerCase(), value]));
+    const gone = "max-age" in told ? Number(told["max-age"]) <= 0 : Date.parse(told.expires) <= Date.now();
+    jar.delete(name);
+    if (!gone && pair.length <= 4096 && jar.size < 180) jar.set(name, pair.slice(at + 1).trim());
+  }
 
   function isSubmit(address) {
     try {

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from marketplace.models import Worker
 from marketplace.site import queries
-from marketplace.site.frames import preview_frame
+from marketplace.site.frames import features, preview_frame
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import kept_query, show
 from marketplace.site.queries import Group
@@ -100,6 +100,7 @@ def preview(request: HttpRequest, worker: Worker, group_id: str = "") -> HttpRes
         "frame": preview_frame(hit, worker) if hit else None,
         "hit": hit,
         "wanted": wanted if not taken else None,
+        "devices": [feature for feature in features(hit_type) if feature != "fullscreen"],
         "taken": taken,
     }
     return show(request, worker, "preview", context, "hits")

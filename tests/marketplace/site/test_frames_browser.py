@@ -194,11 +194,59 @@ def test_a_page_of_a_requester_reaches_nothing_of_the_site(
     assert frames.origin() in frame.url and live_server.url not in frame.url.partition("?")[0]
     around = page.url
     tried = frame.evaluate(REACHING.replace("TURK", json.dumps(live_server.url)))
-    assert tried["parent"] == tried["cookie"] == tried["storage"] == "SecurityError"
+    # Storage and cookies are memory of the page itself.
+    assert (tried["parent"], tried["cookie"], tried["storage"]) == ("SecurityError", "", "0")
     assert (tried["origin"], tried["fetched"]) == ("null", "TypeError")
     assert tried["top"] == "SecurityError" or page.url == around
     page.wait_for_timeout(300)
     assert page.url == around
+
+
+USING_STORAGE = """() => {
+  const said = [];
+  for (const store of [localStorage, sessionStorage]) {
+    store.setItem("a", 1);
+    store.b = { toString: () => "two" };
+    store.setItem("c", "3");
+    said.push([store.getItem("a"), store.b, store["a"], store.getItem("none"), store.none === undefined, store.length]);
+    said.push([store.key(0), store.key(9), Object.keys(store).join(), "b" in store, JSON.stringify(store)]);
+    delete store.b;
+    store.removeItem("c");
+    said.push([store.length, store instanceof Storage]);
+    try { store.setItem("big", "x".repeat(6e6)); } catch (error) { said.push([error.name, store.getItem("big")]); }
+    store.clear();
+    said.push([store.length]);
+  }
+  document.cookie = "seen=1; path=/; SameSite=None; Secure";
+  document.cookie = "other=a=b; max-age=60";
+  document.cookie = "seen=2";
+  said.push(document.cookie);
+  document.cookie = "seen=; expires=Thu, 01 Jan 1970 00:00:00 GMT";
+  document.cookie = "other=; max-age=0";
+  said.push(document.cookie);
+  localStorage.setItem("kept", "here");
+  return said;
+}"""
+STORE = [
+    ["1", "two", "1", None, True, 3],
+    ["a", None, "a,b,c", True, '{"a":"1","b":"two","c":"3"}'],
+    [1, True],
+    ["QuotaExceededError", None],
+    [0],
+]
+
+
+def test_a_page_may_use_storage_and_cookies_that_last_as_long_as_it_does(
+    show: Callable[..., Frame], page: Page
+) -> None:
+    early = "<script>window.early = localStorage.getItem('kept') + document.cookie</script>"
+    frame = show(html_xml(FORM, early))
+    assert frame.evaluate(USING_STORAGE) == [*STORE, *STORE, "other=a=b; seen=2", ""]
+    page.reload()
+    again = page.locator("iframe.task").element_handle().content_frame()
+    assert again is not None
+    again.wait_for_load_state()
+    assert again.evaluate("early") == "null"
 
 
 def test_a_page_that_claims_an_answer_is_not_believed(show: Callable[..., Frame], page: Page) -> None:

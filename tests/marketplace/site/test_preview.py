@@ -28,10 +28,8 @@ def test_both_links_open_the_preview_by_either_id(
 def test_the_frame_is_sandboxed_and_as_high_as_asked(client: Client, hit: Hit, hit_type: HitType) -> None:
     page = client.get(f"/mturk/preview?groupId={hit_type.hit_group_id}").text
     assert 'height="600"' in page
-    assert (
-        'sandbox="allow-scripts allow-forms allow-same-origin allow-popups allow-top-navigation-by-user-activation"'
-        in page
-    )
+    flags = "allow-scripts allow-forms allow-same-origin allow-modals allow-popups allow-popups-to-escape-sandbox"
+    assert f'sandbox="{flags} allow-top-navigation-by-user-activation"' in page
 
 
 def test_looking_takes_nothing(client: Client, hit: Hit, hit_type: HitType) -> None:
@@ -156,3 +154,13 @@ def test_a_link_to_a_hit_in_hand_leads_back_to_it(
     held = assignments.accept(hit_type, worker, now)
     answer = client.get(f"/mturk/preview?hitId={hit.hit_id}")
     assert answer.headers["Location"] == f"/mturk/work/{held.pk}/"
+
+
+def test_a_preview_says_which_devices_the_task_uses(
+    client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
+) -> None:
+    group = make_hit_type(keywords="speech, allow-microphone, allow-camera, allow-fullscreen")
+    make_hit(group)
+    shown = client.get(f"/mturk/preview?groupId={group.hit_group_id}").text
+    assert "your microphone and your camera; your browser asks you first" in shown
+    assert "allow=" not in shown

@@ -33,6 +33,8 @@ PAGES = {
     "/both": f"<form method='post' data-more='?group=1&answer=early'>{FIELDS}</form>{FILL}",
     "/own-server": f"<form method='post' data-to='/redirect'>{FIELDS}</form>{FILL}",
     "/nested": NEST,
+    "/open": "<a href='/plain' target='_blank'>Read the text</a>",
+    "/plain": "<h1>Text</h1><p id='here'></p><script>here.textContent = 'origin ' + origin</script>",
 }
 
 
@@ -155,6 +157,42 @@ def test_without_the_site_around_it_the_inner_frame_still_says_submitted(
     expect(inner.get_by_role("heading", name="Submitted")).to_be_visible()
     inner.get_by_role("link", name="Go on").click()
     expect(careful_page.get_by_role("heading", name="Submitted")).to_be_visible()
+
+
+def test_a_task_page_may_ask_and_open_pages_that_are_not_in_the_sandbox(
+    start: Callable[..., FrameLocator], careful_page: Page, requester_site: str
+) -> None:
+    frame = start("/open")
+    asked: list[str] = []
+    careful_page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    assert frame.locator("body").evaluate("() => confirm('Sure?')") is True
+    assert asked == ["Sure?"]
+    with careful_page.expect_popup() as opened:
+        frame.get_by_role("link", name="Read the text").click()
+    expect(opened.value.locator("#here")).to_have_text(f"origin {requester_site}")
+
+
+ALLOWED = """() => ["fullscreen", "microphone", "camera", "geolocation"].filter(
+  (feature) => document.featurePolicy.allowsFeature(feature))"""
+
+
+@pytest.mark.parametrize(
+    ("keywords", "allowed"),
+    [
+        ("reading, camera", []),
+        ("Allow-Fullscreen", ["fullscreen"]),
+        ("speech, allow-microphone,allow-camera, allow-geolocation", ["microphone", "camera"]),
+    ],
+)
+def test_a_task_page_gets_what_its_hit_type_asks_for(
+    start: Callable[..., FrameLocator],
+    hit_type: HitType,
+    keywords: str,
+    allowed: list[str],
+) -> None:
+    HitType.objects.filter(pk=hit_type.pk).update(keywords=keywords)
+    frame = start("/open")
+    assert frame.locator("body").evaluate(ALLOWED) == allowed
 
 
 def test_the_other_answer_of_a_second_tab_is_not_called_sent(
