@@ -25,6 +25,7 @@ from hits.flow import (
     harvesting,
     importing,
     listening,
+    ordering,
     publishing,
     releasing,
     reviewing,
@@ -181,6 +182,18 @@ def finish_reviews(stage_pk: int) -> int:
         conclude_stage.delay(stage_pk)
 
 
+@shared_task(soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
+def work_bonus_file(pk: int) -> None:
+    """Check a large file, or order it; what was ordered is paid."""
+    try:
+        row = ordering.work_file(pk)
+    except SoftTimeLimitExceeded:
+        ordering.fail_file(pk, _took_too_long())
+        return
+    if row.order_id:
+        send_bonuses.delay(row.project_id)
+
+
 @shared_task
 def send_bonuses(project_pk: int) -> int:
     return bonuses.send(Project.objects.select_related("account").get(pk=project_pk))
@@ -261,6 +274,7 @@ def resume_all() -> int:
         *(conclude_stage.s(pk) for pk in _unconcluded()),
         *(top_up.s(pk) for pk in topping_up.unfinished()),
         *(publish_arrivals.s(pk) for pk in publishing.unpublished()),
+        *(work_bonus_file.s(pk) for pk in ordering.unfinished_files()),
         *(send_bonuses.s(pk) for pk in bonuses.unfinished()),
         *(send_compensations.s(pk) for pk in compensating.unfinished()),
         *(finish_tests.s(pk) for pk in testing.unfinished()),

@@ -49,6 +49,10 @@ project_urls = [
     path("payments/bonus/<int:pk>/", payments.pay_bonus, name="pay-bonus"),
     path("payments/file/", payments.bonus_file, name="bonus-file"),
     path("payments/file/<str:token>/", payments.bonus_file_preview, name="bonus-file-preview"),
+    path("payments/large-files/<int:pk>/", payments.large_bonus_file, name="large-bonus-file"),
+    path(
+        "payments/large-files/<int:pk>/progress/", payments.large_bonus_file_progress, name="large-bonus-file-progress"
+    ),
     path("payments/compensations/", compensations.compensations, name="compensations"),
     path("payments/compensations/new/", compensations.new, name="new-compensation"),
     path("payments/compensations/<int:pk>/", compensations.compensation, name="compensation"),

@@ -92,6 +92,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (projects.LastOwnerError, CONFLICT, "last_owner"),
     (projects.BudgetNotConfirmedError, CONFLICT, "budget_not_confirmed"),
     (importing.UploadRefusedError, BAD, "upload_refused"),
+    (ordering.TooLargeError, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE, "bonus_file_too_large"),
     (reviewing.FeedbackMissingError, BAD, "feedback_missing"),
     (reviewing.TakeBackRefusedError, CONFLICT, "take_back_refused"),
     (recipes.RecipeError, BAD, "recipe_refused"),

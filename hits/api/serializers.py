@@ -28,6 +28,7 @@ from hits.models import (
     Release,
     Stage,
 )
+from hits.models import BonusFile as BonusFileRow
 from hits.models.differences import KINDS
 from hits.mturk.calls import Window
 from hits.protocols.optional import Setting
@@ -684,7 +685,24 @@ class AskedBonuses(Shape):
 
 
 class BonusFile(Shape):
-    file = serializers.FileField(help_text="CSV in UTF-8 with a head, at most 10,000 lines.")
+    file = serializers.FileField(
+        help_text="CSV in UTF-8 with a head, at most 10,000 lines and, outside bonus-files/, 262,144 bytes."
+    )
+
+
+class BonusFileRowShape(Shape):
+    """A large file: once it is `ready`, send `total` and a `confirmation` to order/."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    state = StateField(BonusFileRow.State)
+    error = serializers.CharField(help_text="Why it failed or was not ordered; empty otherwise.")
+    fault_count = serializers.IntegerField()
+    faults = FaultShape(many=True, help_text="The first 1,000. With any, nothing is paid.")
+    count = serializers.IntegerField(source="quote.count", default=None, allow_null=True)
+    total = MoneyField(source="quote.total", default=None, allow_null=True)
+    warnings = serializers.ListField(child=serializers.CharField(), source="quote.warnings", default=list)
+    order = serializers.IntegerField(source="order_id", allow_null=True)
 
 
 class PaymentConfirmation(Shape):

@@ -5,24 +5,33 @@ The room `bonuses` makes the calls.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from hits.flow.common import balance, refuse_beyond_balance
-from hits.formats.faults import Faults
-from hits.formats.payments import AskedBonus, read_amount, read_bonus_file, read_reason
-from hits.models import Assignment, Bonus, BonusOrder, Project
+from hits.formats.faults import Faults, FormatErrors
+from hits.formats.payments import MOST_BYTES, AskedBonus, read_amount, read_bonus_file, read_reason
+from hits.models import Assignment, Blob, Bonus, BonusFile, BonusOrder, BudgetExceededError, Project
 from hits.models.commitments import BalanceTooLowError, planned_cost
+from hits.models.leases import lease
 from hits.models.ledger import reserve_payment
 from hits.models.needs import chunks
 from hits.mturk import fees
 
 LARGEST_SHOWN = 10
+# What a web process reads at once, in a few hundredths of a second.
+SMALL_BYTES = 256 * 1024
+MOST_ATTEMPTS = 3
+LEASE_SECONDS = 60
+FIRST = 5
+TRIED = f"It was begun {MOST_ATTEMPTS} times and did not come to an end. Split the file, and send in the parts."
 
 
 class OrderChangedError(Exception):
@@ -171,7 +180,7 @@ def quote(project: Project, new: Sequence[NewBonus], digest: str = "") -> BonusQ
         balance=balance(),
         planned=planned_cost(),
     )
-    found.problems.extend(_problems(found))
+    found.problems.extend(problems(found))
     found.warnings.extend(_warnings(project, new, digest))
     return found
 
@@ -187,7 +196,8 @@ def _shares(new: Iterable[NewBonus]) -> list[Share]:
     return sorted(rows, key=lambda row: (-row.amount, row.worker_id))
 
 
-def _problems(found: BonusQuote) -> Iterable[str]:
+def problems(found: BonusQuote) -> Iterable[str]:
+    """Sentences that stop an order."""
     if found.total > found.budget_left:
         yield (
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
@@ -277,3 +287,140 @@ def _write(made: BonusOrder, new: Sequence[NewBonus]) -> None:
     ]
     rows = Bonus.objects.bulk_create(rows, batch_size=2000)
     made.project.account.post(reserve_payment(row) for row in rows)
+
+
+# Files that are too large for a web process: checked, priced and ordered in the background
+
+
+class TooLargeError(Exception):
+    """A file is too large to be read while its sender waits; the background takes it, or nothing does."""
+
+
+def refuse_large(size: int) -> None:
+    """Raises TooLargeError."""
+    if size > SMALL_BYTES:
+        raise TooLargeError(
+            f"The file has {size / 1e6:,.1f} MB; at most {SMALL_BYTES / 1e6:,.2f} MB are read at once. "
+            "Send it to bonus-files/, where it is checked in the background, or split it."
+        )
+
+
+def keep_file(project: Project, name: str, content: bytes, user: User | None) -> BonusFile:
+    """Keep a file to be checked by `work_file`. Raises TooLargeError."""
+    if len(content) > MOST_BYTES:
+        most = f"at most {MOST_BYTES / 1e6:,.1f} MB are taken"
+        raise TooLargeError(f"The file has {len(content) / 1e6:,.1f} MB; {most}. Split it.")
+    return BonusFile.objects.create(project=project, name=name[-200:], blob=Blob.store(content), created_by=user)
+
+
+def confirm_file(row: BonusFile, total: Decimal, confirmation: str, user: User | None) -> bool:
+    """Have a file ordered that was checked. False when it is in no state for that, as after a double click."""
+    ready = BonusFile.objects.filter(pk=row.pk, state=BonusFile.State.READY)
+    values = {"total": total, "confirmation": confirmation, "confirmed_by": user, "attempts": 0, "error": ""}
+    return bool(ready.update(state=BonusFile.State.ORDERING, **values))
+
+
+def work_file(pk: int) -> BonusFile:
+    """Check a file, or order one that was confirmed. Running it twice, or again after a crash, orders once."""
+    row = BonusFile.objects.select_related("project__account", "blob", "confirmed_by").get(pk=pk)
+    with lease(f"bonus-file:{pk}", seconds=LEASE_SECONDS) as held:
+        if held is not None and _begin_file(row):
+            _work_file(row)
+    row.refresh_from_db()
+    return row
+
+
+def fail_file(pk: int, why: str) -> None:
+    """`why` is a sentence for the lead."""
+    running = BonusFile.objects.filter(pk=pk, state__in=BonusFile.RUNNING)
+    running.update(state=BonusFile.State.FAILED, error=why)
+
+
+def unfinished_files() -> list[int]:
+    """Files that wait, or that a crash left."""
+    return list(BonusFile.objects.filter(state__in=BonusFile.RUNNING).order_by("pk").values_list("pk", flat=True))
+
+
+def quote_again(row: BonusFile) -> BonusQuote:
+    """The price as it was when the file was checked, with the money that is there now."""
+    stored = {name: _from_json(name, value) for name, value in row.quote.items() if name != "first"}
+    row.project.account.refresh_from_db()
+    money = {"budget_left": row.project.account.left, "balance": balance(), "planned": planned_cost()}
+    found = BonusQuote(**stored, **money)
+    found.problems.extend(problems(found))
+    return found
+
+
+def _begin_file(row: BonusFile) -> bool:
+    # As it stands now: another process may have been at it.
+    row.refresh_from_db(fields=["state", "attempts"])
+    if not row.is_running:
+        return False
+    if row.attempts >= MOST_ATTEMPTS:
+        fail_file(row.pk, TRIED)
+        return False
+    row.attempts += 1
+    BonusFile.objects.filter(pk=row.pk).update(attempts=row.attempts)
+    return True
+
+
+def _work_file(row: BonusFile) -> None:
+    content = row.blob.read()
+    digest = hashlib.sha256(content).hexdigest()
+    try:
+        new = read_file(row.project, content)
+    except FormatErrors as error:
+        faults = [{"line": one.line, "place": one.place, "message": one.message} for one in error.errors]
+        return _note_file(row, state=BonusFile.State.REFUSED, faults=faults, fault_count=error.count)
+    if row.state == BonusFile.State.QUEUED:
+        priced = _quote_as_json(quote(row.project, new, digest), new)
+        return _note_file(row, state=BonusFile.State.READY, quote=priced)
+    _order_file(row, new, digest)
+
+
+def _order_file(row: BonusFile, new: Sequence[NewBonus], digest: str) -> None:
+    try:
+        made = order(row.project, new, row.total, row.confirmation, row.confirmed_by, row.name, digest)
+    except (OrderChangedError, BalanceTooLowError) as error:
+        # Once more at the price of now.
+        priced = _quote_as_json(quote(row.project, new, digest), new)
+        _note_file(row, state=BonusFile.State.READY, quote=priced, error=f"{error} Nothing was paid.")
+    except BudgetExceededError as error:
+        said = f"This needs ${error.needed:,.2f} and ${error.left:,.2f} of the budget is left. Nothing was paid."
+        _note_file(row, state=BonusFile.State.READY, error=said)
+    else:
+        _note_file(row, state=BonusFile.State.ORDERED, order=made)
+
+
+def _note_file(row: BonusFile, **values: object) -> None:
+    BonusFile.objects.filter(pk=row.pk, state=row.state).update(**values)
+
+
+def _quote_as_json(quote: BonusQuote, new: Sequence[NewBonus]) -> dict[str, Any]:
+    """As JSON: amounts are texts."""
+    amounts = {name: f"{getattr(quote, name):.2f}" for name in ("amount", "fee", "total", "highest")}
+    shares = [[one.worker_id, one.count, f"{one.amount:.2f}"] for one in quote.shares]
+    first = [
+        {
+            "assignment": {
+                "assignment_id": one.assignment.assignment_id,
+                "worker": {"worker_id": one.assignment.worker.worker_id},
+            },
+            "amount": f"{one.amount:.2f}",
+            "reason": one.reason,
+        }
+        for one in new[:FIRST]
+    ]
+    counts = {"count": quote.count, "workers": quote.workers, "warnings": list(quote.warnings)}
+    return {**amounts, **counts, "shares": shares, "first": first}
+
+
+def _from_json(name: str, value: Any) -> Any:
+    if name == "shares":
+        return [Share(worker, count, Decimal(amount)) for worker, count, amount in value]
+    return Decimal(value) if name in ("amount", "fee", "total", "highest") else value
+
+
+def first_lines(row: BonusFile) -> list[Mapping[str, Any]]:
+    """The first bonuses of a file that is checked, as pages show them."""
+    return [{**one, "amount": Decimal(one["amount"])} for one in row.quote["first"]]

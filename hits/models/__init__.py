@@ -8,7 +8,7 @@ from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
-from hits.models.payments import Bonus, BonusOrder, Compensation
+from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
 from hits.models.qualification_tests import NotOfferedError, QualificationScore, QualificationTest
@@ -24,6 +24,7 @@ __all__ = [
     "Blob",
     "Block",
     "Bonus",
+    "BonusFile",
     "BonusOrder",
     "BudgetExceededError",
     "Compensation",

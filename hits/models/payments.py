@@ -11,6 +11,7 @@ from django.db import models
 
 from hits.models.answers import Assignment
 from hits.models.fields import DollarField
+from hits.models.files import Blob
 from hits.models.projects import Project
 from hits.models.workers import Worker
 
@@ -78,6 +79,46 @@ class Bonus(models.Model):
     def token(self) -> str:
         """A function of the row alone: asking again with it can never pay twice."""
         return f"{self.project.namespace}.b{self.pk}"
+
+
+class BonusFile(models.Model):
+    """A file of bonuses that is too large for a web process: checked, and ordered, in the background."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "Being checked"
+        READY = "ready", "Checked, nothing is paid yet"
+        ORDERING = "ordering", "Being ordered"
+        ORDERED = "ordered", "Ordered"
+        REFUSED = "refused", "Refused, nothing is paid"
+        FAILED = "failed", "Failed, nothing is paid"
+
+    RUNNING = (State.QUEUED, State.ORDERING)
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="bonus_files")
+    name = models.CharField(max_length=200)
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How often the present step of it began.")
+    faults = models.JSONField(default=list, help_text="[{line, place, message}], the first 1,000.")
+    fault_count = models.PositiveIntegerField(default=0)
+    quote = models.JSONField(null=True, help_text="What its bonuses cost, once it is checked.")
+    total = DollarField(null=True, help_text="The price that was confirmed, $.")
+    confirmation = models.CharField(max_length=64, blank=True)
+    order = models.ForeignKey(BonusOrder, on_delete=models.SET_NULL, null=True)
+    error = models.TextField(blank=True, help_text="Why it failed or was not ordered, as a sentence.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_running(self) -> bool:
+        return self.state in self.RUNNING
 
 
 class Compensation(models.Model):

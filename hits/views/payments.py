@@ -19,7 +19,7 @@ from hits import forms, tasks
 from hits.flow import ordering
 from hits.formats.faults import FormatErrors
 from hits.formats.payments import MOST_BYTES, MOST_LINES, AskedBonus
-from hits.models import Assignment, Blob, Bonus, BonusOrder, BudgetExceededError, Project
+from hits.models import Assignment, Blob, Bonus, BonusFile, BonusOrder, BudgetExceededError, Project
 from hits.models.commitments import BalanceTooLowError
 from hits.models.payments import OPEN, payment_totals
 from hits.views import jobs, paging
@@ -198,7 +198,7 @@ def said_of_budget(error: BudgetExceededError) -> str:
 
 
 @for_project(FORM)
-def bonus_file(request: HttpRequest, project: Project) -> HttpResponse:
+def bonus_file(request: LeadRequest, project: Project) -> HttpResponse:
     """A file without a fault is kept, and its price is the next page. One with faults is not kept."""
     form = forms.BonusFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
@@ -208,6 +208,10 @@ def bonus_file(request: HttpRequest, project: Project) -> HttpResponse:
         form.add_error("file", f"The file has {file.size / 1e6:,.1f} MB; at most {MOST_BYTES / 1e6:,.1f} MB are taken.")
         return _file_form(request, project, form, 400)
     content = file.read()
+    if len(content) > ordering.SMALL_BYTES:
+        kept = ordering.keep_file(project, file.name, content, request.user)
+        jobs.start(request, tasks.work_bonus_file, kept.pk, said=f"{kept.name} is kept and is being checked.")
+        return redirect("large-bonus-file", project.slug, kept.pk)
     try:
         ordering.read_file(project, content)
     except FormatErrors as error:
@@ -221,6 +225,46 @@ def _file_form(
 ) -> HttpResponse:
     context = {**frame(project), "form": form, "most_lines": MOST_LINES, **more}
     return render(request, "payments/file.html", context, status=status)
+
+
+@for_project(FORM)
+def large_bonus_file(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    """GET shows how far the check is, then the price; POST has exactly that ordered, in the background."""
+    row = get_object_or_404(project.bonus_files.select_related("project__account"), pk=pk)
+    if request.method == "POST":
+        form = forms.PaymentConfirmation(request.POST)
+        if form.is_valid() and ordering.confirm_file(
+            row, form.cleaned_data["total"], str(form.cleaned_data["confirmation"]), request.user
+        ):
+            said = "The bonuses are being ordered. You may close this page: it goes on."
+            jobs.start(request, tasks.work_bonus_file, row.pk, said=said)
+        else:
+            messages.info(request, "Nothing was changed. This is how the file stands.")
+        return redirect("large-bonus-file", project.slug, row.pk)
+    if row.order_id:
+        return redirect(f"{reverse('payments', args=[project.slug])}?order={row.order_id}")
+    return render(request, "payments/large_file.html", {**frame(project), **_large_file(row)})
+
+
+@for_project(PAGE)
+def large_bonus_file_progress(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.bonus_files, pk=pk)
+    answer = render(request, "payments/_large_file.html", {"project": project, "row": row})
+    if not row.is_running:
+        answer["HX-Refresh"] = "true"
+    return answer
+
+
+def _large_file(row: BonusFile) -> dict[str, object]:
+    if row.state != BonusFile.State.READY:
+        return {"row": row}
+    return {
+        "row": row,
+        "quote": ordering.quote_again(row),
+        "first": ordering.first_lines(row),
+        "filename": row.name,
+        "confirmation": uuid.uuid4(),
+    }
 
 
 @for_project(FORM)

@@ -22,6 +22,7 @@ from hits.models import (
     Blob,
     Block,
     Bonus,
+    BonusFile,
     BonusOrder,
     Compensation,
     ComputationRun,
@@ -323,6 +324,13 @@ def compensation(project_row: Project | None = None, **columns: Any) -> Compensa
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
     defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
     return Upload.objects.create(project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns})
+
+
+def bonus_file(project_row: Project | None = None, content: bytes = b"", **columns: Any) -> BonusFile:
+    """A large file of bonuses that waits to be checked."""
+    return BonusFile.objects.create(
+        project=project_row or project(), blob=Blob.store(content), **{"name": "bonuses.csv", **columns}
+    )
 
 
 def computation_run(project_row: Project | None = None, **columns: Any) -> ComputationRun:

@@ -6,6 +6,7 @@ import hashlib
 import uuid
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.shortcuts import get_object_or_404
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
@@ -21,7 +22,7 @@ from hits.api.parsing import JSONParser
 from hits.flow import compensating, ordering
 from hits.formats.faults import Faults
 from hits.formats.payments import MOST_BYTES, AskedBonus
-from hits.models import BonusOrder, Compensation
+from hits.models import BonusFile, BonusOrder, Compensation
 from hits.models.payments import payment_totals
 
 TAG = "Payments"
@@ -52,6 +53,7 @@ class AskingView(ProjectView):
             form = serializers.BonusFile(data=request.data)
             form.is_valid(raise_exception=True)
             file = form.validated_data["file"]
+            ordering.refuse_large(file.size)
             content = file.read()
             return ordering.read_file(self.project, content), file.name, hashlib.sha256(content).hexdigest()
         given = serializers.AskedBonuses(data=request.data)
@@ -122,6 +124,83 @@ class Bonuses(AskingView):
 def _order(order: BonusOrder) -> dict[str, Any]:
     order.counts = payment_totals(order.bonuses.all()).counts  # type: ignore[attr-defined]
     return dict(serializers.BonusOrderDetailShape(order).data)
+
+
+class BonusFiles(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    def refuse_large_body(self, length: int) -> None:
+        if length > MOST_BYTES + FORM_BYTES:
+            raise RequestDataTooBig(f"At most {MOST_BYTES / 1e6:,.1f} MB are taken at once. Split the file.")
+
+    @operation(
+        "bonus_files_list",
+        "The large files of bonuses that were sent in",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.BonusFileRowShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.project.bonus_files.all(), serializers.BonusFileRowShape)
+
+    @operation(
+        "bonus_files_create",
+        "Send in a large file of bonuses: it is checked and priced in the background; pays nothing",
+        tag=TAG,
+        takes={"multipart/form-data": serializers.BonusFile},
+        answer=serializers.BonusFileRowShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        form = serializers.BonusFile(data=request.data)
+        form.is_valid(raise_exception=True)
+        file = form.validated_data["file"]
+        row = ordering.keep_file(self.project, file.name, file.read(), self.user)
+        start_kept(tasks.work_bonus_file, row.pk)
+        return _bonus_file(row)
+
+
+def _bonus_file(row: BonusFile) -> Response:
+    row.refresh_from_db()
+    return Response(serializers.BonusFileRowShape(row).data, status=status.HTTP_202_ACCEPTED)
+
+
+class BonusFileDetail(ProjectView):
+    @operation(
+        "bonus_files_retrieve",
+        "How far a large file of bonuses is, its price or every fault, and its order",
+        tag=TAG,
+        answer=serializers.BonusFileRowShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        return Response(serializers.BonusFileRowShape(get_object_or_404(self.project.bonus_files, pk=pk)).data)
+
+
+class OrderBonusFile(ProjectView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "bonus_files_order",
+        "Confirm the price of a large file: its bonuses are ordered in the background, and paid",
+        tag=TAG,
+        takes=serializers.PaymentConfirmation,
+        answer=serializers.BonusFileRowShape,
+        code=202,
+        refuses=[404],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.bonus_files, pk=pk)
+        given = serializers.PaymentConfirmation(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        confirmation = f"api:{self.project.pk}:{wanted['confirmation']}"
+        if ordering.confirm_file(row, wanted["total"], confirmation, self.user):
+            start_kept(tasks.work_bonus_file, row.pk)
+        return _bonus_file(row)
 
 
 class BonusOrders(ProjectView):

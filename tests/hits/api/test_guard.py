@@ -56,6 +56,7 @@ def world(stage: Stage) -> dict[str, Any]:
             factories.computation_run(stage.project),
         ),
         "ledger-check": factories.ledger_check(stage.project),
+        **dict.fromkeys(["bonus-file", "order-bonus-file"], factories.bonus_file(stage.project)),
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
         "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),

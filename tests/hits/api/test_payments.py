@@ -121,3 +121,21 @@ def test_a_body_beyond_all_measure_is_not_read(project: Project, api: APIClient)
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "file_refused")
     project.account.refresh_from_db()
     assert project.account.reserved == Decimal(0)
+
+
+def test_a_large_file_goes_to_the_background(
+    market: Marketplace, project: Project, api: APIClient, eager: None
+) -> None:
+    (answer,) = answered(project, market)
+    lines = [f"{answer.assignment_id},0.{n:02d},{'x' * 4000}" for n in range(10, 80)]
+    file = "assignment_id,amount,reason\n" + "\n".join(lines)
+    for path, more in (("bonuses/quote/", {}), ("bonuses/", {"total": "1.00", "confirmation": "march-2026"})):
+        reply = api.post(HOME + path, {"file": csv(file), **more})
+        assert (reply.status_code, reply.json()["error"]["code"]) == (413, "bonus_file_too_large")
+    kept = api.post(HOME + "bonus-files/", {"file": csv(file)})
+    row = api.get(f"{HOME}bonus-files/{kept.json()['id']}/").json()
+    assert (kept.status_code, row["state"], row["count"], row["order"]) == (202, "ready", 70, None)
+    body = {"total": row["total"], "confirmation": "march-2026"}
+    ordered = api.post(f"{HOME}bonus-files/{row['id']}/order/", body, format="json").json()
+    assert ordered["state"] == "ordered"
+    assert api.get(f"{HOME}bonus-orders/{ordered['order']}/").json()["total"] == 70

@@ -16,6 +16,7 @@ from hits.models import (
     Assignment,
     Blob,
     Block,
+    BonusFile,
     Compensation,
     ComputationRun,
     Grant,
@@ -81,6 +82,7 @@ class World:
     run: ComputationRun
     grant: Grant
     text: Item
+    large_file: BonusFile
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -96,6 +98,7 @@ class World:
             "undo-block": [self.block.pk],
             "pay-bonus": [self.answer.pk],
             "bonus-file-preview": [self.bonus_file],
+            **dict.fromkeys(("large-bonus-file", "large-bonus-file-progress"), [self.large_file.pk]),
             "compensation": [self.compensation.pk],
             "withdraw-compensation": [self.compensation.pk],
             "item": [self.item.pk],
@@ -127,6 +130,7 @@ TARGET_PAGES = {"targets", "target", "undo-target"}
 GRANT_PAGES = {"grants-of", "grants-progress"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 PROJECT_PAGES = {
+    "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
     "project", "upload", "upload-progress", "ledger", "ledger-csv",
@@ -205,7 +209,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
-        make.grant(project, worker), _text(project),
+        make.grant(project, worker), _text(project), make.bonus_file(project, file),
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
@@ -10,7 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.models import Bonus, BonusOrder, Compensation, Project
+from hits.flow import ordering
+from hits.models import Bonus, BonusFile, BonusOrder, Compensation, Project
 from tests.hits import factories as make
 from tests.hits.flow.payments_stage import answered, money_of
 from tests.hits.market import Marketplace
@@ -181,3 +183,43 @@ def test_answers_items_and_workers_lead_to_a_bonus(world: Any, client: Client) -
     link = reverse("pay-bonus", args=[world.project.slug, world.answer.pk])
     for name in ("answers", "item", "worker"):
         assert link in client.get(world.url(name)).content.decode()
+
+
+def test_a_large_file_is_checked_and_ordered_in_the_background(
+    river: Project, client: Client, market: Marketplace, eager: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (answer,) = answered(river, market)
+    monkeypatch.setattr("hits.flow.ordering.read_file", _not_in_a_web_process(ordering.read_file))
+    padding = "x" * 4000
+    lines = [f"{answer.assignment_id},0.{n:02d},{padding}" for n in range(10, 80)]
+    reply = upload(client, river, "assignment_id,amount,reason\n" + "\n".join(lines))
+    row = BonusFile.objects.get()
+    page = client.get(reply.headers["Location"])
+    assert (row.state, page.status_code) == (BonusFile.State.READY, 200)
+    assert "Pay 70 bonuses for" in text(page) and not Bonus.objects.exists()
+    confirmation = {"total": row.quote["total"], "confirmation": page.context["confirmation"]}
+    last = client.post(reply.headers["Location"], confirmation, follow=True)
+    assert Bonus.objects.count() == 70
+    assert last.redirect_chain[-1][0] == f"{reverse('payments', args=[river.slug])}?order={BonusOrder.objects.get().pk}"
+
+
+def _not_in_a_web_process(read: Any) -> Any:
+    def watched(*given: Any) -> Any:
+        callers = [frame.function for frame in inspect.stack()]
+        assert "work_bonus_file" in callers
+        return read(*given)
+
+    return watched
+
+
+def test_a_large_file_with_faults_names_them(river: Project, client: Client, eager: None) -> None:
+    lines = [f"3NONE{n},0.50,{'x' * 3000}" for n in range(100)]
+    reply = upload(client, river, "assignment_id,amount,reason\n" + "\n".join(lines))
+    page = text(client.get(reply.headers["Location"]))
+    assert "100 faults. Nothing was paid." in page and "3NONE99" in page
+
+
+@pytest.mark.parametrize("file", ["x" * 200_000, "assignment_id,amount,reason\n3A,1," + "x" * 140_000, "," * 200_000])
+def test_a_file_with_a_huge_cell_is_refused_with_a_sentence(river: Project, client: Client, file: str) -> None:
+    page = upload(client, river, file)
+    assert page.status_code == 400 and "nothing after it can be read" in text(page)

@@ -1,0 +1,117 @@
+"""A large file of bonuses is checked, priced and ordered in the background, once, and comes to an end."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from celery.exceptions import SoftTimeLimitExceeded
+
+from hits import tasks
+from hits.flow import ordering
+from hits.models import Bonus, BonusFile, BonusOrder, Project
+from tests.hits import factories as make
+
+pytestmark = pytest.mark.django_db
+State = BonusFile.State
+HEAD = "assignment_id,amount,reason\n"
+
+
+@pytest.fixture(autouse=True)
+def _no_marketplace(settings: Any) -> None:
+    settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:1"
+
+
+@pytest.fixture
+def river(db: None) -> Project:
+    project = make.project(budget="100.00")
+    make.assignment(make.hit(make.item(make.stage(project))), make.worker("AONE"), assignment_id="3A")
+    return project
+
+
+def kept(project: Project, lines: str = "3A,1.00,Clear.\n3A,2.00,Fast.\n") -> BonusFile:
+    return ordering.keep_file(project, "march.csv", (HEAD + lines).encode(), None)
+
+
+def test_a_file_is_checked_then_priced_then_ordered_as_it_was_confirmed(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    assert (row.state, row.faults) == (State.READY, [])
+    quote = ordering.quote_again(row)
+    assert (quote.count, quote.workers, quote.amount, quote.total) == (2, 1, Decimal("3.00"), Decimal("3.60"))
+    assert quote.budget_left == Decimal("100.00") and not quote.problems
+    assert [one["assignment"]["worker"]["worker_id"] for one in ordering.first_lines(row)] == ["AONE", "AONE"]
+    assert not Bonus.objects.exists()
+    assert ordering.confirm_file(row, quote.total, "page-1", None)
+    row = ordering.work_file(row.pk)
+    assert (row.state, row.order) == (State.ORDERED, BonusOrder.objects.get())
+    assert [bonus.amount for bonus in Bonus.objects.order_by("id")] == [Decimal("1.00"), Decimal("2.00")]
+
+
+def test_confirming_twice_and_working_twice_orders_once(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    assert ordering.confirm_file(row, Decimal("3.60"), "page-1", None)
+    assert not ordering.confirm_file(row, Decimal("3.60"), "page-2", None)
+    ordering.work_file(row.pk)
+    # As a crash leaves it, after the order and before the file's row.
+    BonusFile.objects.update(state=State.ORDERING, order=None)
+    assert ordering.work_file(row.pk).state == State.ORDERED
+    assert (BonusOrder.objects.count(), Bonus.objects.count()) == (1, 2)
+
+
+def test_every_fault_is_kept_and_nothing_can_be_confirmed(river: Project) -> None:
+    row = ordering.work_file(kept(river, "3NONE,1.00,Clear.\n3A,x,\n").pk)
+    assert (row.state, row.fault_count) == (State.REFUSED, 3)
+    assert {fault["line"] for fault in row.faults} == {2, 3}
+    assert not ordering.confirm_file(row, Decimal("1.20"), "page-1", None)
+
+
+def test_a_price_that_is_not_the_file_s_pays_nothing_and_is_shown_again(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    assert ordering.confirm_file(row, Decimal("1.00"), "page-1", None)
+    row = ordering.work_file(row.pk)
+    assert row.state == State.READY and "It is now 2 bonuses for $3.60" in row.error
+    assert not Bonus.objects.exists()
+
+
+def test_more_than_the_budget_has_pays_nothing_and_says_so(river: Project) -> None:
+    row = ordering.work_file(kept(river).pk)
+    river.account.budget = Decimal("1.00")
+    river.account.save()
+    assert "of the budget is left" in ordering.quote_again(row).problems[0]
+    assert ordering.confirm_file(row, Decimal("3.60"), "page-1", None)
+    row = ordering.work_file(row.pk)
+    assert row.state == State.READY and "$1.00 of the budget is left" in row.error
+    assert not Bonus.objects.exists()
+
+
+def test_after_three_attempts_that_a_crash_ended_the_file_is_failed(
+    river: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = kept(river)
+
+    def crash(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ordering, "read_file", crash)
+    for _ in range(3):
+        assert ordering.unfinished_files() == [row.pk]
+        with pytest.raises(KeyboardInterrupt):
+            ordering.work_file(row.pk)
+    row = ordering.work_file(row.pk)
+    assert row.state == State.FAILED and "begun 3 times" in row.error
+    assert ordering.unfinished_files() == []
+
+
+def test_a_file_whose_time_is_up_is_failed_with_a_sentence(
+    river: Project, monkeypatch: pytest.MonkeyPatch, eager: None
+) -> None:
+    row = kept(river)
+
+    def too_slow(*given: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    monkeypatch.setattr(ordering, "read_file", too_slow)
+    tasks.work_bonus_file.delay(row.pk)
+    row.refresh_from_db()
+    assert row.state == State.FAILED and "more than 30 minutes" in row.error
