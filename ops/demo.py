@@ -67,7 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--recipe", default=os.environ.get("RECIPE") or "record", help=f"one of {', '.join(recipes())}")
     parser.add_argument("--input", type=Path, default=Path(os.environ["INPUT"]) if os.environ.get("INPUT") else None)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED") or 7))
-    parser.add_argument("--seconds", type=float, default=600, help="give up after so long")
+    parser.add_argument("--seconds", type=float, default=600, help="give up when nothing moves for so long")
     parser.add_argument("--keep", type=Path, help="keep the release and the logs in this new folder")
     options = parser.parse_args()
     if options.recipe not in recipes():

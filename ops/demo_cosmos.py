@@ -8,7 +8,7 @@ from typing import Any
 
 from ops import demo_checks
 from ops.demo_checks_cosmos import run as checks
-from ops.demo_crowd import Crowd, people, release
+from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
@@ -31,10 +31,10 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
         started = _start(stack, file, seed)
         project = str(started["project"])
         crowd.work(started["project"], seconds)
-        found = json.loads(stack.manage("demo", "compute", project, "least-challenging"))
+        found = step(stack, "compute", project, "least-challenging")
         print(f'"None of the above" for a wrong answer of {found["items"]} valid sets.', flush=True)
         releases = [release(stack, started["project"], "release-1")]
-        drawn = json.loads(stack.manage("demo", "draw", project, "human"))
+        drawn = step(stack, "draw", project, "human")
         print(f"Human score: {drawn['items']} sets of the test split drawn.", flush=True)
         crowd.work(started["project"], seconds)
     finally:
@@ -57,7 +57,7 @@ def key_of(stories: Path) -> Path:
 
 def _start(stack: Stack, file: Path, seed: int) -> dict[str, Any]:
     options = ["--recipe", "cosmos", "--seed", str(seed), "--options", json.dumps(OPTIONS)]
-    started: dict[str, Any] = json.loads(stack.manage("demo", "start", str(file), *options))
+    started = step(stack, "start", file, *options)
     print(f"{started['items']} paragraphs published for ${started['price']}.")
     print(f"Few stories, so other numbers than the recipe's: {', '.join(f'{k} {v}' for k, v in OPTIONS.items())}.")
     kinds = f"{CROWD['careless']} write rubbish, {CROWD['blind']} chooses at random"

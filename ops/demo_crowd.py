@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ops import demo_checks, programs
 from ops.stack import Stack
@@ -19,7 +20,10 @@ from ops.surroundings import ROOT, StackError
 # An honest worker takes one to three seconds for a HIT, a spammer next to none.
 TIME_SCALE = 0.05
 # The crowd waits until it is told to go.
-PATIENCE = 3600
+PATIENCE = 86_400
+# What a step waits for ends by itself when nothing moves; this one only keeps a step from standing for ever.
+LONGEST_STEP = 86_400
+STOP_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Crowd:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(40)
+            self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -87,10 +91,16 @@ def people(table: str) -> dict[str, str]:
     return dict(re.findall(r"^(\w+) +(careful|careless|random|spammer) ", table, re.MULTILINE))
 
 
+def step(stack: Stack, *arguments: object) -> dict[str, Any]:
+    """Run `manage.py demo ...`; what it reported. Raises StackError."""
+    said: dict[str, Any] = json.loads(stack.manage("demo", *map(str, arguments), seconds=LONGEST_STEP))
+    return said
+
+
 def release(stack: Stack, project: int, name: str) -> demo_checks.Release:
     """Each in a process of its own, so that nothing that one process remembers makes two releases alike."""
     folder = stack.data_dir / name
-    return demo_checks.Release(json.loads(stack.manage("demo", "release", str(project), str(folder))), folder)
+    return demo_checks.Release(step(stack, "release", project, folder), folder)
 
 
 def _log(stack: Stack) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 from hits.crowd.people import gather
 from ops import demo_checks
 from ops.demo_checks_mcscript import run as checks
-from ops.demo_crowd import Crowd, people, release
+from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
@@ -30,7 +30,8 @@ STORIES = 3
 TEXTS = 8
 # People take the newest tasks first, and who has done one part is out of the other; so some are kept for each.
 FOR_ONE_PART, EXPERTS, ANNOTATORS = 5, 2, 5
-SIGN_UP_SECONDS = 60
+# Given up is only when nobody has come for so long.
+SIGN_UP_SECONDS = 600
 _WORKERS = """
     SELECT u.username AS name, w.worker_id AS worker FROM marketplace_worker w JOIN auth_user u ON u.id = w.user_id"""
 
@@ -48,7 +49,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
         project = started["project"]
         crowd.work(project, seconds)
         _draw(stack, crowd, project, seconds, "answers")
-        found = json.loads(stack.manage("demo", "compute", str(project), "select"))
+        found = step(stack, "compute", project, "select")
         print(f"Answers selected for {found['items']} texts.", flush=True)
         _draw(stack, crowd, project, seconds, "review")
         releases = [release(stack, project, "release-1")]
@@ -96,7 +97,7 @@ def _start(stack: Stack, file: Path, seed: int) -> dict[str, Any]:
     grants = _grants(stack, seed)
     given = {"recipe": "mcscript", "seed": seed, "options": json.dumps(OPTIONS), "grants": json.dumps(grants)}
     options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
-    started: dict[str, Any] = json.loads(stack.manage("demo", "start", str(file), *options, "--answers", str(STORIES)))
+    started = step(stack, "start", file, *options, "--answers", STORIES)
     print(f"{started['items']} items published for ${started['price']}.")
     numbers = ", ".join(f"{name} {value}" for name, value in {"stories a scenario": STORIES, **OPTIONS}.items())
     print(f"A small collection, so other numbers than the recipe's: {numbers}.")
@@ -122,18 +123,20 @@ def _signed_up(stack: Stack, names: set[str]) -> dict[str, str]:
     """Name to worker id, when all have arrived at the marketplace. Raises StackError."""
     settings = stack.settings
     file = Path(settings["MARKETPLACE_DATA_DIR"]) / "marketplace.sqlite3"
-    end = time.monotonic() + SIGN_UP_SECONDS
+    came, end = 0, time.monotonic() + SIGN_UP_SECONDS
     while time.monotonic() < end:
         rows = demo_checks.select(settings.get("MARKETPLACE_DATABASE_URL", ""), file, _WORKERS)
         there = {row["name"]: row["worker"] for row in rows if row["name"] in names}
         if set(there) == names:
             return there
+        if len(there) > came:
+            came, end = len(there), time.monotonic() + SIGN_UP_SECONDS
         time.sleep(0.5)
-    raise StackError(f"Of {len(names)} simulated workers not all signed up within {SIGN_UP_SECONDS} seconds.")
+    raise StackError(f"{came} of {len(names)} simulated workers signed up, and nobody for {SIGN_UP_SECONDS} seconds.")
 
 
 def _draw(stack: Stack, crowd: Crowd, project: int, seconds: float, *stages: str) -> None:
     for stage in stages:
-        drawn = json.loads(stack.manage("demo", "draw", str(project), stage))
+        drawn = step(stack, "draw", project, stage)
         print(f"Drawn for {stage}: {drawn['items']} texts.", flush=True)
     crowd.work(project, seconds)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from ops import demo_checks
 from ops.demo_checks_record import run as checks
-from ops.demo_crowd import Crowd, people, release
+from ops.demo_crowd import Crowd, people, release, step
 from ops.stack import Stack
 from ops.surroundings import ROOT
 
@@ -27,7 +26,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
     numbers = {"seed": seed, "workers": WORKERS, "spammers": SPAMMERS, "accuracy": ACCURACY}
     crowd = Crowd.start(stack, file, numbers)
     try:
-        started = json.loads(stack.manage("demo", "start", str(file), "--seed", str(seed)))
+        started = step(stack, "start", file, "--seed", seed)
         _tell_numbers(started)
         crowd.work(started["project"], seconds)
     finally:

@@ -14,15 +14,33 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Exists, OuterRef
 
 from hits.crowd.scaling import numbers_for
 from hits.flow import blocking, computing, drawing, granting, importing, projects, publishing, releasing, reviewing
-from hits.models import Assignment, Batch, Block, ComputationRun, Hit, Item, Project, Stage, Upload
+from hits.models import Assignment, Batch, Block, ComputationRun, Hit, Item, Project, Stage, Upload, Verdict
 from hits.models.needs import waiting
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
 
 LOOK_SECONDS = 1.0
 SAY_SECONDS = 5.0
+# A busy machine is slow, and what moves comes to its end: given up is only what has not moved for so long.
+PATIENCE_SECONDS = 600.0
+
+
+class Patience:
+    """Ends when what is waited for has not moved for so many seconds."""
+
+    def __init__(self, seconds: float = PATIENCE_SECONDS) -> None:
+        self.seconds = seconds
+        self._sign: object = None
+        self._end = time.monotonic() + seconds
+
+    def is_over(self, sign: object) -> bool:
+        """`sign` differs from the last one where something has moved."""
+        if sign != self._sign:
+            self._sign, self._end = sign, time.monotonic() + self.seconds
+        return time.monotonic() > self._end
 
 
 class Command(BaseCommand):
@@ -40,7 +58,7 @@ class Command(BaseCommand):
         start.add_argument("--grants", type=json.loads, default={}, help="worker ids by qualification, as JSON")
         wait = steps.add_parser("wait")
         wait.add_argument("project", type=int)
-        wait.add_argument("--seconds", type=float, default=600)
+        wait.add_argument("--seconds", type=float, default=PATIENCE_SECONDS, help="give up when nothing moves so long")
         compute = steps.add_parser("compute")
         compute.add_argument("project", type=int)
         compute.add_argument("computation")
@@ -90,6 +108,7 @@ class Command(BaseCommand):
         for key, workers in options["grants"].items():
             granting.grant(project, key, workers, user)
         price = sum((_publish(stage, user) for stage in _with_items(project)), Decimal(0))
+        _refuse_nothing(project, options["input"].name)
         report = {
             "project": project.pk,
             "namespace": project.namespace,
@@ -103,11 +122,12 @@ class Command(BaseCommand):
 
     def _wait(self, options: dict[str, Any]) -> None:
         project = Project.objects.get(pk=options["project"])
-        end = time.monotonic() + options["seconds"]
+        patience = Patience(options["seconds"])
         said = 0.0
         while left := list(unfinished(project)):
-            if time.monotonic() > end:
-                raise CommandError(f"Not through after {options['seconds']:g} seconds: {'; '.join(left)}.")
+            _refuse_unpublished(project)
+            if patience.is_over((left, *_counts(project))):
+                raise CommandError(f"Nothing moved for {options['seconds']:g} seconds: {'; '.join(left)}.")
             _approve(project)
             _publish_held(project)
             if time.monotonic() - said > SAY_SECONDS:
@@ -158,7 +178,30 @@ class Command(BaseCommand):
 
 def _with_items(project: Project) -> list[Stage]:
     """Those that the import brought items for."""
-    return list(project.stages.filter(summary__items__gt=0).order_by("position"))
+    return list(project.stages.filter(Exists(Item.objects.filter(stage=OuterRef("pk")))).order_by("position"))
+
+
+def _refuse_nothing(project: Project, name: str) -> None:
+    """Raises CommandError: without a HIT the crowd would wait for work that never comes."""
+    if not Hit.objects.filter(stage__project=project).exists():
+        raise CommandError(f"Nothing was published: the import of {name} brought no item that could be.")
+
+
+def _refuse_unpublished(project: Project) -> None:
+    """Raises CommandError when all that was to be published was refused, with the marketplace's reason."""
+    hits = Hit.objects.filter(stage__project=project)
+    if hits.exclude(state=Hit.State.REFUSED).exists():
+        return
+    said = hits.exclude(error="").values_list("error", flat=True).first() or "There is no HIT."
+    raise CommandError(f"Nothing was published. {said}")
+
+
+def _counts(project: Project) -> tuple[int, ...]:
+    """What grows while anything goes on."""
+    answers = Assignment.objects.filter(stage__project=project)
+    verdicts = Verdict.objects.filter(item__stage__project=project)
+    made = Hit.objects.filter(stage__project=project).exclude(hit_id=None)
+    return answers.count(), verdicts.count(), made.count(), project.ledger.count()
 
 
 def _publish(stage: Stage, user: User) -> Decimal:
@@ -178,9 +221,9 @@ def _lead() -> User:
     return user
 
 
-def _imported(upload: Upload, seconds: float = 60) -> int:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def _imported(upload: Upload) -> int:
+    patience = Patience()
+    while not patience.is_over((upload.state, upload.done, upload.attempts)):
         upload.refresh_from_db()
         if upload.state == Upload.State.DONE:
             return upload.items
@@ -190,19 +233,21 @@ def _imported(upload: Upload, seconds: float = 60) -> int:
         if not upload.is_running:
             raise CommandError(f"{upload.name}: {upload.get_state_display()}. {upload.error}")
         time.sleep(0.1)
-    raise CommandError(f"{upload.name} was not imported within {seconds:g} seconds: does the worker run?")
+    raise CommandError(
+        f"The import of {upload.name} did not move for {patience.seconds:g} seconds: does the worker run?"
+    )
 
 
-def _computed(run: ComputationRun, seconds: float = 60) -> int:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def _computed(run: ComputationRun) -> int:
+    patience = Patience()
+    while not patience.is_over((run.state, run.done, len(run.log))):
         run.refresh_from_db()
         if run.state == ComputationRun.State.DONE:
             return run.items
         if run.state == ComputationRun.State.FAILED:
             raise CommandError(f"{run.key} failed: {run.error}")
         time.sleep(0.1)
-    raise CommandError(f"{run.key} was not done within {seconds:g} seconds: does the worker run?")
+    raise CommandError(f"{run.key} stood for {patience.seconds:g} seconds: does the worker run?")
 
 
 def _approve(project: Project) -> None:
