@@ -12,6 +12,7 @@ from tests.hits.api.test_guard import GUARDED, address, world
 
 # Every verb that changes something without spending money. What is not here has to stand in its view's `pays`.
 WITHOUT_MONEY = {
+    ("bonus-files", "post"),
     ("bonus-quote", "post"),
     ("check-quality", "post"),
     ("clear-away", "post"),
@@ -38,6 +39,7 @@ WITHOUT_MONEY = {
     ("required-test", "put"),
     ("rule-preview", "post"),
     ("stop-computation-run", "post"),
+    ("stop-upload", "post"),
     ("target", "put"),
     ("task", "patch"),
     ("token", "delete"),

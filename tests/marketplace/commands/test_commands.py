@@ -116,13 +116,13 @@ def start(**environment: str) -> subprocess.CompletedProcess[str]:
         ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_DATABASE_URL": "mysql://u:p@h/n"}, "use sqlite"),
         (
             {
-                "MARKETPLACE_SECRET_KEY": "k",
+                "MARKETPLACE_SECRET_KEY": "kept-for-one-test-of-the-start-0123456789",
                 "MARKETPLACE_ACCEPT_ANY_KEY": "True",
                 "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org",
             },
             "marketplace.E001",
         ),
-        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"}, "marketplace.E002"),
+        ({"MARKETPLACE_DEBUG": "True", "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org"}, "published"),
     ],
 )
 def test_a_wrong_setting_stops_the_start_and_says_why(environment: dict[str, str], words: str) -> None:
