@@ -18,6 +18,7 @@ from hits.flow import (
     auditing,
     blocking,
     bonuses,
+    closing,
     compensating,
     computing,
     deciding,
@@ -91,10 +92,23 @@ def conclude_stage(stage_pk: int) -> int:
     if blocking.is_due(stage):
         _check_quality(stage)
     concluded = deciding.decide(stage)
+    if stage.pk in closing.unfinished():
+        close_unwanted.delay(stage.pk)
     _top_up(stage)
     if advancing.advance(stage):
         _publish_arrivals(stage)
     return concluded
+
+
+@shared_task
+def close_unwanted(stage_pk: int) -> int:
+    """What the marketplace does not answer to stays written down, and `resume_all` comes back to it."""
+    stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
+    try:
+        return closing.close_unwanted(stage)
+    except MarketplaceError as error:
+        log.warning("HITs of %s stay open for now: %s", stage, error)
+        return 0
 
 
 def _top_up(stage: Stage) -> None:
@@ -269,6 +283,7 @@ def resume_all() -> int:
         *(ensure_events.s(pk) for pk in listening.deaf_stages()),
         *(import_upload.s(pk) for pk in importing.unfinished()),
         *(finish_blocks.s(pk) for pk in blocking.unfinished()),
+        *(close_unwanted.s(pk) for pk in closing.unfinished()),
         *(finish_grants.s(pk) for pk in granting.unfinished()),
         *(finish_reviews.s(pk) for pk in reviewing.unfinished()),
         *(conclude_stage.s(pk) for pk in _unconcluded()),

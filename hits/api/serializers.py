@@ -408,6 +408,13 @@ class BlockQuery(Shape):
     )
 
 
+class UndoPreview(Shape):
+    answers = serializers.IntegerField(help_text="Answers that count again.")
+    hits = serializers.IntegerField(help_text="HITs that are closed, since no answer of theirs is wanted any more.")
+    places = serializers.IntegerField(help_text="Answers that may still come to these HITs.")
+    released = MoneyField(help_text="What that gives back to the budget at most, once the marketplace confirms it.")
+
+
 class Proposals(Shape):
     """What follows when those chosen are blocked; `cost` is what `block/` wants as its confirmation."""
 

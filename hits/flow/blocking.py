@@ -8,15 +8,15 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import QuerySet
 
 from hits.flow.qualifying import Turns
-from hits.models import Assignment, Block, Label, Stage, Worker, eligibility
+from hits.models import Assignment, Block, Stage, Worker, eligibility
 from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
 from hits.models.leases import lease
-from hits.models.losses import Loss, answers_of, loss
+from hits.models.losses import Loss, Return, answers_of, loss, restored
 from hits.models.summaries import refresh_summary
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
 
@@ -188,16 +188,17 @@ def finish(stage: Stage) -> int:
         return done
 
 
-def answers_back(row: Block) -> int:
-    """How many answers count again when the block is undone: not those that were rejected, are held otherwise or have a
-    problem."""
-    answers = _answers(row.stage, row.worker).exclude(state=Assignment.State.REJECTED).filter(problem="")
-    answers = answers.filter(Q(held__in=["", eligibility.WHILE_BLOCKED]) | Q(admitted=True))
-    return len(answers.filter(Exists(Label.objects.filter(assignment=OuterRef("pk"), void=True))).values_list("pk"))
+def undo_preview(row: Block) -> Return:
+    """What undoing the block leads to; changes nothing."""
+    return restored(row.project, row.worker)
 
 
 def undo(row: Block, user: User | None) -> None:
-    """Revoke the qualification and let the worker's labels count again. Answers bought meanwhile stay paid."""
+    """Revoke the qualification and let the worker's labels count again.
+
+    Answers bought meanwhile stay paid; HITs whose answers are no longer wanted are marked by `deciding` and closed by
+    `closing`.
+    """
     with transaction.atomic():
         in_force = Block.objects.in_force().filter(pk=row.pk)
         if not in_force.update(state=Block.State.LIFTING, error=""):

@@ -14,15 +14,15 @@ from django.utils import timezone
 from hits.flow.common import protocol_of
 from hits.flow.failures import UNJUDGED, note, unjudged
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
-from hits.models.needs import chunks
+from hits.models.needs import answers_counted, chunks
 from hits.models.summaries import refresh_summary
+from hits.models.surplus import AT_THE_MARKETPLACE, free_places, mark_unwanted, with_coming
 from hits.protocols.base import COUNTED
 from hits.protocols.optional import ItemwiseProtocol
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
 CHUNK = 1000
-AT_THE_MARKETPLACE = [Hit.State.PLANNED, Hit.State.SENT, Hit.State.LIVE]
 # How often a HIT that closed with places nobody took is opened again without a person.
 REOPENINGS = 3
 NOBODY_CAME = (
@@ -74,7 +74,8 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         stage.refresh_from_db(fields=["rule", "rule_edition"])
         rule = Rule.from_dict(stage.rule)
         votes = _votes(pks, rule.params["answers"])
-        newest = _newest_hits(pks)
+        hits = _hits(pks)
+        newest = {hit.item_id: hit for hit in hits}
         outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
         _write_verdicts(outcomes, stage.rule_edition)
         for item in (item for item in items if item.pk in outcomes):
@@ -83,6 +84,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
             item.ballots = ballots(votes[item.pk])
         Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
         _tell_why(items, newest)
+        _mark_unwanted(stage, outcomes, hits)
 
 
 def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit]) -> dict[int, Outcome]:
@@ -166,18 +168,26 @@ def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
     return said != says or standing.detail != outcome.counts.to_dict()
 
 
-def _newest_hits(pks: Sequence[int]) -> dict[int, Hit]:
-    """With `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
+def _hits(pks: Sequence[int]) -> list[Hit]:
+    """By slot, with `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
     for_free_places = Q(extensions__state=Extension.State.DONE, extensions__places__gt=F("extensions__assignments"))
-    rows = Hit.objects.filter(item__in=pks).annotate(
+    rows = with_coming(Hit.objects.filter(item__in=pks)).annotate(
         growing=Count("extensions", filter=Q(extensions__state=Extension.State.PLANNED)),
         reopened=Count("extensions", filter=for_free_places),
     )
-    return {hit.item_id: hit for hit in rows.order_by("slot")}
+    return list(rows.order_by("slot"))
+
+
+def _mark_unwanted(stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit]) -> None:
+    """An item that has its answers back, for instance since a block was undone, wants none in their place."""
+    open_hits = {hit.item_id for hit in hits if hit.item_id in outcomes and (hit.unwanted or free_places(hit))}
+    counted = answers_counted(sorted(open_hits))
+    needed = {pk: max(1 if outcomes[pk].outcome == "open" else 0, stage.answers - counted[pk]) for pk in open_hits}
+    mark_unwanted([hit for hit in hits if hit.item_id in open_hits], needed)
 
 
 def _state(outcome: Outcome, newest: Any) -> str:
-    """`newest` is a HIT of `_newest_hits`."""
+    """`newest` is a HIT of `_hits`."""
     if outcome.outcome != "open":
         return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
     if newest is None or newest.state == Hit.State.REFUSED:

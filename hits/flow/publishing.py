@@ -338,6 +338,8 @@ def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User |
     # The wire carries whole seconds, and what is compared later must equal what was sent.
     until = until.replace(microsecond=0)
     hits = stage.hits.filter(state=Hit.State.LIVE)
+    if kind == Batch.Kind.EXTEND:
+        hits = hits.filter(unwanted=False)
     with transaction.atomic():
         # Two at once would undo each other's work for ever: the later one stands.
         earlier = stage.batches.filter(kind__in=[Batch.Kind.EXPIRE, Batch.Kind.EXTEND], finished_at=None)

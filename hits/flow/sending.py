@@ -48,6 +48,7 @@ WAITING = [Hit.State.PLANNED, Hit.State.SENT]
 PASSING = (UnreachableError, NotYetError, InsufficientFundsError)
 # What these make has intent rows of its own; the others work through the stage's HITs.
 PLANNED_KINDS = (Batch.Kind.FIRST, Batch.Kind.AGAIN)
+NOT_WANTED = "no longer wanted"
 CLOSING = (Batch.Kind.EXPIRE, Batch.Kind.EXTEND)
 
 
@@ -152,7 +153,9 @@ def _raise_passing(outcomes: Sequence[tuple[object, object]]) -> None:
 
 
 def _send_hits(batch: Batch, market: Gateway, held: Held, size: int) -> int:
-    hits = list(batch.hits.filter(state__in=WAITING).order_by("id")[:size])
+    planned = list(batch.hits.filter(state__in=WAITING).order_by("id")[:size])
+    dropped = _drop_unwanted_hits(batch, planned)
+    hits = [hit for hit in planned if hit.pk not in dropped]
     _adopt_old(batch, hits, market)
     unknown = [hit for hit in hits if hit.hit_id is None]
     asked = Hit.objects.filter(id__in=[hit.pk for hit in unknown])
@@ -163,7 +166,20 @@ def _send_hits(batch: Batch, market: Gateway, held: Held, size: int) -> int:
     outcomes = market.run(lambda hit: _create(hit, stage, market), unknown, beat=held.renew)
     _record_hits(batch, outcomes)
     _raise_passing(outcomes)
-    return len(hits)
+    return len(planned)
+
+
+def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
+    """Those that were never asked for and that nobody wants any more are not made; their money is released."""
+    dropped = {hit.pk: hit for hit in hits if hit.unwanted and hit.attempted_at is None}
+    if dropped:
+        with transaction.atomic():
+            Hit.objects.filter(pk__in=dropped, state=Hit.State.PLANNED).update(state=Hit.State.CLOSED)
+            entries = [release(hit, hit.max_assignments, NOT_WANTED) for hit in dropped.values()]
+            batch.stage.project.account.post(entries)
+            Item.objects.filter(pk__in=[hit.item_id for hit in dropped.values()]).update(stale=True)
+            Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(dropped))
+    return set(dropped)
 
 
 def _create(hit: Hit, stage: Stage, market: Gateway) -> RemoteHit:
@@ -237,7 +253,12 @@ def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
 
 def _send_extensions(batch: Batch, market: Gateway, held: Held, size: int) -> int:
     planned = batch.extensions.filter(state=Extension.State.PLANNED).select_related("hit")
-    extensions = list(planned.order_by("id")[:size])
+    some = list(planned.order_by("id")[:size])
+    dropped = {row.pk for row in some if row.hit.unwanted and row.attempted_at is None}
+    for row in some:
+        if row.pk in dropped:
+            _drop_unwanted_extension(batch, row)
+    extensions = [row for row in some if row.pk not in dropped]
     horizon = timezone.now() - TOKEN_LIFE
     old = {row.pk for row in extensions if row.attempted_at and row.attempted_at < horizon}
     asked = Extension.objects.filter(id__in=[row.pk for row in extensions], attempted_at=None)
@@ -248,7 +269,15 @@ def _send_extensions(batch: Batch, market: Gateway, held: Held, size: int) -> in
     for extension, outcome in outcomes:
         _record_extension(batch, extension, outcome)
     _raise_passing(outcomes)
-    return len(extensions)
+    return len(some)
+
+
+def _drop_unwanted_extension(batch: Batch, extension: Extension) -> None:
+    planned = Extension.objects.filter(pk=extension.pk, state=Extension.State.PLANNED)
+    with transaction.atomic():
+        if planned.update(state=Extension.State.DROPPED):
+            _release_places(batch, extension, NOT_WANTED)
+            Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
 
 
 def _extend(extension: Extension, until: datetime, half_way: datetime, old: bool, market: Gateway) -> datetime:
@@ -300,17 +329,21 @@ def _reopen(extension: Extension, expires: datetime) -> None:
 
 def _give_up(batch: Batch, extension: Extension) -> None:
     """The HIT does not grow, for instance because it is gone: its item is looked at again and gets a new one."""
+    _release_places(batch, extension, "the HIT could not be opened again")
+    Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1, refused=F("refused") + 1)
+
+
+def _release_places(batch: Batch, extension: Extension, note: str) -> None:
     hit = extension.hit
     unused = LedgerEntry(
         stage_id=hit.stage_id,
         kind=LedgerEntry.Kind.RELEASE,
         reserved=-hit.unit_cost * extension.places,
         batch=batch,
-        note="the HIT could not be opened again",
+        note=note,
     )
     batch.stage.project.account.post([unused])
     Item.objects.filter(pk=hit.item_id).update(stale=True)
-    Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1, refused=F("refused") + 1)
 
 
 # Closing times and clearing away
@@ -320,7 +353,7 @@ def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> i
     assert batch.until is not None
     until, early = batch.until, batch.kind == Batch.Kind.EXPIRE
     # A HIT that was published meanwhile may close later than that: extending the others does not shorten it.
-    there = Q(expires_at=until) if early else Q(expires_at__gte=until)
+    there = Q(expires_at=until) if early else Q(expires_at__gte=until) | Q(unwanted=True)
     hits = list(batch.stage.hits.filter(state=Hit.State.LIVE).exclude(there).order_by("id")[:size])
     outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
     done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]

@@ -104,7 +104,9 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
 
 def _growths(needs: dict[int, int]) -> dict[int, Growth]:
     """Of each item its newest HIT, if that is over and may hold what the item needs."""
-    tried = Extension.objects.filter(hit=OuterRef("pk")).exclude(state=Extension.State.DONE)
+    tried = Extension.objects.filter(hit=OuterRef("pk")).filter(
+        state__in=[Extension.State.PLANNED, Extension.State.REFUSED]
+    )
     newest: dict[int, Hit] = {}
     for chunk in chunks(list(needs)):
         for hit in Hit.objects.filter(item__in=chunk).annotate(tried=Exists(tried)).order_by("slot"):

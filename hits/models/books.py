@@ -203,7 +203,7 @@ def _batches(project: Project) -> Iterator[Difference]:
     """What a batch reserved, less what it gave back itself, against the rows that it made."""
     entries = LedgerEntry.objects.filter(batch=OuterRef("pk"), hit=None)
     hits = Hit.objects.filter(batch=OuterRef("pk"))
-    extensions = Extension.objects.filter(batch=OuterRef("pk")).exclude(state=Extension.State.REFUSED)
+    extensions = Extension.objects.filter(batch=OuterRef("pk")).exclude(state__in=Extension.RELEASED)
     rows = Batch.objects.filter(stage__project=project).select_related("stage")
     rows = rows.annotate(
         booked=_money(entries, "reserved"),
@@ -218,7 +218,7 @@ def _batches(project: Project) -> Iterator[Difference]:
 
 def _hits(project: Project) -> Iterator[Difference]:
     entries = LedgerEntry.objects.filter(hit=OuterRef("pk"))
-    grown = Extension.objects.filter(hit=OuterRef("pk")).exclude(state=Extension.State.REFUSED)
+    grown = Extension.objects.filter(hit=OuterRef("pk")).exclude(state__in=Extension.RELEASED)
     rows = with_places(Hit.objects.filter(stage__project=project)).select_related("stage")
     rows = rows.annotate(
         booked=_dollars(

@@ -21,12 +21,18 @@ def answers_needed(item_pks: Sequence[int]) -> dict[int, int]:
     if not item_pks:
         return {}
     wanted = Stage.objects.filter(items=item_pks[0]).values_list("answers", flat=True)[0]
+    counted = answers_counted(item_pks)
+    return {pk: max(1, wanted - counted[pk]) for pk in item_pks}
+
+
+def answers_counted(item_pks: Sequence[int]) -> Counter[int]:
+    """Item to the workers whose answers to it count."""
     counted: Counter[int] = Counter()
     for chunk in chunks(item_pks):
         # An answer can have many labels.
         given = Label.objects.of_counting_answers().filter(item__in=chunk).values_list("item", "worker").distinct()
         counted.update(item for item, _ in given)
-    return {pk: max(1, wanted - counted[pk]) for pk in item_pks}
+    return counted
 
 
 def chunks(rows: Sequence[T], size: int = 5000) -> Iterator[Sequence[T]]:

@@ -79,6 +79,9 @@ class Hit(models.Model):
         null=True, help_text="Since when it is finished at the marketplace and lists fewer answers than wanted."
     )
     closed_early = models.BooleanField(default=False, help_text="A lead closed it before its time.")
+    unwanted = models.BooleanField(
+        default=False, help_text="Its item wants none of the answers that may still come: it is to be closed."
+    )
     deleted_at = models.DateTimeField(null=True, help_text="Cleared away at the marketplace.")
     error = models.TextField(blank=True)
 
@@ -87,6 +90,7 @@ class Hit(models.Model):
         indexes = [
             models.Index(fields=["stage", "due_at"], condition=models.Q(due_at__isnull=False), name="hit_to_harvest"),
             models.Index(fields=["stage", "id"], condition=~models.Q(error=""), name="hit_with_error"),
+            models.Index(fields=["stage", "id"], condition=models.Q(unwanted=True), name="hit_unwanted"),
             models.Index(fields=["batch", "state", "id"], name="hit_by_batch_state"),
             models.Index(fields=["stage", "id"], name="hit_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="hit_by_stage_state"),
@@ -108,7 +112,10 @@ class Extension(models.Model):
         PLANNED = "planned", "Planned"
         DONE = "done", "Done"
         REFUSED = "refused", "Refused by the marketplace"
+        DROPPED = "dropped", "No longer wanted"
 
+    # What was reserved for these was released at once.
+    RELEASED = (State.REFUSED, State.DROPPED)
     hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="extensions")
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="extensions")
     number = models.PositiveSmallIntegerField(help_text="Counts the extensions of this HIT, from 1.")

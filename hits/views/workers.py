@@ -90,4 +90,4 @@ def undo(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         said = f"{row.worker.worker_id} may work again and their answers count again."
         jobs.start(request, tasks.undo_block, row.pk, request.user.pk, Action.Origin.PAGE, said=said)
         return redirect("worker", project.slug, row.worker.worker_id)
-    return render(request, "workers/undo.html", {"project": project, "row": row, "back": blocking.answers_back(row)})
+    return render(request, "workers/undo.html", {"project": project, "row": row, "back": blocking.undo_preview(row)})

@@ -113,6 +113,19 @@ class Blocks(ProjectView):
 
 
 class UndoBlock(ProjectView):
+    heavy = frozenset({"GET"})
+
+    @operation(
+        "blocks_undo_preview",
+        "What undoing a block leads to: answers that count again, and HITs in their place that are closed",
+        tag=TAG,
+        answer=serializers.UndoPreview,
+        refuses=[404],
+    )
+    def get(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.blocks.select_related("project", "worker"), pk=pk)
+        return Response(serializers.UndoPreview(vars(blocking.undo_preview(row))).data)
+
     @operation(
         "blocks_undo",
         "Undo a block: the worker's answers count again",

@@ -121,3 +121,17 @@ def test_the_workers_page_costs_the_same_with_many(
         factories.worker_stat(stage)
     with django_assert_num_queries(5):
         assert len(api.get(STAGE + "workers/").json()["results"]) == 30
+
+
+def test_the_preview_of_an_undo_says_what_counts_again_and_what_is_closed(
+    api: APIClient, stage: Stage, crowd: dict[str, str]
+) -> None:
+    api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]], "cost": "2.00"}, format="json")
+    (row,) = api.get(HOME + "blocks/").json()["results"]
+    stage.hits.update(harvested=1)
+    items = stage.items.filter(labels__worker__worker_id=crowd["bad"]).distinct()[:3]
+    for item in items:
+        factories.hit(item, slot=2)
+    preview = api.get(f"{HOME}blocks/{row['id']}/undo/").json()
+    assert preview == {"answers": 40, "hits": 3, "places": 3, "released": "0.15"}
+    assert _void(crowd["bad"]) == 40

@@ -272,6 +272,8 @@ def test_quality_shows_then_blocks_and_a_block_is_undone(
     assert Block.objects.get().state == Block.State.GRANTED
     assert Label.objects.filter(worker=Worker.objects.get(worker_id=spammer), void=False).count() == 0
     assert "Nobody is below the floor" in run("quality", "river", "validate")
+    assert "40 answers count again; 0 HITs" in run("unblock", "river", spammer, "--preview")
+    assert Block.objects.standing().exists()
     assert "1 blocks undone" in run("unblock", "river", spammer)
     assert blocking.proposals(stage)[0].worker == spammer
     with pytest.raises(CommandError, match="Not blocked in river"):

@@ -8,13 +8,17 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from django.utils import timezone
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from hits.flow import (
     auditing,
+    blocking,
     bonuses,
+    closing,
     compensating,
     deciding,
     harvesting,
@@ -28,11 +32,12 @@ from hits.flow import (
     topping_up,
 )
 from hits.flow.common import gateway
-from hits.models import Account, Assignment, Batch, BudgetExceededError, Compensation, Hit, Stage
+from hits.models import Account, Assignment, Batch, Block, BudgetExceededError, Compensation, Hit, Stage
 from hits.models.books import differences, held_there
 from hits.mturk.fees import bonus_fee
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example, fields, lines
+from tests.hits.flow.test_counting import _anybody
 from tests.hits.market import STARTING_BALANCE, Marketplace
 
 State = Assignment.State
@@ -40,7 +45,7 @@ pick = st.integers(0, 100)
 BUDGET = Decimal("1.20")
 MOVES = {
     "publish", "answer", "approve", "reject", "take back", "expire", "extend", "ask again", "clear away", "bonus",
-    "compensation",
+    "compensation", "block", "undo", "late read",
 }  # fmt: skip
 
 
@@ -58,7 +63,7 @@ class RoomsMachine(RuleBasedStateMachine):
         self.project = projects.create_project("River", "record", BUDGET, "lab@example.org", owner, seed=3)
         self.stage = self.project.stages.get(position=1)
         projects.want_answers(self.stage, 2, 2)
-        held = {"approval": Stage.Approval.REVIEW, "auto_approval_seconds": 86_400}
+        held = {"approval": Stage.Approval.REVIEW, "auto_approval_seconds": 86_400, "quality": {"min_answers": 1}}
         Stage.objects.filter(pk=self.stage.pk).update(**held)
         self.publish(items)
 
@@ -101,6 +106,32 @@ class RoomsMachine(RuleBasedStateMachine):
             reviewing.finish(self.stage)
             row.refresh_from_db()
             assert row.state == State.APPROVED
+
+    @rule(which=pick)
+    def block(self, which: int) -> None:
+        standing = Block.objects.standing().filter(project=self.project).values("worker")
+        row = self._choose(Assignment.objects.filter(stage=self.stage).exclude(worker__in=standing), which)
+        if row is None:
+            return
+        blocking.block(self.stage, [row.worker.worker_id], None)
+        self._conclude()
+        self._saw("block")
+
+    @rule(which=pick)
+    def undo(self, which: int) -> None:
+        row = self._choose(Block.objects.standing().filter(project=self.project), which)
+        if row is None:
+            return
+        blocking.undo(row, None)
+        self._conclude()
+        self._saw("undo")
+
+    @rule()
+    def read_late(self) -> None:
+        """What ended is looked at once more."""
+        Hit.objects.filter(stage=self.stage, hit_id__isnull=False, deleted_at=None).update(due_at=timezone.now())
+        self._conclude()
+        self._saw("late read")
 
     @rule()
     def expire(self) -> None:
@@ -163,7 +194,10 @@ class RoomsMachine(RuleBasedStateMachine):
         if hit is None or self.market.hit(hit.hit_id)["status"] != "Assignable":
             return
         there = {found.worker_id for found in gateway().assignments(hit.hit_id)}
-        worker = next(worker for worker in self.workers if worker not in there)
+        blocked = Block.objects.standing().filter(project=self.project).values_list("worker__worker_id", flat=True)
+        worker = next((worker for worker in self.workers if worker not in {*there, *blocked}), None)
+        if worker is None:
+            return
         given = fields(hit, "Linden") if valid else {"answer": "0-1", "text": "Re"}
         self.market.answer(worker, hit.hit_id, **given)
         self._conclude()
@@ -215,6 +249,7 @@ class RoomsMachine(RuleBasedStateMachine):
         harvesting.harvest(self.stage)
         scoring.score(self.stage)
         deciding.decide(self.stage)
+        closing.close_unwanted(self.stage)
         self._reload()
 
     def _hits(self, state: str) -> Any:
@@ -230,7 +265,9 @@ class RoomsMachine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def machine(market: Marketplace) -> type[RoomsMachine]:
+def machine(market: Marketplace, monkeypatch: pytest.MonkeyPatch, settings: Any) -> type[RoomsMachine]:
+    monkeypatch.setattr(blocking, "proposals", _anybody)
+    settings.MTURK_SETTLE_SECONDS = 0
     RoomsMachine.market, RoomsMachine.workers = market, [market.sign_up_worker() for _ in range(8)]
     RoomsMachine.seen.clear()
     return RoomsMachine
@@ -257,6 +294,10 @@ def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machi
         one.expire,
         lambda: one.review(0, False),
         one.ask_again,
+        lambda: one.block(0),
+        one.ask_again,
+        lambda: one.undo(0),
+        one.read_late,
         one.clear_away,
     ]
     for move in moves:
@@ -270,7 +311,7 @@ def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machi
 def test_every_order_of_moves_leaves_books_and_marketplace_equal_at_every_step(machine: type[RoomsMachine]) -> None:
     run_state_machine_as_test(
         machine,
-        settings=settings(
+        settings=hypothesis_settings(
             max_examples=4,
             stateful_step_count=16,
             deadline=None,
