@@ -175,12 +175,18 @@ def _going_on(assignment: Assignment) -> dict[str, Any]:
 
 def _taken(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     reward = f"${assignment.reward:,.2f}"
-    words = {
-        _Status.APPROVED: f"Your answer is approved, and {reward} is yours.",
-        _Status.SUBMITTED: f"Your answer arrived, and {reward} waits for the requester's approval.",
-    }
-    happened = words.get(_Status(assignment.status), "Your answer arrived before, and was decided on since then.")
-    return _page(request, 200, "submitted", "Submitted", happened, "All of it is kept.", **_going_on(assignment))
+    approved = assignment.status == _Status.APPROVED
+    return _page(
+        request,
+        200,
+        "submitted",
+        "Submitted",
+        f"Your answer is approved, and {reward} is yours."
+        if approved
+        else f"Your answer arrived, and {reward} waits for the requester's approval.",
+        "All of it is kept.",
+        **_going_on(assignment),
+    )
 
 
 def _unknown(request: HttpRequest) -> HttpResponse:
@@ -212,7 +218,7 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
     if row is None:
         return _unknown(request)
     if row.status in Assignment.VISIBLE:
-        return _taken(request, row) if assignments.is_answer(row, fields) else _twice(request, row)
+        return _again(request, row) if assignments.is_answer(row, fields) else _twice(request, row)
     if row.status == _Status.ACCEPTED and row.deadline >= clock.now():
         return _page(
             request,
@@ -225,6 +231,19 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
             next_label="Open the HIT again",
         )
     return _over(request, row)
+
+
+def _again(request: HttpRequest, row: Assignment) -> HttpResponse:
+    """The answer that is recorded: a second press, or a page that was loaded again."""
+    return _page(
+        request,
+        409,
+        "twice",
+        "Already submitted",
+        "This very answer arrived before.",
+        "It is kept, once.",
+        **_going_on(row),
+    )
 
 
 def _twice(request: HttpRequest, row: Assignment) -> HttpResponse:

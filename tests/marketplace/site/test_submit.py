@@ -72,13 +72,11 @@ def test_another_answer_is_called_not_recorded_and_nothing_goes_on_by_itself(fra
     assert "data-moves-on" not in again.text and f'href="/mturk/work/{held.pk}/after/"' in again.text
 
 
-def test_the_same_answer_once_more_is_the_answer(frame: Client, held: Assignment) -> None:
+def test_the_same_answer_once_more_is_known_and_the_worker_goes_on(frame: Client, held: Assignment) -> None:
     submit(frame, held, entity="first", seconds="7")
     again = submit(frame, held, entity="first", seconds="7")
-    assert (again.status_code, outcome(again)) == (200, "submitted")
-    assert "data-moves-on" in again.text
-    Assignment.objects.update(status=Status.REJECTED)
-    assert "waits for" not in submit(frame, held, entity="first", seconds="7").text
+    assert (again.status_code, outcome(again)) == (409, "twice")
+    assert "This very answer arrived before" in again.text and "data-moves-on" in again.text
 
 
 def test_a_preview_cannot_be_submitted(frame: Client, hit: Hit) -> None:
