@@ -343,10 +343,9 @@ def unfinished_files() -> list[int]:
 
 def quote_again(row: BonusFile) -> BonusQuote:
     """The price as it was when the file was checked, with the money that is there now."""
-    stored = {name: _from_json(name, value) for name, value in row.quote.items() if name != "first"}
+    stored = {name: _from_json(name, value) for name, value in (row.quote or {}).items() if name != "first"}
     row.project.account.refresh_from_db()
-    money = {"budget_left": row.project.account.left, "balance": balance(), "planned": planned_cost()}
-    found = BonusQuote(**stored, **money)
+    found = BonusQuote(**stored, budget_left=row.project.account.left, balance=balance(), planned=planned_cost())
     found.problems.extend(problems(found))
     return found
 
@@ -423,4 +422,4 @@ def _from_json(name: str, value: Any) -> Any:
 
 def first_lines(row: BonusFile) -> list[Mapping[str, Any]]:
     """The first bonuses of a file that is checked, as pages show them."""
-    return [{**one, "amount": Decimal(one["amount"])} for one in row.quote["first"]]
+    return [{**one, "amount": Decimal(one["amount"])} for one in (row.quote or {"first": []})["first"]]

@@ -102,7 +102,7 @@ class BonusFile(models.Model):
     faults = models.JSONField(default=list, help_text="[{line, place, message}], the first 1,000.")
     fault_count = models.PositiveIntegerField(default=0)
     quote = models.JSONField(null=True, help_text="What its bonuses cost, once it is checked.")
-    total = DollarField(null=True, help_text="The price that was confirmed, $.")
+    total = DollarField(null=True, help_text="The price that was confirmed, $.")  # type: ignore[misc]
     confirmation = models.CharField(max_length=64, blank=True)
     order = models.ForeignKey(BonusOrder, on_delete=models.SET_NULL, null=True)
     error = models.TextField(blank=True, help_text="Why it failed or was not ordered, as a sentence.")
