@@ -10,6 +10,7 @@ from collections.abc import Callable
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import Resolver404, get_resolver, resolve
+from django.utils.safestring import SafeString
 from django.views.debug import ExceptionReporter
 
 
@@ -33,16 +34,15 @@ class PageNotFoundMiddleware:
 class PlainReporter(ExceptionReporter):
     """DEFAULT_EXCEPTION_REPORTER: of an exception that nobody caught, the visitor gets the project's own page."""
 
-    def get_traceback_html(self) -> str:
+    def get_traceback_html(self) -> SafeString:
         refused = isinstance(self.exc_value, SuspiciousOperation | BadRequest)
         page = _page(self.request or HttpRequest(), 400 if refused else 500, self.exc_value)
-        return page.content.decode()
+        return SafeString(page.content.decode())
 
-    def get_traceback_text(self) -> str:
-        return "Something went wrong here, and it was written to the log.\n"
+    def get_traceback_text(self) -> SafeString:
+        return SafeString("Something went wrong here, and it was written to the log.\n")
 
 
 def _page(request: HttpRequest, code: int, exception: BaseException | None) -> HttpResponse:
-    handler = get_resolver(getattr(request, "urlconf", None)).resolve_error_handler(code)
-    answer: HttpResponse = handler(request) if code == 500 else handler(request, exception=exception)
-    return answer
+    handler: Callable[..., HttpResponse] = get_resolver(getattr(request, "urlconf", None)).resolve_error_handler(code)
+    return handler(request) if code == 500 else handler(request, exception=exception)

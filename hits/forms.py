@@ -19,10 +19,15 @@ from hits.models import ApiToken, Project
 
 
 class MoneyField(forms.DecimalField):
-    """Dollars and cents; `$` and thousands separators may be typed."""
+    """Dollars and cents; `$` and thousands separators may be typed. `what` is what is asked for, in messages."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"min_value": Decimal(0), "max_digits": 12, "decimal_places": 2, **options})
+    def __init__(self, *, what: str = "an amount", **options: Any) -> None:
+        least = options.setdefault("min_value", Decimal(0))
+        messages = {
+            "min_value": f"Enter {what} of ${least} or more.",
+            "invalid": f"Enter {what} in dollars and cents, such as 12.50.",
+        }
+        super().__init__(**{"max_digits": 12, "decimal_places": 2, "error_messages": messages, **options})
         self.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
 
     def to_python(self, value: Any) -> Any:
@@ -60,7 +65,9 @@ class NewProjectForm(forms.Form):
         help_text="Which data set's stages, pay and rules it starts with. Its options have a page in the project.",
     )
     budget = MoneyField(
-        label="Budget, $", help_text="Rewards and fees together never exceed it. It can be raised later."
+        what="a budget",
+        label="Budget, $",
+        help_text="Rewards and fees together never exceed it. It can be raised later.",
     )
     contact_email = forms.EmailField(
         label="Contact e-mail", help_text="Workers see it on every task page and may write to it."
@@ -102,7 +109,7 @@ class FormerOwnerForm(forms.Form):
 class BudgetForm(forms.Form):
     """`before` is the budget that the page of a large change showed: it confirms the change from that amount."""
 
-    budget = MoneyField(label="Budget, $")
+    budget = MoneyField(what="a budget", label="Budget, $")
     before = MoneyField(required=False)
 
 
@@ -126,7 +133,7 @@ class ExtendForm(forms.Form):
 
 
 class PayForm(forms.Form):
-    reward = MoneyField(label="Reward for an answer, $", max_digits=8, min_value=Decimal("0.01"))
+    reward = MoneyField(what="a reward", label="Reward for an answer, $", max_digits=8, min_value=Decimal("0.01"))
 
 
 class ExpectedTimeForm(forms.Form):

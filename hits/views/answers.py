@@ -99,8 +99,8 @@ def _page(
         "deciding": chosen in DECIDING,
         "form": form,
         "faults": faults,
-        "ticked": set(form.data.getlist("answers")) if form.is_bound else set(),
-        "feedback": form.data.get("feedback", "") if form.is_bound else "",
+        "ticked": set(request.POST.getlist("answers")) if form.is_bound else set(),
+        "feedback": request.POST.get("feedback", "") if form.is_bound else "",
         "word": word,
         "words": [(name, None) for name, _ in words(stage)],
     }

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Prefetch
@@ -18,6 +22,10 @@ from hits.views import jobs, overview
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
+# Faults that say the same are shown once, with a few of their lines.
+LINES_SHOWN = 3
+NO_LINE = "–"
+INDEX = re.compile(r"\[[0-9]+\]")
 
 
 @guarded(PAGE)
@@ -166,4 +174,25 @@ def _upload_context(project: Project, pk: int) -> dict[str, object]:
     running = row.is_running
     # What this file brought may be published by now; what is waiting is what there is to do.
     waiting = project.stages.filter(summary__waiting__gt=0).select_related("summary").order_by("position")
-    return {"project": project, "upload": row, "running": running, "to_publish": [] if running else list(waiting)}
+    return {
+        "project": project,
+        "upload": row,
+        "running": running,
+        "to_publish": [] if running else list(waiting),
+        "faults": grouped(row.faults),
+    }
+
+
+def grouped(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """(lines, place, message) of faults that say the same of the same kind of place, in the order of the file."""
+    lines: dict[tuple[str, str], dict[int, None]] = {}
+    for fault in faults:
+        key = (INDEX.sub("[…]", fault["place"]), fault["message"])
+        lines.setdefault(key, {}).update({} if fault["line"] is None else {fault["line"]: None})
+    return [(_listed(list(found)), *key) for key, found in lines.items()]
+
+
+def _listed(lines: Sequence[int]) -> str:
+    """The first few line numbers: '3, 8, 14 and 100 more'."""
+    more = f" and {len(lines) - LINES_SHOWN:,} more" if len(lines) > LINES_SHOWN else ""
+    return ", ".join(f"{line:,}" for line in lines[:LINES_SHOWN]) + more if lines else NO_LINE

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from tests import error_pages
@@ -30,3 +31,12 @@ def test_whatever_a_page_raises_has_a_page_of_ours(
 
 def test_an_address_without_its_slash_still_leads_to_the_page(debug: None) -> None:
     assert Client().get("/accounts/login").headers["Location"] == "/accounts/login/"
+
+
+def test_no_trail_of_an_operators_page_ends_in_a_stroke() -> None:
+    pages = sorted((settings.BASE_DIR / "templates" / "marketplace" / "operator").glob("*.html"))
+    trails = [
+        line for page in pages for line in page.read_text(encoding="utf-8").splitlines() if 'class="crumbs"' in line
+    ]
+    assert len(trails) > 20
+    assert [trail for trail in trails if trail.rstrip().endswith("/</p>")] == []

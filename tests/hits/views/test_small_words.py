@@ -1,0 +1,79 @@
+"""Small things that leads read: faults of a file in groups, amounts that are refused, and colours that can be seen."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
+
+from hits import forms
+from hits.models import Upload
+from hits.views.projects import grouped
+from tests.hits import factories as make
+
+
+def fault(line: int | None, place: str, message: str) -> dict[str, Any]:
+    return {"line": line, "place": place, "message": message}
+
+
+def test_faults_that_say_the_same_are_one_row_with_their_lines() -> None:
+    blank = [fault(line, f"choices[{line % 3}]", "must not be blank") for line in range(3, 120)]
+    found = grouped(
+        [*blank, fault(None, "", "holds no row"), fault(4, "id", "'a' is taken"), fault(4, "id", "'a' is taken")]
+    )
+    assert found == [
+        ("3, 4, 5 and 114 more", "choices[…]", "must not be blank"),
+        ("–", "", "holds no row"),
+        ("4", "id", "'a' is taken"),
+    ]
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_refused_file_shows_the_groups(alice: Any, client: Client) -> None:
+    faults = [fault(line, "gold", "is none of them") for line in range(2, 122)]
+    project = make.project(owner=alice)
+    row = make.upload(project, state=Upload.State.REFUSED, faults=faults, fault_count=120)
+    text = client.get(reverse("upload", args=[project.slug, row.pk])).content.decode()
+    assert "120 faults. Nothing was imported." in text
+    assert (text.count("is none of them"), text.count("2, 3, 4 and 117 more")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (forms.BudgetForm({"budget": "-5"}), "Enter a budget of $0 or more."),
+        (forms.BudgetForm({"budget": "much"}), "Enter a budget in dollars and cents, such as 12.50."),
+        (forms.PayForm({"reward": "0"}), "Enter a reward of $0.01 or more."),
+    ],
+)
+def test_an_amount_that_is_refused_says_what_to_enter(form: Any, said: str) -> None:
+    assert [text for texts in form.errors.values() for text in texts] == [said]
+
+
+TOKENS = (settings.ROOT / "static" / "shell" / "tokens.css").read_text(encoding="utf-8")
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_borders_and_placeholders_of_fields_can_be_seen(theme: int) -> None:
+    """WCAG 2.2: 3:1 for the border of a field (1.4.11), 4.5:1 for its placeholder (1.4.3)."""
+    block = TOKENS.split("prefers-color-scheme: dark")[theme]
+    colours = dict(re.findall(r"--([a-z0-9-]+):\s*(#[0-9a-f]{6})", block))
+    assert "border: 1px solid var(--field-line)" in TOKENS and "::placeholder { color: var(--ink-2)" in TOKENS
+    for ground in ("surface", "ground"):
+        assert _contrast(colours["field-line"], colours[ground]) >= 3
+        assert _contrast(colours["ink-2"], colours[ground]) >= 4.5
