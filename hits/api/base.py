@@ -187,8 +187,7 @@ def _unknown(given: Any, known: Mapping[str, Any], place: str) -> Iterator[tuple
     for name, value in given.items() if isinstance(given, Mapping) else ():
         if name not in known:
             there = f"There are: {', '.join(known)}." if known else "Nothing is taken here."
-            # Halves of surrogate pairs cannot be sent back.
-            yield place + name[:LONGEST_NAME].encode("utf-8", "backslashreplace").decode(), [f"Unknown field. {there}"]
+            yield place + name[:LONGEST_NAME], [f"Unknown field. {there}"]
         elif isinstance(known[name], serializers.ListSerializer):
             inner = known[name].child.fields
             for i, one in enumerate(value if isinstance(value, list) else ()):

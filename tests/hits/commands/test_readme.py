@@ -16,6 +16,7 @@ COMMANDS = {
     "undo-block post": "unblock", "block post": "quality", "check-quality post": "quality",
     "grants post": "grants", "withdraw-grant post": "grants", "ledger-checks post": "check_ledger",
     "bonuses post": "bonuses", "bonus-quote post": "bonuses",
+    "bonus-files post": "bonuses", "order-bonus-file post": "bonuses",
     "compensations post": "compensate", "compensation-quote post": "compensate",
     "withdraw-compensation post": "withdraw",
     "qualification-tests post": "qualification_tests", "offer-qualification-test post": "qualification_tests",
