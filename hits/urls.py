@@ -103,6 +103,7 @@ stage_urls = [
     path("pay/", stages.pay, name="pay"),
     path("harvest/", stages.harvest, name="harvest"),
     path("auto-block/", stages.auto_block, name="auto-block"),
+    path("advance-approved/", stages.advance_approved, name="advance-approved"),
     path("task/", task_settings.task, name="task-settings"),
     path("task/try/", task_settings.try_task, name="try-task"),
     path("task/preview/", task_settings.preview, name="preview-task"),

@@ -214,6 +214,9 @@ class StageShape(Shape):
     not_workers_of = serializers.ListField(child=serializers.CharField())
     auto_publish = serializers.BooleanField()
     auto_block = serializers.BooleanField()
+    advance_approved = serializers.BooleanField(
+        help_text="Where answers are held for review: only approved ones go on to later stages."
+    )
     hit_type_id = serializers.CharField()
     figures = FiguresShape(source="summary")
 
@@ -227,6 +230,7 @@ class StageChange(Shape):
     reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
+    advance_approved = serializers.BooleanField(required=False)
     expected_seconds = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=86_400)
 
 

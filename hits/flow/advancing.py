@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.flow.collecting import judged, labels_of
 from hits.flow.common import make_items, recipe_of
 from hits.flow.failures import NOT_ADVANCED, not_advanced
-from hits.models import Hit, Item, Stage, Verdict
+from hits.models import Assignment, Hit, Item, Label, Stage, Verdict
+from hits.models.actions import record
 from hits.models.summaries import refresh_summary
 from hits.recipes.source import NextItem
 
@@ -19,12 +22,13 @@ CHUNK = 1000
 def advance(stage: Stage) -> int:
     """Make later stages' items of the verdicts that nobody took up; returns how many items are new.
 
-    An item that its stage has already, by its key, stays as it is, whatever happens to the verdict later. A verdict on
+    Where answers are held for review, an item waits until those that count are approved, unless the stage says
+    otherwise. An item that its stage has already, by its key, is not made again. A verdict on
     which the recipe's code fails waits, says why on its item's newest HIT, and holds up no other.
     """
     recipe = recipe_of(stage.project)
     stages = {found.key: found for found in stage.project.stages.all()}
-    waiting = Verdict.objects.filter(item__stage=stage, superseded_at=None, advanced=False)
+    waiting = _waiting().filter(item__stage=stage)
     new: dict[str, int] = defaultdict(int)
     behind: set[Stage] = set()
     after = 0
@@ -71,4 +75,21 @@ def _say_why(verdict: Verdict, error: Exception) -> None:
 
 def unfinished() -> list[int]:
     """Stages with verdicts that nobody took up since a crash."""
-    return sorted(set(Verdict.objects.filter(advanced=False, superseded_at=None).values_list("item__stage", flat=True)))
+    return sorted(set(_waiting().values_list("item__stage", flat=True)))
+
+
+def _waiting() -> QuerySet[Verdict]:
+    """Verdicts that nobody took up and that do not wait for the review of an answer."""
+    answers = Label.objects.of_counting_answers().filter(item=OuterRef("item"))
+    unapproved = Exists(answers.exclude(assignment__state=Assignment.State.APPROVED))
+    held = Q(item__stage__approval=Stage.Approval.REVIEW, item__stage__advance_approved=True)
+    return Verdict.objects.filter(superseded_at=None, advanced=False).exclude(held & unapproved)
+
+
+def only_approved(stage: Stage, wanted: bool, user: User | None) -> None:
+    """Whether answers that are held for review go on to later stages only once they are approved."""
+    with transaction.atomic():
+        if Stage.objects.filter(pk=stage.pk, advance_approved=not wanted).update(advance_approved=wanted):
+            verb = "let only approved answers go on" if wanted else "let answers go on before their review"
+            record(stage.project, user, verb, [stage])
+    stage.advance_approved = wanted

@@ -13,7 +13,7 @@ from hits.recipes.source import ChainItem, GivenLabel, JudgedItem
 
 CHUNK = 2000
 Labels = tuple[GivenLabel, ...]
-_OUTCOMES = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped"}
+_OUTCOMES = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped", Item.State.WITHDRAWN: "withdrawn"}
 _COLUMNS = (
     "pk",
     "key",

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from hits import protocols, recipes
-from hits.models import Document, Item, Project, Qualification, Stage
+from hits.models import Assignment, Document, Item, Project, Qualification, Stage
 from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.needs import chunks
 from hits.mturk.errors import MarketplaceError
@@ -107,11 +107,15 @@ def make_items(stage: Stage, items: Sequence[tuple[Item, NextItem]]) -> int:
         known.update(stage.items.filter(key__in=some).values_list("key", flat=True))
     new = [(parent, made) for parent, made in items if made.key not in known]
     documents = _make_documents(stage.project, new)
+    sources = _sources(new)
     rows = [
         Item(
             stage=stage,
             document_id=documents[made.document.key] if made.document else parent.document_id,
             parent=parent,
+            source_id=sources.get((parent.pk, made.source)),
+            # The answer may have stopped counting since it was read: `deciding` looks.
+            stale=bool(made.source),
             key=made.key,
             data=made.data,
         )
@@ -119,6 +123,15 @@ def make_items(stage: Stage, items: Sequence[tuple[Item, NextItem]]) -> int:
     ]
     Item.objects.bulk_create(rows, batch_size=1000)
     return len(rows)
+
+
+def _sources(items: Sequence[tuple[Item, NextItem]]) -> dict[tuple[int, str], int]:
+    """(row of an item, assignment id) to the answer that new items are made from."""
+    found: dict[tuple[int, str], int] = {}
+    for some in chunks(sorted({parent.pk for parent, made in items if made.source})):
+        rows = Assignment.objects.filter(hit__item__in=some).values_list("hit__item", "assignment_id", "pk")
+        found |= {(item, name): pk for item, name, pk in rows}
+    return found
 
 
 def _make_documents(project: Project, items: Sequence[tuple[Item, NextItem]]) -> dict[str, int]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import protocol_of
@@ -73,18 +73,32 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         Item.objects.filter(id__in=pks).update(stale=False)
         stage.refresh_from_db(fields=["rule", "rule_edition"])
         rule = Rule.from_dict(stage.rule)
-        votes = _votes(pks, rule.params["answers"])
+        withdrawn = _withdrawn(pks)
+        votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
         hits = _hits(pks)
         newest = {hit.item_id: hit for hit in hits}
         outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
         _write_verdicts(outcomes, stage.rule_edition)
+        turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
+            if item.pk in withdrawn:
+                item.state = Item.State.WITHDRAWN
             item.conclusion = outcomes[item.pk].conclusion
             item.ballots = ballots(votes[item.pk])
         Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
         _tell_why(items, newest)
-        _mark_unwanted(stage, outcomes, hits)
+        _mark_unwanted(stage, outcomes, hits, withdrawn)
+        # What was drawn from them goes and comes with them.
+        Item.objects.filter(parent__in=turned).update(stale=True)
+
+
+def _withdrawn(pks: Sequence[int]) -> set[int]:
+    """Those of the items that were made from an answer that does not count, and what was drawn from such items."""
+    counts = Label.objects.of_counting_answers().filter(assignment=OuterRef("source"))
+    of_source = Q(source__isnull=False) & ~Exists(counts)
+    rows = Item.objects.filter(of_source | Q(parent__state=Item.State.WITHDRAWN), pk__in=pks)
+    return set(rows.values_list("pk", flat=True))
 
 
 def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit]) -> dict[int, Outcome]:
@@ -178,11 +192,16 @@ def _hits(pks: Sequence[int]) -> list[Hit]:
     return list(rows.order_by("slot"))
 
 
-def _mark_unwanted(stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit]) -> None:
+def _mark_unwanted(
+    stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit], withdrawn: Collection[int]
+) -> None:
     """An item that has its answers back, for instance since a block was undone, wants none in their place."""
     open_hits = {hit.item_id for hit in hits if hit.item_id in outcomes and (hit.unwanted or free_places(hit))}
     counted = answers_counted(sorted(open_hits))
-    needed = {pk: max(1 if outcomes[pk].outcome == "open" else 0, stage.answers - counted[pk]) for pk in open_hits}
+    needed = {
+        pk: 0 if pk in withdrawn else max(int(outcomes[pk].outcome == "open"), stage.answers - counted[pk])
+        for pk in open_hits
+    }
     mark_unwanted([hit for hit in hits if hit.item_id in open_hits], needed)
 
 

@@ -157,7 +157,7 @@ def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[dict[
 
 def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
     """Items whose data names a right answer, dropped ones excepted; of one stage, or of all."""
-    items = Item.objects.filter(stage__project=project).exclude(state=Item.State.DROPPED)
+    items = Item.objects.filter(stage__project=project).exclude(state__in=[Item.State.DROPPED, Item.State.WITHDRAWN])
     items = items.filter(Q(data__has_key="intended") | Q(data__has_key="gold"))
     return items.filter(stage__key=stage_key) if stage_key else items
 

@@ -36,3 +36,6 @@ def _set_void(labels: QuerySet[Label], *, void: bool) -> None:
     for some in chunks(list(labels.order_by("pk").values_list("pk", "item"))):
         Label.objects.filter(pk__in=[pk for pk, _ in some]).update(void=void)
         Item.objects.filter(pk__in={item for _, item in some}).update(stale=True)
+        # What was made from these answers is taken back, or comes back.
+        made = Item.objects.filter(source__in=Label.objects.filter(pk__in=[pk for pk, _ in some]).values("assignment"))
+        made.update(stale=True)

@@ -106,6 +106,9 @@ class Stage(models.Model):
     auto_block = models.BooleanField(
         default=False, help_text="The check after every so many answers blocks by itself; else a lead does."
     )
+    advance_approved = models.BooleanField(
+        default=True, help_text="Where answers are held for review: only approved ones go on to later stages."
+    )
     hit_type_id = models.CharField(max_length=64, blank=True)
     events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
     swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")
@@ -138,6 +141,7 @@ class StageSummary(models.Model):
     answered = models.PositiveIntegerField(default=0, help_text="Items with at least one answer that counts.")
     kept = models.PositiveIntegerField(default=0)
     dropped = models.PositiveIntegerField(default=0)
+    withdrawn = models.PositiveIntegerField(default=0, help_text="Made from an answer that does not count.")
     answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
     to_review = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
@@ -167,10 +171,18 @@ class Item(models.Model):
         AGAIN = "again", "To be answered again"
         KEPT = "kept", "Kept"
         DROPPED = "dropped", "Dropped"
+        WITHDRAWN = "void", "Taken back"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="items", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="items")
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="children")
+    source = models.ForeignKey(
+        "hits.Assignment",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="made",
+        help_text="The answer that it was made from, such as a written question: it stands as long as that counts.",
+    )
     key = models.CharField(max_length=300)
     data = models.JSONField(help_text="What the protocol asks: for a cloze item {query, answers, ...}.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)

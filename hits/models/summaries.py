@@ -9,11 +9,12 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import TruncHour
 
 from hits.models.answers import HELD, Assignment, Label
 from hits.models.projects import Item, Stage, StageSummary
+from hits.models.publishing import Hit
 from hits.models.workers import WorkerStat
 
 HISTOGRAM_BINS = 20
@@ -38,11 +39,13 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         if word:
             conclusions.append([state, word, n])
     total = counts.total()
+    withdrawn = counts.get(Item.State.WITHDRAWN, 0)
     waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
     return {
         "items": total,
         "waiting": waiting,
-        "published": total - waiting,
+        "published": total - waiting - (_withdrawn_unpublished(stage) if withdrawn else 0),
+        "withdrawn": withdrawn,
         "open": counts.get(Item.State.OPEN, 0) + again,
         "again": again,
         "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
@@ -50,6 +53,11 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=lambda found: (-found[2], found[1])),
     }
+
+
+def _withdrawn_unpublished(stage: Stage) -> int:
+    had_one = Hit.objects.filter(item=OuterRef("pk"))
+    return stage.items.filter(~Exists(had_one), state=Item.State.WITHDRAWN).count()
 
 
 def _answer_figures(stage: Stage) -> dict:

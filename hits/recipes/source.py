@@ -50,9 +50,10 @@ class GivenLabel:
 class JudgedItem:
     """An item and what its stage's rule concluded from the labels that count.
 
-    `outcome` is kept, dropped or open; `conclusion` is the rule's own word, such as "valid", and `parts` holds one for
-    each group of units where the rule judges groups. Labels come in the order of submission. `computed` is what a
-    computation that was asked for concluded about the item, None where it concluded nothing.
+    `outcome` is kept, dropped, open, or withdrawn (made from an answer that does not count); `conclusion` is the rule's
+    own word, such as "valid", and `parts` holds one for each group of units where the rule judges groups. Labels come
+    in the order of submission. `computed` is what a computation that was asked for concluded about the item, None where
+    it concluded nothing.
     """
 
     stage: str
@@ -81,7 +82,9 @@ class NewDocument:
 class NextItem:
     """An item for a later stage, about the same document or about a new one. `key` is unique within that stage.
 
-    `parent` is the (stage, key) of the item that it was drawn from; what follows from a verdict has it anyway.
+    `parent` is the (stage, key) of the item that it was drawn from; what follows from a verdict has it anyway. `source`
+    is the assignment whose answer it was made from, such as the one that wrote its question: when that answer stops
+    counting, the item is taken back, and when it counts again, the item comes back.
     """
 
     stage: str
@@ -89,6 +92,7 @@ class NextItem:
     data: Json
     parent: tuple[str, str] | None = None
     document: NewDocument | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
         (Item.State.AGAIN, "To be answered again", summary.again),
         (Item.State.KEPT, "Kept", summary.kept),
         (Item.State.DROPPED, "Dropped", summary.dropped),
+        *([(Item.State.WITHDRAWN, "Taken back", summary.withdrawn)] if summary.withdrawn else []),
     ]
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
     return render(request, "stage/items.html", {**context, "word": word, "words": words(stage)})

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import blocking, correcting, publishing, setting_up
+from hits.flow import advancing, blocking, correcting, publishing, setting_up
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -210,6 +210,13 @@ def _change_pay(request: HttpRequest, stage: Stage, reward: Decimal) -> HttpResp
 @for_stage(VERB)
 def harvest(request: HttpRequest, stage: Stage) -> HttpResponse:
     jobs.start(request, tasks.harvest_stage, stage.pk, said="Answers are being collected. Reload in a moment.")
+    return _back(stage)
+
+
+@for_stage(VERB)
+def advance_approved(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """Whether answers go on to later stages only once they are approved."""
+    advancing.only_approved(stage, request.POST.get("only_approved") == "yes", request.user)
     return _back(stage)
 
 

@@ -13,7 +13,7 @@ from hits.api import serializers
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
-from hits.flow import blocking, publishing, setting_up
+from hits.flow import advancing, blocking, publishing, setting_up
 
 TAG = "Stages"
 
@@ -57,6 +57,8 @@ class StageDetail(StageView):
                 publishing.publish_by_itself(self.stage, changes["auto_publish"])
             if "auto_block" in changes:
                 blocking.block_by_itself(self.stage, changes["auto_block"], self.user)
+            if "advance_approved" in changes:
+                advancing.only_approved(self.stage, changes["advance_approved"], self.user)
             if "expected_seconds" in changes:
                 setting_up.expect_seconds(self.stage, changes["expected_seconds"])
         return Response(serializers.StageShape(self.stage).data)

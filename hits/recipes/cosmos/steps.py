@@ -46,7 +46,11 @@ VALID, UNANSWERABLE = "valid", "unanswerable"
 NONE_OF_THE_ABOVE = "None of the above"
 LEAST_CHALLENGING = "least-challenging"
 SPLITS = ("train", "dev", "test")
-_LEFT_OUT = {"dropped": "not validated", "open": "not judged yet"}
+_LEFT_OUT = {
+    "dropped": "not validated",
+    "open": "not judged yet",
+    "withdrawn": "written in an answer that does not count",
+}
 _NONE = NONE_OF_THE_ABOVE.casefold()
 
 
@@ -145,7 +149,7 @@ def _sets(key: str, label: GivenLabel) -> Iterator[NextItem]:
     for number, correct in enumerate(question["correct"], start=1):
         set_key = f"{key}/{label.assignment}/q{label.unit.removeprefix('question')}a{number}"
         data = question_set(set_key, question["question"], correct, question["incorrect"], label.worker)
-        yield NextItem(VALIDATE, set_key, {**data, "category": question.get("category", "")})
+        yield NextItem(VALIDATE, set_key, {**data, "category": question.get("category", "")}, source=label.assignment)
 
 
 def question_set(key: str, question: str, correct: str, incorrect: Sequence[str], author: str) -> Json:

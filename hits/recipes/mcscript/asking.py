@@ -101,7 +101,8 @@ def next_items(item: JudgedItem) -> list[NextItem]:
         data = {"text": label.value["text"], "scenario": item.document["scenario"], "story": label.assignment}
         document = NewDocument(key, data)
         made += [
-            NextItem(stage, f"{key}/{part}", asked, document=document) for stage, part, asked in _asked(its_targets)
+            NextItem(stage, f"{key}/{part}", asked, document=document, source=label.assignment)
+            for stage, part, asked in _asked(its_targets)
         ]
     return made
 

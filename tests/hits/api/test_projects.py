@@ -101,6 +101,8 @@ def test_nobody_becomes_owner_by_a_wrong_name(api: APIClient, stage: Stage) -> N
 def test_pay_changes_until_workers_have_seen_it(api: APIClient, stage: Stage) -> None:
     changed = api.patch(STAGE, {"reward": "0.06", "auto_block": False}, format="json").json()
     assert (changed["reward"], changed["auto_block"], changed["auto_publish"]) == ("0.06", False, True)
+    assert api.patch(STAGE, {"advance_approved": False}, format="json").json()["advance_approved"] is False
+    assert api.patch(STAGE, {"advance_approved": True}, format="json").json()["advance_approved"] is True
     Stage.objects.update(hit_type_id="3TYPE")
     refused(api.patch(STAGE, {"reward": "0.07", "auto_publish": False}, format="json"), 409, "pay_frozen")
     now = api.get(STAGE).json()

@@ -161,8 +161,9 @@ PROJECT_VERBS = {
     *TEST_VERBS,
 }
 STAGE_VERBS = {
-    "pause", "resume", "arrivals", "harvest", "auto-block", "approve", "reject", "try-task", "required-test",
-    "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change", "redo-change",
+    "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
+    "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change",
+    "redo-change",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)

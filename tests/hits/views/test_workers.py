@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from hits import tasks
 from hits.models import Block, Label, Stage, Worker
+from hits.models.summaries import refresh_summary
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
@@ -147,3 +148,22 @@ def test_a_block_that_is_undone_already_is_left_alone(
     monkeypatch.setattr(tasks.undo_block, "delay", lambda *arguments: pytest.fail("asked again"))
     Block.objects.update(state=Block.State.UNDONE)
     assert "undone already" in client.post(world.url("undo-block"), follow=True).content.decode()
+
+
+def test_a_lead_lets_answers_go_on_before_their_review(world: World, client: Client) -> None:
+    assert "once they are approved" not in client.get(world.url("stage")).content.decode()
+    Stage.objects.filter(pk=world.stage.pk).update(approval=Stage.Approval.REVIEW)
+    assert "go on to later stages once they are approved" in client.get(world.url("stage")).content.decode()
+    client.post(world.url("advance-approved"), {"only_approved": "no"})
+    assert "before they are reviewed, also for money" in client.get(world.url("stage")).content.decode()
+    client.post(world.url("advance-approved"), {"only_approved": "yes"})
+    assert Stage.objects.get(pk=world.stage.pk).advance_approved
+
+
+def test_a_stage_says_why_items_are_taken_back(world: World, client: Client) -> None:
+    make.items(world.stage, 2, state="void")
+    refresh_summary(world.stage)
+    text = " ".join(client.get(world.url("stage")).content.decode().split())
+    assert "2 items taken back</a>: the answer that they were made from does not count" in text
+    page = client.get(world.url("items"), {"state": "void"}).content.decode()
+    assert page.count("Taken back") >= 2
