@@ -3,7 +3,9 @@ import os
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
 
+from common.wsgi import refusing_what_is_no_text
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
-application = get_wsgi_application()
+application = refusing_what_is_no_text(get_wsgi_application())
 # A WSGI server does not run system checks by itself; a wrong configuration must not serve one request.
 call_command("check")
