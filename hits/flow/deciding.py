@@ -109,7 +109,8 @@ def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[i
             outcomes[pk] = apply_rule(rule, given)
         except Exception as error:
             why = unjudged(error, f"item {pk}")
-            Hit.objects.filter(pk=newest[pk].pk if pk in newest else None).update(error=why)
+            if pk in newest:
+                Hit.objects.filter(pk=newest[pk].pk).update(error=why)
     mended = [newest[pk].pk for pk in outcomes if pk in newest and newest[pk].error.startswith(UNJUDGED)]
     Hit.objects.filter(pk__in=mended).update(error="")
     return outcomes

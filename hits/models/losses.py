@@ -69,14 +69,14 @@ class Return:
 def restored(project: Project, worker: Worker) -> Return:
     """What follows when this worker's answers count again: not those that were rejected, have a problem or are held
     for another reason."""
-    answers, closed = 0, []
+    answers, closed = 0, list[Hit]()
     for stage in project.stages.all():
         back = Label.objects.filter(stage=stage, worker=worker, void=True, assignment__problem="")
         back = back.exclude(assignment__state=Assignment.State.REJECTED)
         items = _workers_by_item(back.filter(Q(assignment__held__in=FREE) | Q(assignment__admitted=True)))
         answers += items.total()
         closed += _closed(stage, items)
-    places = sum(map(free_places, closed))
+    places = sum(free_places(hit) for hit in closed)
     return Return(answers, len(closed), places, sum((hit.unit_cost * free_places(hit) for hit in closed), Decimal(0)))
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
-    "changes-csv", "qualification-test-row", "grants-progress",
+    "changes-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 
