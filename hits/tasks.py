@@ -35,6 +35,7 @@ from hits.flow import (
     testing,
     topping_up,
 )
+from hits.flow.common import UNUSABLE
 from hits.models import Action, ApiToken, Block, Project, SignInTries, Stage, drafts
 from hits.models.actions import acting_from
 from hits.models.due import live_stages, unconcluded_stages
@@ -85,6 +86,15 @@ def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
 def conclude_stage(stage_pk: int) -> int:
     """From harvested answers to verdicts, blocks, further answers and the next stage's items."""
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
+    try:
+        return _conclude(stage)
+    except UNUSABLE as error:
+        # The pages of the stage and the project say so. What waits goes on when the code can be used again.
+        log.warning("%s waits: %s", stage, error)
+        return 0
+
+
+def _conclude(stage: Stage) -> int:
     # Before they are scored: as long as answers are not, a crash brings this back.
     if granting.grant_for_answers(stage):
         finish_grants.delay(stage.project_id)

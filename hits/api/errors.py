@@ -99,6 +99,7 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (recipes.OptionError, BAD, "option_refused"),
     (SettingsRefusedError, BAD, "settings_refused"),
     (protocols.UnknownProtocolError, BAD, "unknown_protocol"),
+    (protocols.BrokenProtocolError, CONFLICT, "broken_protocol"),
     (RefusedError, CONFLICT, "marketplace_refused"),
     (MarketplaceError, LATER, "marketplace_unreachable"),
     (QueueUnreachableError, LATER, "queue_unreachable"),

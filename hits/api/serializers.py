@@ -13,6 +13,7 @@ from rest_framework.reverse import reverse
 
 from hits.api.paging import PageQuery
 from hits.flow.api_tokens import MOST_DAYS, USUAL_DAYS
+from hits.flow.common import faults_of
 from hits.formats.payments import LONGEST_REASON
 from hits.models import (
     Action,
@@ -109,6 +110,10 @@ class RecipeShape(Shape):
     description = serializers.CharField()
     options = serializers.DictField(help_text="Each with the value that a project gets unless it says otherwise.")
     stages = RecipeStageShape(many=True)
+
+
+class PluginFaults(Shape):
+    faults = serializers.ListField(child=serializers.CharField(), help_text="A sentence each, which names the folder.")
 
 
 class AccountShape(Shape):
@@ -267,6 +272,11 @@ class ProjectDetailShape(ProjectShape):
     options = serializers.DictField()
     owners = serializers.SerializerMethodField()
     stages = serializers.SerializerMethodField()
+    faults = serializers.SerializerMethodField(help_text="Why its recipe or a stage's task cannot be used now.")
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_faults(self, project: Project) -> list[str]:
+        return faults_of(project, self._stages(project))
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_owners(self, project: Project) -> list[str]:
@@ -274,8 +284,13 @@ class ProjectDetailShape(ProjectShape):
 
     @extend_schema_field(StageShape(many=True))
     def get_stages(self, project: Project) -> list[dict[str, Any]]:
-        stages = project.stages.select_related("summary").order_by("position")
-        return list(StageShape(stages, many=True).data)
+        return list(StageShape(self._stages(project), many=True).data)
+
+    def _stages(self, project: Project) -> list[Stage]:
+        """Read once for all fields."""
+        if not hasattr(self, "_read"):
+            self._read = list(project.stages.select_related("summary").order_by("position"))
+        return self._read
 
 
 # Files in

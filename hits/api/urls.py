@@ -37,6 +37,7 @@ urlpatterns = [
     path("schema/", Schema.as_view(), name="schema"),
     path("docs/", Docs.as_view(), name="docs"),
     path("recipes/", projects.Recipes.as_view(), name="recipes"),
+    path("plugin-faults/", projects.PluginFaults.as_view(), name="plugin-faults"),
     path("marketplace-calls/", calls.MarketplaceCalls.as_view(), name="marketplace-calls"),
     path("marketplace-balance/", calls.MarketplaceBalance.as_view(), name="marketplace-balance"),
     path("projects/", projects.Projects.as_view(), name="projects"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -17,7 +19,7 @@ from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.models.needs import chunks
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limits
-from hits.protocols.base import Json, TaskProtocol
+from hits.protocols.base import Json, SettingsRefusedError, TaskProtocol
 from hits.recipes.source import NextItem
 
 # A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
@@ -76,6 +78,15 @@ def sentence(error: MarketplaceError) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+# What keeps a stage or project from going on: the code of its task or recipe is gone, broken, or refuses its settings.
+UNUSABLE = (
+    recipes.RecipeError,
+    protocols.UnknownProtocolError,
+    protocols.BrokenProtocolError,
+    SettingsRefusedError,
+)
+
+
 def protocol_named(name: str) -> TaskProtocol:
     return protocols.get(name, settings.PLUGIN_ROOTS)
 
@@ -93,11 +104,81 @@ def settings_of(stage: Stage) -> Json:
 
 
 def load_recipe(name: str) -> recipes.Recipe:
-    return recipes.load(name, [root / "recipes" for root in settings.PLUGIN_DIRS])
+    return recipes.load(name, _recipe_folders())
+
+
+def _recipe_folders() -> list[Path]:
+    return [root / "recipes" for root in settings.PLUGIN_DIRS]
 
 
 def recipe_of(project: Project) -> recipes.Recipe:
     return load_recipe(project.recipe)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The recipes that a project can start from, and a sentence for each folder that cannot be used."""
+
+    recipes: list[recipes.Recipe]
+    faults: list[str]
+
+
+def offered() -> Offered:
+    """Never raises: a broken folder spoils no other."""
+    folders = _recipe_folders()
+    good: list[recipes.Recipe] = []
+    faults = [f"{root}: PLUGIN_DIRS names this folder, and it is not there." for root in _missing_plugins()]
+    faults += [*recipes.faults(folders), *protocols.faults(settings.PLUGIN_ROOTS)]
+    for name in recipes.available(folders):
+        try:
+            recipe = load_recipe(name)
+            for spec in recipe.stages:
+                protocol_named(spec.protocol).settings(spec.settings)
+        except recipes.RecipeError:
+            # Among the faults already.
+            continue
+        except UNUSABLE as error:
+            faults.append(f"The recipe {name} cannot be used. {error}")
+        else:
+            good.append(recipe)
+    return Offered(good, faults)
+
+
+def _missing_plugins() -> list[Path]:
+    return [root for root in settings.PLUGIN_DIRS if not Path(root).is_dir()]
+
+
+def project_fault(project: Project) -> str:
+    """Why the project's recipe cannot be used, as a sentence; empty when it can."""
+    try:
+        recipe_of(project)
+    except UNUSABLE as error:
+        return f"The recipe {project.recipe} cannot be used, so nothing is imported, advanced or released. {error}"
+    return ""
+
+
+def stage_fault(stage: Stage) -> str:
+    """Why the stage's kind of task cannot be used, as a sentence; empty when it can."""
+    try:
+        settings_of(stage)
+    except UNUSABLE as error:
+        return f"The task {stage.protocol} of “{stage.title}” cannot be used: its answers wait unread. {error}"
+    return ""
+
+
+def faults_of(project: Project, stages: Sequence[Stage]) -> list[str]:
+    """Why the project's recipe, and the tasks of these stages of it, cannot be used; empty when all can."""
+    return [fault for fault in (project_fault(project), *map(stage_fault, stages)) if fault]
+
+
+def usable_protocol(stage: Stage) -> TaskProtocol | None:
+    """None where it cannot be used; the stage's page says why."""
+    return None if stage_fault(stage) else protocol_of(stage)
+
+
+def usable_recipe(project: Project) -> recipes.Recipe | None:
+    """None where it cannot be used; the project's page says why."""
+    return None if project_fault(project) else recipe_of(project)
 
 
 def make_items(stage: Stage, items: Sequence[tuple[Item, NextItem]]) -> int:

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.flow.collecting import Rows
-from hits.flow.common import recipe_of
+from hits.flow.common import usable_recipe
 from hits.models import ComputationResult, ComputationRun, Item, Project
 from hits.models.leases import Held, LeaseLostError, lease
 from hits.models.needs import chunks
@@ -31,8 +31,9 @@ class _Stopped(Exception):
 
 
 def computations(project: Project) -> list[Computation]:
-    """What the project's recipe computes, in its order."""
-    return list(getattr(recipe_of(project).steps, "COMPUTATIONS", ()))
+    """What the project's recipe computes, in its order; nothing where it cannot be used."""
+    recipe = usable_recipe(project)
+    return list(getattr(recipe.steps, "COMPUTATIONS", ())) if recipe else []
 
 
 def start(project: Project, key: str, params: Mapping[str, Any], user: User | None) -> ComputationRun:

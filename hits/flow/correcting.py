@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import protocol_of
+from hits.flow.common import protocol_of, usable_protocol
 from hits.models import Hit, Item, ItemChange, Stage
 from hits.protocols.optional import CorrectableProtocol, MarkedSentence
 
@@ -37,7 +37,7 @@ class NothingToUndoError(Exception):
 
 
 def can_correct(stage: Stage) -> bool:
-    return isinstance(protocol_of(stage), CorrectableProtocol)
+    return isinstance(usable_protocol(stage), CorrectableProtocol)
 
 
 def protocol_for(stage: Stage) -> CorrectableProtocol:

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import protocol_of, recipe_of
+from hits.flow.common import UNUSABLE, protocol_of, recipe_of, settings_of
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
@@ -79,6 +79,10 @@ def import_upload(upload_pk: int) -> int:
             _refuse(upload, error.errors, error.count)
             return 0
         except (_Stopped, LeaseLostError):
+            return 0
+        except UNUSABLE as error:
+            # Trying again would find the same.
+            fail(upload_pk, f"{error}")
             return 0
         except Exception:
             if upload.attempts >= MOST_ATTEMPTS:
@@ -194,13 +198,15 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
 def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument]) -> None:
     """A known answer that no worker could give would be compared with nothing, in silence."""
     stages = _by_name(project)
-    protocols = {name: protocol_of(stage) for name, stage in stages.items()}
+    wanted = {item.stage for document in documents for item in document.items}
+    protocols = {name: protocol_of(stages[name]) for name in wanted}
+    options = {name: settings_of(stages[name]) for name in wanted}
     found = Faults()
     for document in documents:
         for item in document.items:
             protocol = protocols[item.stage]
             if isinstance(protocol, KnownAnswersProtocol):
-                for message in protocol.known_answer_faults(item.data, stages[item.stage].settings):
+                for message in protocol.known_answer_faults(item.data, options[item.stage]):
                     found.add(document.line, "gold", message)
     found.refuse()
 

@@ -14,7 +14,7 @@ from django.utils.text import slugify
 
 from hits import recipes
 from hits.flow.collecting import Rows
-from hits.flow.common import load_recipe, protocol_named
+from hits.flow.common import load_recipe, protocol_named, usable_recipe
 from hits.models import Account, Action, BudgetExceededError, Project, Stage, StageSummary
 from hits.models.actions import record
 from hits.quality.votes import Rule
@@ -178,7 +178,8 @@ def option_faults(project: Project, given: Mapping[str, Any]) -> dict[str, str]:
 
 def options_of(project: Project) -> dict[str, Any]:
     """The recipe's options as the project has them; one that is younger than the project with the recipe's value."""
-    own = load_recipe(project.recipe).options
+    recipe = usable_recipe(project)
+    own = recipe.options if recipe else project.options
     return {name: project.options.get(name, value) for name, value in own.items()}
 
 

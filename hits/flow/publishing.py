@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import balance, protocol_of, refuse_beyond_balance
+from hits.flow.common import balance, refuse_beyond_balance, settings_of, stage_fault, usable_protocol
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans, wages
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
@@ -104,19 +104,21 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         closes_at=timezone.now() + timedelta(seconds=stage.lifetime_seconds),
     )
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
+    found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
     found.warnings.extend(_unknown_answers(stage))
     return found
 
 
 def _unknown_answers(stage: Stage) -> Iterator[str]:
     """Known answers of the waiting items that the task, as it is now, does not offer."""
-    protocol = protocol_of(stage)
+    protocol = usable_protocol(stage)
     if not isinstance(protocol, KnownAnswersProtocol):
         return
+    options = settings_of(stage)
     count, first = 0, ""
     rows = stage.items.filter(state=Item.State.NEW).order_by("id").values_list("key", "data")
     for key, data in rows.iterator(chunk_size=2000):
-        if faults := protocol.known_answer_faults(data, stage.settings):
+        if faults := protocol.known_answer_faults(data, options):
             count += 1
             first = first or f"{key}: {faults[0]}"
     if count:
@@ -148,6 +150,8 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
         return earlier
+    # Raises where workers could not be shown the task.
+    settings_of(stage)
     refuse_unoffered(stage)
     # Before the transaction, for it is a call. Who slips past it at the same moment waits for money in `sending`.
     refuse_beyond_balance(total)
@@ -201,7 +205,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
     had a HIT before wait for a lead, who perhaps closed it; so does everything while the stage is paused.
     """
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
-    if not pks or plans.is_paused(stage) or unoffered(stage):
+    if not pks or plans.is_paused(stage) or unoffered(stage) or stage_fault(stage):
         return None
     price = plans.price(stage, answers_needed(pks))
     confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"

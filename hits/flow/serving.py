@@ -21,7 +21,7 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.flow.common import protocol_of, settings_of
+from hits.flow.common import protocol_of, settings_of, stage_fault
 from hits.flow.failures import note
 from hits.flow.rates import allow
 from hits.models import Assignment, Draft, Hit, drafts, eligibility
@@ -147,6 +147,7 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
 
     Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
     """
+    _refuse_unusable(hit)
     if query.get("assignmentId", PREVIEW) == PREVIEW:
         return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)
@@ -155,6 +156,15 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
     page = _page(visit, origin, draft.fields if draft else {})
     return replace(page, first_visit=draft is None and not _was_here(visit))
+
+
+def _refuse_unusable(hit: Hit) -> None:
+    """Raises TokenRefusedError where the code of the task is gone or broken. The lead is told on the stage's page."""
+    if stage_fault(hit.stage):
+        raise TokenRefusedError(
+            "This task cannot be shown now, through no fault of yours. Return this HIT, or come back later: "
+            "neither counts against you."
+        )
 
 
 def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
@@ -199,9 +209,8 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     visit = read_page_token(token)
     refuse_ineligible(visit)
     stage, item = visit.hit.stage, visit.hit.item
-    protocol = protocol_of(stage)
-    options = settings_of(stage)
     try:
+        protocol, options = protocol_of(stage), settings_of(stage)
         protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
     except AnswerRefusedError:
         raise
@@ -219,6 +228,7 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
     Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError, DraftRefusedError.
     """
     visit, origin = read_page_token(token), _submit_origin(query)
+    _refuse_unusable(visit.hit)
     refuse_ineligible(visit)
     try:
         step = _step(visit, fields, "back" if query.get("go") == "back" else "on")

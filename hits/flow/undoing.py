@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import protocol_of
+from hits.flow.common import usable_protocol
 from hits.models import Label, Stage
 from hits.models.actions import record
 from hits.models.needs import chunks
@@ -41,7 +41,7 @@ class LeftOut:
 
 def changing(stage: Stage) -> ChangingProtocol | None:
     """The stage's protocol, if its answers change the items that they are about."""
-    protocol = protocol_of(stage)
+    protocol = usable_protocol(stage)
     return protocol if isinstance(protocol, ChangingProtocol) else None
 
 

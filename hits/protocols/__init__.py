@@ -1,7 +1,8 @@
 """The registry of task protocols: folders that are found, never listed.
 
 A root is a folder that holds `protocols/<name>/protocol.py`, as this package's parent does. This module knows
-no Django: the caller passes the roots of the installation (`settings.PLUGIN_ROOTS`).
+no Django: the caller passes the roots of the installation (`settings.PLUGIN_ROOTS`). A folder that cannot be used
+spoils no other: `faults` names it, and whoever asks for its protocol is told.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import importlib.util
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -27,33 +29,72 @@ class UnknownProtocolError(LookupError):
 
 
 class BrokenProtocolError(Exception):
-    """The folder is there and is no protocol: two roots claim one name, or `protocol.py` lacks its `protocol`."""
+    """The folder is there and cannot be used: it lacks its `protocol`, fails at its import, or shares its name."""
+
+
+@dataclass
+class _Scan:
+    """What lies under the roots: the folders by name, and what is wrong with folders that cannot be used, by name."""
+
+    found: dict[str, Path] = field(default_factory=dict)
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    doubled: set[str] = field(default_factory=set)
+
+    def refuse(self, name: str, why: str) -> None:
+        self.faults.setdefault(name, []).append(why)
 
 
 def available(roots: Sequence[Path] = (HOME,)) -> list[str]:
-    """The names of all protocols under the roots, in alphabetical order. Raises BrokenProtocolError."""
-    return sorted(_found(roots))
+    """The names of the protocols under the roots, in alphabetical order; whether they can be imported shows `get`."""
+    return sorted(_scan(roots).found)
 
 
 def get(name: str, roots: Sequence[Path] = (HOME,)) -> TaskProtocol:
     """The protocol of that name. Raises UnknownProtocolError, BrokenProtocolError."""
-    found = _found(roots)
-    if name not in found:
-        there = ", ".join(sorted(found)) or "none"
-        raise UnknownProtocolError(f"There is no protocol {name!r}. Available: {there}.")
-    return _load(name, found[name])
+    scan = _scan(roots)
+    if name in scan.found:
+        return _load(name, scan.found[name])
+    if name in scan.faults:
+        raise BrokenProtocolError(" ".join(scan.faults[name]))
+    raise UnknownProtocolError(f"There is no protocol {name!r}. Available: {', '.join(sorted(scan.found)) or 'none'}.")
 
 
-def _found(roots: Sequence[Path]) -> dict[str, Path]:
-    folders: dict[str, Path] = {}
+def faults(roots: Sequence[Path] = (HOME,)) -> list[str]:
+    """A sentence for each folder that cannot be used, which it names. Imports every protocol."""
+    scan = _scan(roots)
+    sentences = [sentence for name in sorted(scan.faults) for sentence in scan.faults[name]]
+    for name in sorted(scan.found):
+        try:
+            _load(name, scan.found[name])
+        except BrokenProtocolError as error:
+            sentences.append(str(error))
+    return sentences
+
+
+def _scan(roots: Sequence[Path]) -> _Scan:
+    scan = _Scan()
     for root in roots:
-        for file in sorted(Path(root).resolve().glob("protocols/*/protocol.py")):
-            name = file.parent.name
-            if not NAME.fullmatch(name):
-                raise BrokenProtocolError(f"{file.parent}: name the folder in lower case, as {NAME.pattern}.")
-            if folders.setdefault(name, file.parent) != file.parent:
-                raise BrokenProtocolError(f"{folders[name]} and {file.parent} claim one name. Rename one of them.")
-    return folders
+        home = Path(root).resolve() / "protocols"
+        for folder in sorted(found for found in home.glob("*") if found.is_dir() and found.name[0] not in "._"):
+            _judge(scan, folder)
+    return scan
+
+
+def _judge(scan: _Scan, folder: Path) -> None:
+    name = folder.name
+    first = scan.found.get(name)
+    if not (folder / "protocol.py").is_file():
+        scan.refuse(name, f"{folder}: protocol.py is missing.")
+    elif not NAME.fullmatch(name):
+        scan.refuse(name, f"{folder}: name the folder in lower case, as {NAME.pattern}.")
+    elif first is None and name not in scan.doubled:
+        scan.found[name] = folder
+    elif first != folder:
+        scan.refuse(name, f"{first or 'Another folder'} and {folder} claim one name. Rename one of them.")
+        # Nobody can say which of two plug-ins is meant; what comes with the package stays what it is.
+        if first and first.parent.parent != HOME:
+            del scan.found[name]
+            scan.doubled.add(name)
 
 
 @cache
@@ -69,10 +110,15 @@ def _module(name: str, folder: Path) -> ModuleType:
         return importlib.import_module(f"hits.protocols.{name}.protocol")
     # A folder outside the package gets a module name of its own, so that equal names in two places stay apart.
     unique = f"hits_plugin_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}_{name}"
-    spec = importlib.util.spec_from_file_location(unique, folder / "protocol.py")
+    file = folder / "protocol.py"
+    spec = importlib.util.spec_from_file_location(unique, file)
     if spec is None or spec.loader is None:
-        raise BrokenProtocolError(f"{folder / 'protocol.py'} cannot be read.")
+        raise BrokenProtocolError(f"{file} cannot be read.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[unique] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[unique]
+        raise BrokenProtocolError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
     return module

@@ -26,6 +26,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,6 +66,7 @@ __all__ = [
     "SourceItem",
     "StageSpec",
     "available",
+    "faults",
     "load",
 ]
 
@@ -75,18 +77,48 @@ VERBS = ("read_documents", "mark", "build_release")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
+@dataclass
+class _Scan:
+    """What lies in the folders of recipes: those by name, and what is wrong with those that cannot be used, by name."""
+
+    found: dict[str, Path] = field(default_factory=dict)
+    faults: dict[str, list[RecipeError]] = field(default_factory=dict)
+    doubled: set[str] = field(default_factory=set)
+
+    def refuse(self, name: str, where: Path, why: str) -> None:
+        self.faults.setdefault(name, []).append(RecipeError(str(where), [why]))
+
+
 def available(extra_dirs: Iterable[Path] = ()) -> list[str]:
-    """The names of all recipes, sorted. Raises RecipeError when two folders claim one name."""
-    return sorted(_found(extra_dirs))
+    """The names of the recipes, sorted; whether they can be used shows `load`."""
+    return sorted(_scan(extra_dirs).found)
+
+
+def faults(extra_dirs: Iterable[Path] = ()) -> list[str]:
+    """A sentence for each thing that is wrong with a folder, which it names. Loads every recipe.
+
+    A folder that cannot be used spoils no other.
+    """
+    extra_dirs = list(extra_dirs)
+    scan = _scan(extra_dirs)
+    errors = [error for name in sorted(scan.faults) for error in scan.faults[name]]
+    for name in sorted(scan.found):
+        try:
+            load(name, extra_dirs)
+        except RecipeError as error:
+            errors.append(error)
+    return [f"{error.where}: {fault}." for error in errors for fault in error.faults]
 
 
 def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
     """The recipe of that name. Raises RecipeError with every fault of its file."""
-    found = _found(extra_dirs)
-    if name not in found:
-        there = ", ".join(sorted(found)) or "none"
+    scan = _scan(extra_dirs)
+    if name not in scan.found and name in scan.faults:
+        raise scan.faults[name][0]
+    if name not in scan.found:
+        there = ", ".join(sorted(scan.found)) or "none"
         raise RecipeError(name, [f"there is no recipe of this name; there are: {there}"])
-    folder = found[name]
+    folder = scan.found[name]
     faults: list[str] = []
     fields = recipe_fields(_parsed(folder / STAGES), faults)
     if faults:
@@ -94,16 +126,30 @@ def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
     return Recipe(name=name, steps=_steps(name, folder), **fields)
 
 
-def _found(extra_dirs: Iterable[Path]) -> dict[str, Path]:
-    folders: dict[str, Path] = {}
+def _scan(extra_dirs: Iterable[Path]) -> _Scan:
+    scan = _Scan()
     for root in (HOME, *extra_dirs):
-        for file in sorted(Path(root).resolve().glob(f"*/{STAGES}")):
-            folder = file.parent
-            if not _NAME.fullmatch(folder.name):
-                raise RecipeError(str(folder), [f"name the folder in lower case, as {_NAME.pattern}"])
-            if folders.setdefault(folder.name, folder) != folder:
-                raise RecipeError(str(folder), [f"{folders[folder.name]} has the same name: rename one of them"])
-    return folders
+        home = Path(root).resolve()
+        for folder in sorted(found for found in home.glob("*") if found.is_dir() and found.name[0] not in "._"):
+            _judge(scan, folder)
+    return scan
+
+
+def _judge(scan: _Scan, folder: Path) -> None:
+    name = folder.name
+    first = scan.found.get(name)
+    if not (folder / STAGES).is_file():
+        scan.refuse(name, folder / STAGES, "the file is missing: it describes the stages")
+    elif not _NAME.fullmatch(name):
+        scan.refuse(name, folder, f"name the folder in lower case, as {_NAME.pattern}")
+    elif first is None and name not in scan.doubled:
+        scan.found[name] = folder
+    elif first != folder:
+        scan.refuse(name, folder, f"{first or 'another folder'} has the same name: rename one of them")
+        # Nobody can say which of two plug-ins is meant; what comes with the package stays what it is.
+        if first and first.parent != HOME:
+            del scan.found[name]
+            scan.doubled.add(name)
 
 
 def _parsed(file: Path) -> dict[str, Any]:
@@ -111,6 +157,8 @@ def _parsed(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(str(file), [f"is not TOML: {error}"]) from error
+    except OSError as error:
+        raise RecipeError(str(file), [f"cannot be read: {error}"]) from error
 
 
 def _steps(name: str, folder: Path) -> ModuleType:
@@ -134,7 +182,7 @@ def _outside(name: str, file: Path) -> ModuleType:
     module = sys.modules[unique] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[unique]
         raise RecipeError(str(file), [f"cannot be imported: {type(error).__name__}: {error}"]) from error
     return module

@@ -13,10 +13,11 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from hits.flow.common import UNUSABLE
 from hits.models import Action, Project, Stage
 from hits.models.actions import acting_from
 
@@ -38,9 +39,13 @@ def guarded(methods: Sequence[str]) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def acting(*given: Any, **more: Any) -> HttpResponse:
+        def acting(request: HttpRequest, *given: Any, **more: Any) -> HttpResponse:
             with acting_from(Action.Origin.PAGE):
-                return view(*given, **more)
+                try:
+                    return view(request, *given, **more)
+                except UNUSABLE as error:
+                    # The page of the project and that of the stage say it too, and need nothing of that code.
+                    return render(request, "projects/unusable.html", {"error": error}, status=409)
 
         return never_cache(require_http_methods(methods)(login_required(acting)))
 

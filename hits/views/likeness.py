@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hits.flow.common import protocol_of
+from hits.flow.common import usable_protocol
 from hits.models import Assignment, Label, Stage
 from hits.protocols.optional import ComparingProtocol, Likeness
 
@@ -29,7 +29,7 @@ def likenesses(stage: Stage, answers: Iterable[Assignment]) -> dict[int, Alike]:
 
     Every answer to the same items is read, also those that other pages or filters show.
     """
-    protocol = protocol_of(stage)
+    protocol = usable_protocol(stage)
     items = {answer.pk: answer.hit.item_id for answer in answers}
     if not items or not isinstance(protocol, ComparingProtocol):
         return {}

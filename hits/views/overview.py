@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 
 from hits.flow import blocking, publishing, reviewing, scoring, topping_up
-from hits.flow.common import gateway, recipe_of
+from hits.flow.common import gateway, stage_fault, usable_recipe
 from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans, wages
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
@@ -158,7 +158,8 @@ def held_up(stage: Stage) -> list[str]:
     late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
     sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
     rooms = (scoring, topping_up, publishing, blocking)
-    return [*(sentence for room in rooms for sentence in room.held_up(stage)), *sentences]
+    faults = [stage_fault(stage)] if stage_fault(stage) else []
+    return [*faults, *(sentence for room in rooms for sentence in room.held_up(stage)), *sentences]
 
 
 def clearable(stage: Stage) -> dict[str, Any]:
@@ -200,7 +201,8 @@ def figures(stage: Stage) -> dict[str, Any]:
 
 def feeders(project: Project) -> dict[str, str]:
     """Keys of the stages that fill by themselves, each with the title of the stage that feeds it."""
-    return {spec.feeds: spec.title for spec in recipe_of(project).stages if spec.feeds}
+    recipe = usable_recipe(project)
+    return {spec.feeds: spec.title for spec in recipe.stages if spec.feeds} if recipe else {}
 
 
 def pipeline_step(stage: Stage, fed_by: str) -> dict[str, Any]:

@@ -6,16 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits import forms, recipes, tasks
+from hits import forms, tasks
 from hits.flow import computing, importing
 from hits.flow import projects as room
-from hits.flow.common import load_recipe
+from hits.flow.common import faults_of, offered
 from hits.models import Project, Stage
 from hits.models.holding import presence
 from hits.views import jobs, overview
@@ -42,7 +41,9 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @guarded(FORM)
 def new(request: LeadRequest) -> HttpResponse:
-    form = forms.NewProjectForm(request.POST or None, recipes=_recipe_choices())
+    there = offered()
+    choices = [(recipe.name, recipe.title) for recipe in there.recipes]
+    form = forms.NewProjectForm(request.POST or None, recipes=choices)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         project = room.create_project(
@@ -50,12 +51,8 @@ def new(request: LeadRequest) -> HttpResponse:
         )
         messages.success(request, f"{project.name} is there. Import a file to fill its first stage.")
         return redirect("project", project.slug)
-    return render(request, "projects/new.html", {"form": form}, status=400 if form.is_bound else 200)
-
-
-def _recipe_choices() -> list[tuple[str, str]]:
-    names = recipes.available([root / "recipes" for root in settings.PLUGIN_DIRS])
-    return [(name, load_recipe(name).title) for name in names]
+    context = {"form": form, "faults": there.faults}
+    return render(request, "projects/new.html", context, status=400 if form.is_bound else 200)
 
 
 @for_project(PAGE)
@@ -71,6 +68,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
     feeders = overview.feeders(project)
     context = {
         "project": project,
+        "faults": faults_of(project, stages),
         "stages": [overview.pipeline_step(stage, feeders.get(stage.key, "")) for stage in stages],
         "money_bar": overview.money_bar(project.account),
         "uploads": project.uploads.all()[:SHOWN],

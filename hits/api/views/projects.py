@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import recipes
 from hits.api import serializers
 from hits.api.base import LeadView, ProjectView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.flow import projects as room
-from hits.flow.common import load_recipe
+from hits.flow.common import offered
 from hits.models import Project
 
 TAG = "Projects"
@@ -27,8 +25,18 @@ class Recipes(LeadView):
         "recipes_list", "The recipes that a project can start from", tag=TAG, answer=serializers.RecipeShape(many=True)
     )
     def get(self, request: Request) -> Response:
-        names = recipes.available([root / "recipes" for root in settings.PLUGIN_DIRS])
-        return Response(serializers.RecipeShape([load_recipe(name) for name in names], many=True).data)
+        return Response(serializers.RecipeShape(offered().recipes, many=True).data)
+
+
+class PluginFaults(LeadView):
+    @operation(
+        "plugin_faults",
+        "Folders of plug-ins that cannot be used, and why; empty when all can",
+        tag=TAG,
+        answer=serializers.PluginFaults,
+    )
+    def get(self, request: Request) -> Response:
+        return Response(serializers.PluginFaults({"faults": offered().faults}).data)
 
 
 class Projects(LeadView):

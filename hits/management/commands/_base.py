@@ -59,6 +59,7 @@ REFUSALS = (
     ordering.OrderChangedError,
     projects.BudgetNotConfirmedError,
     projects.LastOwnerError,
+    protocols.BrokenProtocolError,
     protocols.UnknownProtocolError,
     publishing.ClosingTimeRefusedError,
     publishing.NothingToClearAwayError,

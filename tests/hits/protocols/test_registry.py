@@ -1,5 +1,6 @@
 """Protocols are found by scanning folders."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -34,8 +35,12 @@ def test_the_same_name_in_two_places_stays_apart(tmp_path):
     two = put(tmp_path / "two", "sorting", SOURCE.format(name="sorting").replace("'x'", "'two'"))
     assert protocols.get("sorting", [one]).title == "one"
     assert protocols.get("sorting", [two]).title == "two"
+    other = put(tmp_path / "two", "naming", SOURCE.format(name="naming"))
     with pytest.raises(BrokenProtocolError, match="claim one name"):
-        protocols.available([one, two])
+        protocols.get("sorting", [one, two])
+    assert protocols.available([one, two]) == ["naming"]
+    assert protocols.get("naming", [one, other]).name == "naming"
+    assert [fault for fault in protocols.faults([one, two]) if "claim one name" in fault]
 
 
 def test_one_folder_given_twice_is_one_folder(tmp_path):
@@ -58,4 +63,43 @@ def test_a_folder_that_holds_no_protocol_says_so(tmp_path, source):
 def test_a_folder_name_that_is_no_identifier_is_refused(tmp_path):
     root = put(tmp_path, "Sorting-2", SOURCE.format(name="Sorting-2"))
     with pytest.raises(BrokenProtocolError, match="lower case"):
-        protocols.available([root])
+        protocols.get("Sorting-2", [root])
+    assert protocols.available([root]) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("protocol = (", "SyntaxError"),
+        ("import juggling_tools", "No module named 'juggling_tools'"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        (None, "protocol.py is missing"),
+        ("", "must hold `protocol`"),
+    ],
+)
+def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, source, why):
+    root = put(tmp_path, "sorting", source or "")
+    if source is None:
+        (root / "protocols" / "sorting" / "protocol.py").unlink()
+    put(tmp_path, "naming", SOURCE.format(name="naming"))
+    roots = [protocols.HOME, root]
+    assert protocols.get("naming", roots).name == "naming"
+    assert protocols.get("clickable_entity", roots).name == "clickable_entity"
+    for _ in range(2):
+        with pytest.raises(BrokenProtocolError, match=re.escape(why)):
+            protocols.get("sorting", roots)
+        [fault] = protocols.faults(roots)
+        assert str(root / "protocols" / "sorting") in fault and why in fault
+
+
+def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_name(tmp_path):
+    root = put(tmp_path, "clickable_entity", SOURCE.format(name="clickable_entity"))
+    roots = [protocols.HOME, root]
+    assert protocols.get("clickable_entity", roots) is protocols.get("clickable_entity")
+    [fault] = protocols.faults(roots)
+    assert "claim one name" in fault and str(root) in fault
+
+
+def test_the_package_has_no_broken_folder():
+    assert protocols.faults() == []

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,7 +9,7 @@ import pytest
 
 from hits.quality.blocking import Policy
 from hits.quality.votes import Rule
-from hits.recipes import JudgedItem, NextItem, OptionError, RecipeError, available, load
+from hits.recipes import JudgedItem, NextItem, OptionError, RecipeError, available, faults, load
 
 STEPS = """
 def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
@@ -239,8 +240,47 @@ def test_steps_that_are_missing_or_broken_are_refused(tmp_path, steps, fault):
 
 
 def test_a_folder_needs_a_plain_name(tmp_path):
+    folder = put(tmp_path, HEAD + STAGE, name="Our-Recipe")
     with pytest.raises(RecipeError, match="name the folder in lower case"):
-        available([put(tmp_path, HEAD + STAGE, name="Our-Recipe")])
+        load("Our-Recipe", [folder])
+    assert available([folder]) == available()
+
+
+@pytest.mark.parametrize(
+    ("toml", "steps", "why"),
+    [
+        ("title = ", STEPS, "is not TOML"),
+        (HEAD, STEPS, "stages must hold at least one stage"),
+        (HEAD + STAGE, "import juggling_tools", "No module named 'juggling_tools'"),
+        (HEAD + STAGE, "def (", "SyntaxError"),
+        (HEAD + STAGE, "raise SystemExit(1)", "SystemExit"),
+        (HEAD + STAGE, None, "the file is missing"),
+        (None, STEPS, "the file is missing: it describes the stages"),
+    ],
+)
+def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, toml, steps, why):
+    put(tmp_path, toml or "", steps, name="broken")
+    if toml is None:
+        (tmp_path / "broken" / "stages.toml").unlink()
+    put(tmp_path, HEAD + STAGE)
+    assert load("ours", [tmp_path]).title == "Ours"
+    assert load("record", [tmp_path]).name == "record"
+    for _ in range(2):
+        [fault] = faults([tmp_path])
+        assert str(tmp_path / "broken") in fault and why in fault
+        with pytest.raises(RecipeError, match=re.escape(why)):
+            load("broken", [tmp_path])
+
+
+def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_name(tmp_path):
+    put(tmp_path, HEAD + STAGE, name="record")
+    assert load("record", [tmp_path]).title == load("record").title
+    [fault] = faults([tmp_path])
+    assert "has the same name" in fault and str(tmp_path / "record") in fault
+
+
+def test_the_package_has_no_broken_folder():
+    assert faults() == []
 
 
 def test_options_are_replaced_only_by_their_like():
