@@ -13,6 +13,9 @@ from ops.ensure_database import drop
 from ops.stack import Stack
 from ops.surroundings import second_database
 
+# Publishing takes its time on any machine, so that a page that polls sees it under way and a program can die in it.
+UNHURRIED = {"MTURK_CALLS_A_SECOND": "25", "MTURK_MOST_CALLS_A_SECOND": "25"}
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The main job comes first on the stack that all share: its crowd would take the HITs of others."""
@@ -40,7 +43,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> 
     `stack.web_url` and `stack.marketplace_url` answer; `stack.manage(...)` and `stack.market(...)` run the two command
     lines; `stack.env` is the environment of the processes; `stack.kill("worker")` ends one, which is started anew.
     """
-    with Stack(tmp_path_factory.mktemp("stack"), settings=servers) as stack:
+    with Stack(tmp_path_factory.mktemp("stack"), settings={**UNHURRIED, **servers}) as stack:
         yield stack
 
 
