@@ -128,14 +128,18 @@ class Evidence:
     def blocked(self) -> set[str]:
         return {row["worker"] for row in self.ours(_BLOCKS)}
 
+    def held(self) -> set[str]:
+        """Assignment ids of answers that wait for review because their workers were not eligible or too fast."""
+        return {row["assignment_id"] for row in self.ours(_HELD)}
+
     def of_stage(self, stage: str) -> dict[int, list[Row]]:
-        """Item to the answers that count, by time of submission: those of workers who are not blocked."""
+        """Item to the answers that count, by time of submission: not held, and of workers who are not blocked."""
         hits = {hit["id"]: hit["item"] for hit in self.hits}
-        blocked = self.blocked()
+        blocked, held = self.blocked(), self.held()
         found: dict[int, list[Row]] = {pk: [] for pk, item in self.items.items() if item["stage"] == stage}
         for row in sorted(self.answers, key=lambda row: row["submitted"]):
             item = hits[row["hit"]]
-            if item in found and row["worker"] not in blocked:
+            if item in found and row["worker"] not in blocked and row["assignment_id"] not in held:
                 found[item].append(row)
         return found
 
@@ -153,6 +157,9 @@ _OUR_ANSWERS = """
 _BLOCKS = """
     SELECT w.worker_id AS worker, b.state FROM hits_block b JOIN hits_worker w ON w.id = b.worker_id
     WHERE b.project_id = {project} AND b.state <> 'undone'"""
+_HELD = """
+    SELECT a.assignment_id FROM hits_assignment a JOIN hits_stage s ON s.id = a.stage_id
+    WHERE s.project_id = {project} AND a.held <> '' AND a.admitted IS NOT TRUE"""
 _LEDGER = """
     SELECT COALESCE(SUM(reserved), 0) AS reserved, COALESCE(SUM(paid), 0) AS paid
     FROM hits_ledgerentry WHERE project_id = {project}"""

@@ -160,7 +160,8 @@ def _one_part_each(evidence: _Evidence) -> str:
         held[row["key"]].add(row["worker"])
     for part, workers in did.items():
         refuse(workers - held[f"part-{part}"], f"workers of the part {part} without its qualification")
-    return f"{len(did['np'])} workers asked about things, {len(did['vp'])} others about time"
+    late = len(evidence.held())
+    return f"{len(did['np'])} workers asked about things, {len(did['vp'])} others about time; {late} answers held"
 
 
 def _questions_are_gathered(evidence: _Evidence) -> str:
