@@ -30,16 +30,30 @@ class NameBackend(ModelBackend):
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **more: Any
     ) -> Any:
-        return super().authenticate(request, stored_name(username or ""), password, **more)
+        return super().authenticate(
+            request, stored_name(username or "") or plain_name(username or ""), password, **more
+        )
 
 
-def stored_name(name: str) -> str:
-    """The user name that this spelling means; the spelling itself in its plain form when it means none."""
+def stored_name(name: str) -> str | None:
+    """The name of the account that this spelling means, as it is stored; None when it means none."""
     plain, users = plain_name(name), get_user_model().objects
-    if "\x00" in plain or users.filter(username=plain).exists():
+    if "\x00" in plain:
+        return None
+    if users.filter(username=plain).exists():
         return plain
     alike = list(users.filter(username__iexact=plain).values_list("username", flat=True)[:2])
-    return str(alike[0]) if len(alike) == 1 else plain
+    return str(alike[0]) if len(alike) == 1 else None
+
+
+def _account(name: str) -> str:
+    """What tries are counted under: all spellings of one account, and never two accounts together.
+
+    Names such as jessica and jeßica have one key and may be two accounts: if they shared their counts, the owner of one
+    could guess the other's password and have the failures forgotten by signing in.
+    """
+    stored = stored_name(name)
+    return f"nobody\n{name_key(name)}" if stored is None else f"account\n{stored}"
 
 
 def known_device(request: HttpRequest, cookie: str, username: str) -> str:
@@ -49,13 +63,13 @@ def known_device(request: HttpRequest, cookie: str, username: str) -> str:
     except (KeyError, signing.BadSignature):
         return ""
     key, _, device = value.partition(".")
-    return device if key == Tried("known", name_key(username)).key else ""
+    return device if key == Tried("known", _account(username)).key else ""
 
 
 def remember_device(request: HttpRequest, response: HttpResponse, cookie: str, username: str) -> None:
     """Give the browser its cookie, after a good sign-in."""
     device = known_device(request, cookie, username) or secrets.token_urlsafe(12)
-    value = f"{Tried('known', name_key(username)).key}.{device}"
+    value = f"{Tried('known', _account(username)).key}.{device}"
     secure = settings.SESSION_COOKIE_SECURE
     response.set_signed_cookie(
         cookie, value, salt=cookie, max_age=KNOWN_SECONDS, httponly=True, secure=secure, samesite="Lax"
@@ -64,7 +78,7 @@ def remember_device(request: HttpRequest, response: HttpResponse, cookie: str, u
 
 def sign_in_tries(username: str, place: str, device: str) -> Tries:
     """What one try counts for. `place` is a network (common.addresses); `device` is empty for an unknown browser."""
-    name = name_key(username)
+    name = _account(username)
     if device:
         return {Tried("sign in on device", f"{name}\n{device}"): patience.SIGN_IN}
     return {

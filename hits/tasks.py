@@ -56,13 +56,12 @@ def import_upload(upload_pk: int) -> int:
     try:
         return importing.import_upload(upload_pk)
     except SoftTimeLimitExceeded:
-        importing.fail(upload_pk, _took_too_long())
+        importing.fail(upload_pk, _took_too_long("an import", "Split the file and import its parts."))
         return 0
 
 
-def _took_too_long() -> str:
-    minutes = f"{settings.IMPORT_SECONDS / 60:,.0f} minutes"
-    return f"It took more than {minutes}, which is the most that an import may take. Split it and import the parts."
+def _took_too_long(what: str, remedy: str) -> str:
+    return f"It took more than {settings.IMPORT_SECONDS / 60:,.0f} minutes, the most that {what} may take. {remedy}"
 
 
 @shared_task
@@ -212,7 +211,7 @@ def work_bonus_file(pk: int) -> None:
     try:
         row = ordering.work_file(pk)
     except SoftTimeLimitExceeded:
-        ordering.fail_file(pk, _took_too_long())
+        ordering.fail_file(pk, _took_too_long("a file of bonuses", "Split the file and order its parts."))
         return
     if row.order_id:
         send_bonuses.delay(row.project_id)

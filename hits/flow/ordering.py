@@ -378,6 +378,13 @@ def _work_file(row: BonusFile) -> None:
 
 
 def _order_file(row: BonusFile, new: Sequence[NewBonus], digest: str) -> None:
+    is_ordered = row.project.bonus_orders.filter(confirmation=row.confirmation).exists()
+    warnings = [] if is_ordered else list(_warnings(row.project, new, digest))
+    if len(warnings) > len((row.quote or {}).get("warnings", ())):
+        # The same file, sent in twice, was checked before its twin was ordered.
+        priced = _quote_as_json(quote(row.project, new, digest), new)
+        why = "Some of these bonuses were ordered since the file was checked: see what is paid again. Nothing was paid."
+        return _note_file(row, state=BonusFile.State.READY, quote=priced, error=why)
     try:
         made = order(row.project, new, row.total, row.confirmation, row.confirmed_by, row.name, digest)
     except (OrderChangedError, BalanceTooLowError) as error:

@@ -99,6 +99,9 @@ class Approve(StageView):
 
 
 class Reject(StageView):
+    # Of an answer that is paid already: another one is bought in its place.
+    pays = frozenset({"POST"})
+
     @operation(
         "reject",
         "Reject answers that wait, with the reason; their items are asked again",

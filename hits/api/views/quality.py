@@ -113,6 +113,9 @@ class Blocks(ProjectView):
 
 
 class UndoBlock(ProjectView):
+    # What counts again may go on to a later stage and be published there.
+    pays = frozenset({"POST"})
+
     heavy = frozenset({"GET"})
 
     @operation(

@@ -27,7 +27,7 @@ COMMANDS = {
     "required-test put": "“editing, deleting and requiring a qualification test”",
     "required-test delete": "“editing, deleting and requiring a qualification test”",
     "options patch": "“options”", "task patch": "“task”",
-    "stage patch": "“reward, expected time and automatic publishing of a stage”",
+    "stage patch": "“reward, expected time, automatic publishing and advancing of a stage”",
     "computation-runs post": "compute", "stop-computation-run post": "“stopping a computation”",
     "releases post": "release", "publish post": "publish", "pause post": "pause", "resume post": "resume",
     "expire post": "expire", "extend post": "extend", "clear-away post": "clear_away", "harvest post": "harvest",

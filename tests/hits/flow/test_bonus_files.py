@@ -74,6 +74,20 @@ def test_a_price_that_is_not_the_file_s_pays_nothing_and_is_shown_again(river: P
     assert not Bonus.objects.exists()
 
 
+def test_the_same_file_sent_in_twice_is_not_paid_again_without_its_warning(river: Project) -> None:
+    first, second = (ordering.work_file(kept(river).pk) for _ in range(2))
+    assert ordering.confirm_file(first, Decimal("3.60"), "page-1", None)
+    ordering.work_file(first.pk)
+    paid = Bonus.objects.count()
+    assert ordering.confirm_file(second, Decimal("3.60"), "page-2", None)
+    second = ordering.work_file(second.pk)
+    assert second.state == State.READY and "Nothing was paid" in second.error
+    assert any("ordered before" in warning for warning in ordering.quote_again(second).warnings)
+    assert Bonus.objects.count() == paid
+    assert ordering.confirm_file(second, Decimal("3.60"), "page-3", None)
+    assert ordering.work_file(second.pk).state == State.ORDERED
+
+
 def test_more_than_the_budget_has_pays_nothing_and_says_so(river: Project) -> None:
     row = ordering.work_file(kept(river).pk)
     river.account.budget = Decimal("1.00")
@@ -114,4 +128,4 @@ def test_a_file_whose_time_is_up_is_failed_with_a_sentence(
     monkeypatch.setattr(ordering, "read_file", too_slow)
     tasks.work_bonus_file.delay(row.pk)
     row.refresh_from_db()
-    assert row.state == State.FAILED and "more than 30 minutes" in row.error
+    assert row.state == State.FAILED and "more than 30 minutes, the most that a file of bonuses may take" in row.error

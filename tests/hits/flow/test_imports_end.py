@@ -123,7 +123,7 @@ def test_an_import_whose_time_is_up_is_failed_with_a_sentence(
     tasks.import_upload.delay(upload.pk)
     state, error = ended(upload)
     assert (state, upload.attempts) == (Upload.State.FAILED, 1)
-    assert "more than 30 minutes" in error
+    assert "more than 30 minutes, the most that an import may take" in error
 
 
 def test_reading_and_storing_a_file_takes_six_bytes_of_memory_a_byte(project: Project) -> None:

@@ -163,7 +163,7 @@ def test_the_stage_page_says_first_what_needs_a_decision(world: World, client: C
     text = client.get(world.url("stage")).content.decode()
     for said in (
         "1 answer waits for review",
-        "first pays itself",
+        "the first is approved automatically",
         "1 worker would be blocked",
         "1 answer with a report",
         "1 invalid answer",

@@ -107,7 +107,7 @@ def test_a_stage_says_who_blocks_and_a_lead_switches_it(world: World, client: Cl
     text = client.get(world.url("stage")).content.decode()
     assert "blocked only by you" in text and "1 worker would be blocked: look at the worker" in text
     client.post(world.url("auto-block"), {"by_itself": "yes"})
-    assert "blocked by themselves, after every 1,000 answers" in client.get(world.url("stage")).content.decode()
+    assert "blocked automatically, after every 1,000 answers" in client.get(world.url("stage")).content.decode()
     client.post(world.url("auto-block"), {"by_itself": "no"})
     assert not Stage.objects.get(pk=world.stage.pk).auto_block
 
@@ -155,7 +155,7 @@ def test_a_lead_lets_answers_go_on_before_their_review(world: World, client: Cli
     Stage.objects.filter(pk=world.stage.pk).update(approval=Stage.Approval.REVIEW)
     assert "go on to later stages once they are approved" in client.get(world.url("stage")).content.decode()
     client.post(world.url("advance-approved"), {"only_approved": "no"})
-    assert "before they are reviewed, also for money" in client.get(world.url("stage")).content.decode()
+    assert "that nobody has reviewed are published and paid for" in client.get(world.url("stage")).content.decode()
     client.post(world.url("advance-approved"), {"only_approved": "yes"})
     assert Stage.objects.get(pk=world.stage.pk).advance_approved
 

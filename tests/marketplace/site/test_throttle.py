@@ -55,6 +55,22 @@ def test_spellings_of_one_name_are_counted_together_and_sign_in_alike(worker: Wo
     assert [try_as(name) for name in spellings] == [400] * rules.SIGN_IN.free + [429]
 
 
+def test_a_name_that_looks_alike_shares_no_count_with_another_account(make_worker: Any) -> None:
+    make_worker("jessica")
+    make_worker("jeßica")
+    browser = Client()
+    assert try_as("jeßica", "worker", client=browser) == 302
+    browser.post("/accounts/logout/")
+    statuses = []
+    for _ in range(rules.SIGN_IN.free + 1):
+        statuses.append(try_as("jessica", client=browser))
+        signed_in = Client()
+        signed_in.cookies = browser.cookies
+        try_as("jeßica", "worker", client=signed_in)
+        signed_in.post("/accounts/logout/")
+    assert statuses == [400] * rules.SIGN_IN.free + [429]
+
+
 def test_a_good_sign_in_forgets_the_failures(worker: Worker) -> None:
     for _ in range(rules.SIGN_IN.free - 1):
         try_as("walter")
