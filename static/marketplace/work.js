@@ -71,7 +71,7 @@
     autoButton.value = on ? "off" : "on";
   });
 
-  // A page of a requester could say the same, or show an older answer's page in a frame: the server knows what is true.
+  // A frame of ours has no origin, so a page of a requester could say the same: the server knows whether it is true.
   const after = document.getElementById("after").href;
   const nameless = !frame.sandbox.contains("allow-same-origin");
 
@@ -90,7 +90,7 @@
     if (event.origin !== (nameless ? "null" : window.location.origin) || !fromTask(event.source)) return;
     const kind = event.data && event.data.kind;
     if (nameless && kind === "go-on") return window.location.assign(after);
-    if (kind !== "answer" || !(await answered())) return;
+    if (kind !== "answer" || (nameless && !(await answered()))) return;
     if (autoButton.getAttribute("aria-checked") !== "true") return window.location.assign(after);
     sessionStorage.setItem(SENT, String(Date.now()));
     document.getElementById("accept-next").submit();
