@@ -17,6 +17,8 @@ _SPECIAL = tuple(
     IPv4Network(text)
     for text in ("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24")
 )
+# What is written for the machine itself, where a list is wanted; `is_loopback` knows the other names too.
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 
 
 def network(address: str) -> str:

@@ -6,14 +6,17 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
+from common.configuration import is_home
+from marketplace.verbs import frames
+
 
 def test_controls_stay_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
-    if not settings.MARKETPLACE_TEST_CONTROLS or host in settings.LOOPBACK_HOSTS:
+    if not settings.MARKETPLACE_TEST_CONTROLS or is_home(settings.MARKETPLACE_PUBLIC_URL):
         return []
     return [
         Error(
-            f"MARKETPLACE_TEST_CONTROLS is True, but MARKETPLACE_PUBLIC_URL ({host}) is not this machine.",
+            f"MARKETPLACE_TEST_CONTROLS is True, but MARKETPLACE_PUBLIC_URL "
+            f"({settings.MARKETPLACE_PUBLIC_URL}) is not this machine.",
             hint="Anybody could move the clock and break calls. Set it to False.",
             id="marketplace.E010",
         )
@@ -43,7 +46,7 @@ def frames_have_their_own_host(app_configs: Any, **kwargs: Any) -> list[CheckMes
                 id="marketplace.E020",
             )
         ]
-    if not own.hostname and public.hostname not in settings.LOOPBACK_HOSTS:
+    if not frames.origin():
         return [
             Warning(
                 "MARKETPLACE_FRAMES_URL is not set: HTMLQuestion, QuestionForm and layouts are refused.",
@@ -63,12 +66,12 @@ def frames_have_their_own_host(app_configs: Any, **kwargs: Any) -> list[CheckMes
 
 
 def accept_any_key_stays_at_home(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
-    if not settings.MARKETPLACE_ACCEPT_ANY_KEY or host in settings.LOOPBACK_HOSTS:
+    if not settings.MARKETPLACE_ACCEPT_ANY_KEY or is_home(settings.MARKETPLACE_PUBLIC_URL):
         return []
     return [
         Error(
-            f"MARKETPLACE_ACCEPT_ANY_KEY is True, but MARKETPLACE_PUBLIC_URL ({host}) is not this machine.",
+            f"MARKETPLACE_ACCEPT_ANY_KEY is True, but MARKETPLACE_PUBLIC_URL "
+            f"({settings.MARKETPLACE_PUBLIC_URL}) is not this machine.",
             hint="Anybody could publish and approve. Set it to False and make keys with createrequester.",
             id="marketplace.E001",
         )

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from common.addresses import LOOPBACK_NAMES
 from common.configuration import debug_fault, is_home, secret_fault
 from marketplace.rules.throttling import Rate
 from marketplace.rules.throttling import parse as parse_rate
@@ -143,15 +144,13 @@ MARKETPLACE_AWS_REGION = os.environ.get("MARKETPLACE_AWS_REGION", "us-east-1")
 MARKETPLACE_STARTING_BALANCE = env_money("MARKETPLACE_STARTING_BALANCE", "10000.00")
 # How many HITs one worker may have in hand at a time.
 MARKETPLACE_QUEUE_LIMIT = env_int("MARKETPLACE_QUEUE_LIMIT", 25, 1, 1000)
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 _public = urlsplit(MARKETPLACE_PUBLIC_URL)
 _laptop = is_home(MARKETPLACE_PUBLIC_URL)
+_own_names = ",".join(f"[{name}]" if ":" in name else name for name in LOOPBACK_NAMES)
 # Plain http is refused for task pages, except on these hosts: a laptop has no certificate. On a server, an address of
 # loopback would lead into each worker's own machine.
-MARKETPLACE_HTTP_QUESTION_HOSTS = env_list(
-    "MARKETPLACE_HTTP_QUESTION_HOSTS", "127.0.0.1,localhost,[::1]" if _laptop else ""
-)
+MARKETPLACE_HTTP_QUESTION_HOSTS = env_list("MARKETPLACE_HTTP_QUESTION_HOSTS", _own_names if _laptop else "")
 # Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
 MARKETPLACE_SIGN_UP = env_choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", "open", "invitation")
 # How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
@@ -164,7 +163,7 @@ EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = os.environ.get("MARKETPLACE_EMAIL_FROM") or f"commons@{_public.hostname}"
 # Whom to ask when the site cannot help; shown as it is. Empty: "the people who run this marketplace".
 MARKETPLACE_CONTACT = os.environ.get("MARKETPLACE_CONTACT", "")
-ALLOWED_HOSTS = env_list("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},127.0.0.1,localhost,[::1]")
+ALLOWED_HOSTS = env_list("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},{_own_names}")
 if MARKETPLACE_FRAMES_URL:
     ALLOWED_HOSTS.append(str(urlsplit(MARKETPLACE_FRAMES_URL).hostname))
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
@@ -203,7 +202,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "marketplace.site.middleware.UnreadableTextMiddleware",
+    "marketplace.site.unreadable.UnreadableTextMiddleware",
     "common.error_pages.PageNotFoundMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
@@ -268,7 +267,7 @@ CONTENT_SECURITY_POLICY = {
             "https:",
             *(f"http://{host}:*" for host in MARKETPLACE_HTTP_QUESTION_HOSTS if ":" not in host),
             # The frames of a laptop, where no other host is configured, are the machine's other name.
-            *(f"http://{host}:*" for host in LOOPBACK_HOSTS if _laptop and ":" not in host),
+            *(f"http://{host}:*" for host in LOOPBACK_NAMES if _laptop and ":" not in host),
             *([MARKETPLACE_FRAMES_URL] if MARKETPLACE_FRAMES_URL else []),
         ],
     }

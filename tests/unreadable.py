@@ -1,9 +1,10 @@
-"""Requests that no view can use, with what both sites answer: each has a middleware of its own for them."""
+"""Requests that no view can use: both sites refuse the same ones, each with a page of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
@@ -21,6 +22,9 @@ CASES: list[tuple[str, str, dict[str, str], bool]] = [
     ("UTF-8 by another name", "?q=a", {"Content-Type": f"{FORM}UTF8"}, False),
     ("an encoding that nobody knows", "?q=a", {"Content-Type": f"{FORM}nonsense"}, False),
 ]
+
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 
 
 def answer(client: Client, page: str, case: tuple[str, str, dict[str, str], bool]) -> Any:

@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from hits.flow.common import UNUSABLE
+from hits.flow.common import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
 from hits.models.actions import acting_from
 
@@ -66,15 +66,23 @@ def for_project(methods: Sequence[str]) -> Callable[[View], View]:
     return decorate
 
 
-def for_stage(methods: Sequence[str]) -> Callable[[View], View]:
-    """The view gets `(request, stage, ...)`; its address holds the project's slug and the stage's key."""
+def for_stage(methods: Sequence[str], *, crowd: bool = True) -> Callable[[View], View]:
+    """The view gets `(request, stage, ...)`; its address holds the project's slug and the stage's key.
+
+    A page about answers, HITs or pay is refused with a sentence (409) where a stage has no crowd; with `crowd=False`
+    the view sees to that itself.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
         def inner(request: HttpRequest, slug: str, key: str, **more: Any) -> HttpResponse:
             owned = Project.objects.visible_to(request.user)
             stages = Stage.objects.select_related("project__account", "summary")
-            return view(request, get_object_or_404(stages, project__in=owned, project__slug=slug, key=key), **more)
+            stage = get_object_or_404(stages, project__in=owned, project__slug=slug, key=key)
+            if crowd and not stage.crowd:
+                context = {"stage": stage, "project": stage.project, "error": NoCrowdError(stage)}
+                return render(request, "stage/no_crowd.html", context, status=409)
+            return view(request, stage, **more)
 
         return guarded(methods)(inner)
 

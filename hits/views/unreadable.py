@@ -1,50 +1,19 @@
-"""Refuses what no database can keep, wherever in a request it stands.
-
-The marketplace has a middleware of its own for the same; `tests/unreadable.py` holds the two to one behavior.
-"""
+"""What leads, programs and workers are told of a request that holds what no database can keep."""
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Callable
-
-from django.db import DataError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from common import unreadable
+
 SENTENCE = "Something in the address or in what was sent is not readable text. Nothing was changed."
-# A form in another encoding may hold what is no text, or fail in the middle of a view.
-ENCODINGS = ("utf-8", "ascii", "iso8859-1", "cp1252")
 
 
-class UnreadableTextMiddleware:
-    """A NUL character in an address, a cookie or a field is nobody's typing: PostgreSQL would refuse it in a view.
-
-    Forms refuse it by themselves; `process_exception` is for the few fields that are looked up as they came.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        in_address = "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", "")
-        if in_address or not _encoding_is_known(request) or any("\x00" in text for text in request.COOKIES.values()):
-            return refusal(request)
-        return self.get_response(request)
-
-    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if isinstance(exception, ValueError | DataError) and "NUL (0x00)" in str(exception):
-            return refusal(request)
-        return None
-
-
-def _encoding_is_known(request: HttpRequest) -> bool:
-    return not request.encoding or codecs.lookup(request.encoding).name in ENCODINGS
-
-
-def refusal(request: HttpRequest) -> HttpResponse:
-    """In the shape of the API under its addresses, elsewhere a page."""
-    if request.path_info.startswith("/api/"):
-        error = {"code": "unreadable", "message": SENTENCE, "details": {}}
-        return JsonResponse({"error": error}, status=400)
-    return render(request, "400.html", status=400)
+class UnreadableTextMiddleware(unreadable.UnreadableTextMiddleware):
+    def refusal(self, request: HttpRequest) -> HttpResponse:
+        """In the shape of the API under its addresses, elsewhere a page."""
+        if request.path_info.startswith("/api/"):
+            error = {"code": "unreadable", "message": SENTENCE, "details": {}}
+            return JsonResponse({"error": error}, status=400)
+        return render(request, "400.html", status=400)

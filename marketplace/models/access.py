@@ -59,6 +59,8 @@ class Panel(models.Model):
     name = models.CharField(max_length=100)
     # The parameter of the link that carries the outside id.
     parameter = models.CharField(max_length=50, default="PARTICIPANT_ID")
+    # The parameter whose new value begins another visit; empty: another begins after the end of the last only.
+    visit_parameter = models.CharField(max_length=50, default="SESSION_ID", blank=True)
     terms = models.TextField()
     hit_type = models.ForeignKey(HitType, models.SET_NULL, null=True, blank=True, related_name="panels")
     country = models.CharField(max_length=2, blank=True)
@@ -66,7 +68,7 @@ class Panel(models.Model):
     screened_out_url = models.CharField(max_length=1000, blank=True)
     # After so many HITs the person is done; without a number, when the person says so.
     finish_after = models.PositiveIntegerField(null=True, blank=True)
-    # When set, a link counts only with `sig`: the HMAC-SHA256 of the outside id under this secret, in hex.
+    # When set, a link counts only with `sig`: see marketplace.rules.panels.sign.
     secret = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
@@ -86,6 +88,8 @@ class PanelEntry(models.Model):
     panel = models.ForeignKey(Panel, models.PROTECT, related_name="entries")
     worker = models.OneToOneField(Worker, models.CASCADE, related_name="panel_entry")
     outside_id = models.CharField(max_length=200)
+    # The ids of the visits that links began, newest last; those that a signature left out do not count.
+    visits = models.JSONField(default=list)
     # What else the link carried, such as a study's id; it goes back with the completion address.
     parameters = models.JSONField(default=dict)
     consented_at = models.DateTimeField()

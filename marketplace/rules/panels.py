@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
+from common.addresses import is_loopback
 from marketplace.rules.errors import ParameterValidationError
 
 SIGNATURE = "sig"
@@ -15,15 +16,15 @@ _MOST_PARAMETERS = 20
 _LONGEST_VALUE = 200
 
 
-def check_return_address(what: str, address: str, plain_hosts: Sequence[str]) -> str:
-    """An https address, or http on one of `plain_hosts`; fields in braces may stand behind its host only."""
+def check_return_address(what: str, address: str) -> str:
+    """An https address, or http on the worker's own machine; fields in braces may stand behind its host only."""
     address = address.strip()
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
     except ValueError:
         raise ParameterValidationError(f"{what} is no address.") from None
-    secure = parts.scheme == "https" or (parts.scheme == "http" and host in plain_hosts)
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
     if not secure or not host or re.search(r"[\s{}<>\"';,\\]", parts.netloc):
         raise ParameterValidationError(f"{what} has to be an address that starts with https://.")
     if re.search(r"[{}\s]", _FIELD.sub("", address)):
@@ -57,9 +58,14 @@ def kept_parameters(query: Mapping[str, str], but: str) -> dict[str, str]:
     return dict(list(kept.items())[:_MOST_PARAMETERS])
 
 
-def sign(secret: str, outside_id: str) -> str:
-    return hmac.new(secret.encode(), outside_id.encode(), hashlib.sha256).hexdigest()
+def sign(secret: str, outside_id: str, visit: str = "") -> str:
+    """HMAC-SHA256, in hex, of the outside id; of id, a line feed and visit where the link carries a visit's id.
+
+    Neither holds a line feed, so that no link can pass for another one.
+    """
+    signed = f"{outside_id}\n{visit}" if visit else outside_id
+    return hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
 
 
-def is_signed(secret: str, outside_id: str, signature: str) -> bool:
-    return hmac.compare_digest(sign(secret, outside_id).encode(), signature.lower().encode())
+def is_signed(secret: str, outside_id: str, signature: str, visit: str = "") -> bool:
+    return hmac.compare_digest(sign(secret, outside_id, visit).encode(), signature.lower().encode())

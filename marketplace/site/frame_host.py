@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 
+from common.addresses import is_loopback
 from marketplace.site.views.frames import nothing_here
 from marketplace.verbs import frames
 
@@ -46,5 +47,5 @@ def _asked_for_frames(request: HttpRequest) -> bool:
     # The name alone decides: browsers write it in capitals, with a final dot and with any port as they were told to.
     if not origin.hostname or (urlsplit(f"//{host}").hostname or "").rstrip(".") != origin.hostname:
         return False
-    borrowed = not settings.MARKETPLACE_FRAMES_URL and origin.hostname in settings.LOOPBACK_HOSTS
+    borrowed = not settings.MARKETPLACE_FRAMES_URL and is_loopback(origin.hostname)
     return not borrowed or (host == origin.netloc and request.path_info.startswith(FRAME))

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
+from common.addresses import is_loopback
 from marketplace.models import PanelEntry, Worker
 from marketplace.rules.errors import AlreadyDone, MarketplaceError
 from marketplace.site.operator.pages import refused
@@ -109,7 +110,7 @@ def other_name(request: HttpRequest) -> HttpResponseRedirect | None:
     public = urlsplit(settings.MARKETPLACE_PUBLIC_URL)
     here = urlsplit(f"//{request.get_host()}")
     names = {public.hostname, here.hostname}
-    if request.method != "GET" or len(names) == 1 or not names <= set(settings.LOOPBACK_HOSTS):
+    if request.method != "GET" or len(names) == 1 or not all(is_loopback(name or "") for name in names):
         return None
     if here.port != public.port:
         return None

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from math import ceil
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -11,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from common import patience as rules
 from common import sign_in as signing_in
 from common.addresses import client_address, network
+from common.configuration import is_home
 from common.sign_in import Tries
 from common.tries import Tried
 from marketplace.models import Attempts, Worker
@@ -57,8 +57,7 @@ def sign_up_slip(request: HttpRequest) -> Tries:
 
 
 def _at_home(place: str) -> bool:
-    public = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
-    return public in settings.LOOPBACK_HOSTS and place in (network("127.0.0.1"), network("::1"))
+    return is_home(settings.MARKETPLACE_PUBLIC_URL) and place in (network("127.0.0.1"), network("::1"))
 
 
 def letter(request: HttpRequest, email: str) -> Tries:

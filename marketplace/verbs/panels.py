@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Mapping
 from datetime import datetime
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
@@ -22,6 +21,8 @@ _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
 _OUTSIDE_ID = 200
 _TERMS = 20_000
 _ADDRESS = 1000
+# Of those that are known; whoever may write links without a signature could write any number.
+_MOST_VISITS = 200
 
 
 def make_panel(
@@ -33,6 +34,7 @@ def make_panel(
     now: datetime,
     screened_out_url: str = "",
     parameter: str = "PARTICIPANT_ID",
+    visit_parameter: str = "SESSION_ID",
     hit_type: HitType | None = None,
     finish_after: int | None = None,
     country: str = "",
@@ -46,6 +48,8 @@ def make_panel(
     limits.check_length("The terms", terms, _TERMS, blank=False)
     if not _SLUG.fullmatch(slug):
         raise ParameterValidationError("The link's own word takes small letters, digits and hyphens.")
+    if visit_parameter and rules.check_parameter(visit_parameter) == parameter:
+        raise ParameterValidationError("The parameter of the visit cannot be that of the outside ID.")
     if finish_after is not None:
         limits.check_range("The number of HITs", finish_after, (1, 1_000_000))
     panel = Panel(
@@ -53,6 +57,7 @@ def make_panel(
         slug=slug,
         terms=terms.strip(),
         parameter=rules.check_parameter(parameter),
+        visit_parameter=visit_parameter,
         completion_url=_return_address("The completion address", completion_url),
         screened_out_url=_return_address("The screened-out address", screened_out_url) if screened_out_url else "",
         hit_type=hit_type,
@@ -71,7 +76,7 @@ def make_panel(
 
 def _return_address(what: str, address: str) -> str:
     limits.check_length(what, address, _ADDRESS)
-    return rules.check_return_address(what, address, settings.LOOPBACK_HOSTS)
+    return rules.check_return_address(what, address)
 
 
 def close_panel(panel: Panel, now: datetime) -> None:
@@ -85,12 +90,20 @@ def reopen_panel(panel: Panel) -> None:
         raise AlreadyDone("The panel is open.")
 
 
-def check_link(panel: Panel, outside_id: str, signature: str) -> None:
-    """Raises JoinRefused for a link without an id, and for a wrong signature where one is asked for."""
+def check_link(panel: Panel, outside_id: str, parameters: Mapping[str, str], signature: str) -> str:
+    """The id of the visit that the link may begin; empty where it carries none, or the signature leaves it out.
+
+    Raises JoinRefused for a link without an outside id, and for a wrong signature where one is asked for.
+    """
     if not outside_id or len(outside_id) > _OUTSIDE_ID or not outside_id.isprintable():
         raise JoinRefused(f"The link carries no {panel.parameter}. Go back to {panel.name} and use its link again.")
-    if panel.secret and not rules.is_signed(panel.secret, outside_id, signature):
-        raise JoinRefused(f"The link is not signed by {panel.name}. Go back there and use its link again.")
+    visit = parameters.get(panel.visit_parameter, "")
+    if not panel.secret or rules.is_signed(panel.secret, outside_id, signature, visit):
+        return visit
+    # Panels that signed the outside id alone before go on working.
+    if rules.is_signed(panel.secret, outside_id, signature):
+        return ""
+    raise JoinRefused(f"The link is not signed by {panel.name}. Go back there and use its link again.")
 
 
 def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
@@ -98,11 +111,12 @@ def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
     return entries.filter(panel=panel, outside_id=outside_id).first()
 
 
-def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: datetime) -> PanelEntry:
+def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: datetime, visit: str = "") -> PanelEntry:
     """The person's entry, made at the first visit; parameters of a later visit replace those from before.
 
-    A visit begins when the link brings other parameters than before, such as the id of another session, or, without
-    any, after the person has finished. What the panel asks for is counted from there.
+    A visit begins with the id of one that never came before (`visit`, from `check_link`) or, for a person whose links
+    carry none, after the person has finished. What the panel asks for is counted from there. The link of an earlier
+    visit changes nothing of the present one.
 
     Raises JoinRefused when a new person comes to a closed panel, or somebody's account is no panel account any more.
     """
@@ -115,16 +129,29 @@ def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: dat
         entry.worker.submitted_count = (
             Worker.objects.select_for_update(no_key=True).get(pk=entry.worker_id).submitted_count
         )
-        entry.refresh_from_db(fields=["parameters", "came_at", "submitted_before", "finished_at"])
-        if _begins_visit(entry, parameters):
+        entry.refresh_from_db(fields=["visits", "parameters", "came_at", "submitted_before", "finished_at"])
+        known, begins = _known_visits(entry), _begins_visit(entry, visit)
+        if begins:
             entry.came_at, entry.submitted_before = now, entry.worker.submitted_count
-        entry.parameters, entry.last_seen_at = dict(parameters), now
-        entry.save(update_fields=["came_at", "submitted_before", "parameters", "last_seen_at"])
+        if begins or not entry.visits or visit == entry.visits[-1]:
+            entry.parameters = dict(parameters)
+        if visit and visit not in entry.visits:
+            entry.visits = [*(one for one in known if one != visit), visit][-_MOST_VISITS:]
+        entry.last_seen_at = now
+        entry.save(update_fields=["visits", "came_at", "submitted_before", "parameters", "last_seen_at"])
     return entry
 
 
-def _begins_visit(entry: PanelEntry, parameters: Mapping[str, str]) -> bool:
-    return entry.parameters != dict(parameters) or (not parameters and _has_finished(entry))
+def _begins_visit(entry: PanelEntry, visit: str) -> bool:
+    if not visit:
+        return not entry.visits and _has_finished(entry)
+    return visit not in _known_visits(entry)
+
+
+def _known_visits(entry: PanelEntry) -> list[str]:
+    """An entry from before visits were kept has the id of its last one among the parameters."""
+    last = entry.parameters.get(entry.panel.visit_parameter, "")
+    return entry.visits or ([last] if last else [])
 
 
 def _has_finished(entry: PanelEntry) -> bool:

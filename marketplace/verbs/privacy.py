@@ -130,6 +130,7 @@ def _panel(worker: Worker) -> dict[str, Any] | None:
         "name": entry.panel.name,
         "outside_id": entry.outside_id,
         "parameters": entry.parameters,
+        "visits": entry.visits,
         "agreed_to_the_terms_at": _plain(entry.consented_at),
         "last_seen_at": _plain(entry.last_seen_at),
         "finished_at": _plain(entry.finished_at),

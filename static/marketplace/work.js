@@ -74,10 +74,12 @@
   // A frame of ours has no origin, so a page of a requester could say the same: the server knows whether it is true.
   const after = document.getElementById("after").href;
   const nameless = !frame.sandbox.contains("allow-same-origin");
+  const assignment = autoForm.elements.assignment.value;
 
+  // While it is in hand, `after` leads back to this page; for who is done for a panel, on to the completion page.
   async function answered() {
-    const reply = await fetch(after, { redirect: "manual" }).catch(() => null);
-    return reply !== null && reply.ok;
+    const reply = await fetch(after).catch(() => null);
+    return reply !== null && reply.ok && new URL(reply.url).pathname !== window.location.pathname;
   }
 
   // The answer may be sent by a frame inside the task's frame.
@@ -90,7 +92,8 @@
     if (event.origin !== (nameless ? "null" : window.location.origin) || !fromTask(event.source)) return;
     const kind = event.data && event.data.kind;
     if (nameless && kind === "go-on") return window.location.assign(after);
-    if (kind !== "answer" || (nameless && !(await answered()))) return;
+    // A frame of the task may show again what became of an earlier HIT.
+    if (kind !== "answer" || event.data.assignment !== assignment || (nameless && !(await answered()))) return;
     if (autoButton.getAttribute("aria-checked") !== "true") return window.location.assign(after);
     sessionStorage.setItem(SENT, String(Date.now()));
     document.getElementById("accept-next").submit();

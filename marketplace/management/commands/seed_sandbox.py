@@ -1,10 +1,10 @@
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
+from common.configuration import is_home
 from marketplace.models import Worker
 from marketplace.verbs import accounts
 
@@ -29,8 +29,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        host = urlsplit(settings.MARKETPLACE_PUBLIC_URL).hostname
-        if host not in settings.LOOPBACK_HOSTS or not (settings.DEBUG or settings.MARKETPLACE_SANDBOX):
+        if not is_home(settings.MARKETPLACE_PUBLIC_URL) or not (settings.DEBUG or settings.MARKETPLACE_SANDBOX):
             raise CommandError(
                 "Well-known passwords are for a sandbox on this machine only: MARKETPLACE_PUBLIC_URL must be "
                 "loopback and MARKETPLACE_SANDBOX=True. Use createworker on a server."

@@ -19,7 +19,7 @@ _PARSING = (
     "There was an error parsing the HTML5 data in your request. "
     "Please make sure that it is well-formed and valid HTML5. Details: Errors: "
 )
-# What a browser would mend by moving or dropping something. Small slips that change nothing, such as a bare
+# What a browser would repair by moving or dropping something. Small slips that change nothing, such as a bare
 # ampersand or a missing document type, are let pass: many pages have them.
 _FATAL = pattern(
     r"^(eof-in-.*|.*-but-got-eof|unexpected-EOF-.*|.*end-tag.*|adoption-agency-.*|missing-end-tags?"
@@ -113,7 +113,7 @@ class _Checker(html5lib.HTMLParser):  # type: ignore[misc]  # html5lib has no ty
 
 
 def check_html(html: str) -> None:
-    """Refuse a page that browsers would have to mend, or that uses crowd elements which are not offered."""
+    """Refuse a page that browsers would have to repair, or that uses crowd elements which are not offered."""
     if not html.strip():
         raise fault("HTMLContent is empty.")
     found = html_faults(html)
@@ -130,7 +130,7 @@ def shown_faults(found: Sequence[Fault]) -> str:
 
 
 def html_faults(html: str) -> list[Fault]:
-    """All that a browser would have to mend, and crowd elements that are not offered, in the order of the page."""
+    """All that a browser would have to repair, and crowd elements that are not offered, in the order of the page."""
     page = Page(html)
     beyond = unusual(page)
     if beyond is not None:

@@ -208,6 +208,14 @@ class PanelForm(forms.Form):
         initial="PARTICIPANT_ID",
         help_text="The panel puts it at the end of the link.",
     )
+    visit_parameter = forms.CharField(
+        label="Parameter with the visit's ID",
+        max_length=50,
+        required=False,
+        initial="SESSION_ID",
+        help_text="A value that is new to a person begins another visit, from which HITs are counted. Empty, or not in "
+        "the link: another visit begins when the person comes again after going back.",
+    )
     terms = forms.CharField(
         max_length=20_000, help_text="What people agree to when they come in.", widget=forms.Textarea(attrs={"rows": 8})
     )
@@ -241,7 +249,9 @@ class PanelForm(forms.Form):
         label="Country of its people", choices=[("", "— not known —"), *COUNTRIES.items()], required=False
     )
     signed = forms.BooleanField(
-        label="Links must be signed", required=False, help_text="Outside IDs can be guessed; a signature cannot."
+        label="Links must be signed",
+        required=False,
+        help_text="Outside IDs can be guessed and visits' IDs changed; a signature cannot.",
     )
 
     def clean_group(self) -> HitType | None:

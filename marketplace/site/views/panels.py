@@ -42,14 +42,14 @@ def enter(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if request.method == "POST":
             throttle.count(throttle.panel(request))
-        panels.check_link(panel, outside_id, request.GET.get(rules.SIGNATURE, ""))
+        visit = panels.check_link(panel, outside_id, parameters, request.GET.get(rules.SIGNATURE, ""))
         entry = panels.find_entry(panel, outside_id)
         if entry is None and panel.closed_at is not None:
             return _closed(request, panel, panels.screened_out_address(panel, outside_id, parameters))
         if request.method == "POST":
             if entry is None and request.POST.get("agreed") != "yes":
                 return _terms(request, panel, entry, missing=True)
-            return _take_in(request, panels.enter(panel, outside_id, parameters, clock.now()))
+            return _take_in(request, panels.enter(panel, outside_id, parameters, clock.now(), visit))
     except TooManyAttempts as refusal:
         return throttle.too_many(request, refusal, request.get_full_path())
     except JoinRefused as refusal:

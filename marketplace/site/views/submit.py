@@ -218,7 +218,7 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
     if row is None:
         return _unknown(request)
     if row.status in Assignment.VISIBLE:
-        return _again(request, row) if assignments.is_answer(row, fields) else _twice(request, row)
+        return _repeated(request, row) if assignments.is_answer(row, fields) else _not_recorded(request, row)
     if row.status == _Status.ACCEPTED and row.deadline >= clock.now():
         return _page(
             request,
@@ -233,12 +233,12 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
     return _over(request, row)
 
 
-def _again(request: HttpRequest, row: Assignment) -> HttpResponse:
+def _repeated(request: HttpRequest, row: Assignment) -> HttpResponse:
     """The answer that is recorded: a second press, or a page that was loaded again."""
     return _page(
         request,
         409,
-        "twice",
+        "repeated",
         "Already submitted",
         "This very answer arrived before.",
         "It is kept, once.",
@@ -246,12 +246,12 @@ def _again(request: HttpRequest, row: Assignment) -> HttpResponse:
     )
 
 
-def _twice(request: HttpRequest, row: Assignment) -> HttpResponse:
+def _not_recorded(request: HttpRequest, row: Assignment) -> HttpResponse:
     """Another answer, from a second tab or a second press: the worker has to know that it does not count."""
     return _page(
         request,
         409,
-        "twice",
+        "not-recorded",
         "This answer was not recorded",
         "Another answer to this HIT was sent before, perhaps in another tab or window. A HIT takes one answer.",
         "The first answer is kept as it was. What you sent now was not added.",

@@ -1,4 +1,4 @@
-"""`checkhtml` lists what is wrong with a page and writes a mended copy."""
+"""`checkhtml` lists what is wrong with a page and writes a corrected copy."""
 
 from io import StringIO
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from marketplace.rules.questions.mending import look_at
-from tests.marketplace.rules.questions.test_mending import LINES, TEMPLATES, text_of
+from marketplace.rules.questions.correcting import look_at
+from tests.marketplace.rules.questions.test_correcting import LINES, TEMPLATES, text_of
 
 
 def said(file: Path, **options: object) -> tuple[str, str]:
@@ -27,8 +27,8 @@ def test_each_fault_is_a_line_and_the_copy_passes(tmp_path: Path, name: str) -> 
     printed, ended = said(file)
     found = [line.split(":")[1] for line in printed.splitlines() if line.startswith(f"{file}:")]
     assert [int(line) for line in found] == LINES[name]
-    copy = tmp_path / name.replace(".html", ".mended.html")
-    assert str(copy) in ended and copy.read_text(encoding="utf-8") == look_at(text_of(name)).mended
+    copy = tmp_path / name.replace(".html", ".corrected.html")
+    assert str(copy) in ended and copy.read_text(encoding="utf-8") == look_at(text_of(name)).corrected
     assert said(copy) == (f"{copy.stat().st_size:,} bytes of 65,535 that are allowed.\nThe page can be used.\n", "")
     assert file.read_text(encoding="utf-8") == text_of(name)
 
@@ -36,13 +36,13 @@ def test_each_fault_is_a_line_and_the_copy_passes(tmp_path: Path, name: str) -> 
 def test_a_copy_is_never_written_over_a_file(tmp_path: Path) -> None:
     file, other = tmp_path / "page.html", tmp_path / "other.html"
     file.write_text("<b><p>x</b>", encoding="utf-8")
-    said(file, mended=other)
+    said(file, corrected=other)
     written = other.read_text(encoding="utf-8")
-    assert "was not written" in said(file, mended=other)[1] and "was not written" in said(file, mended=file)[1]
+    assert "was not written" in said(file, corrected=other)[1] and "was not written" in said(file, corrected=file)[1]
     assert (file.read_text(encoding="utf-8"), other.read_text(encoding="utf-8")) == ("<b><p>x</b>", written)
 
 
-def test_what_cannot_be_mended_or_read_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_corrected_or_read_is_told(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     assert "cannot be read" in said(file)[1]
     file.write_bytes(b"\xff\xfe")
@@ -50,7 +50,7 @@ def test_what_cannot_be_mended_or_read_is_told(tmp_path: Path) -> None:
     file.write_text("<style>${a}</style>", encoding="utf-8")
     printed, ended = said(file)
     assert f"{file}:1:7: The placeholder a stands in a style sheet" in printed
-    assert ended.startswith("No mended copy can be offered.") and list(tmp_path.iterdir()) == [file]
+    assert ended.startswith("No corrected copy can be offered.") and list(tmp_path.iterdir()) == [file]
     assert said(file, raw=True)[1] == ""
     file.write_text(f"<p>{'word ' * 14_000}</p>", encoding="utf-8")
     printed, ended = said(file)

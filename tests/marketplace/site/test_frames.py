@@ -194,6 +194,8 @@ def test_the_count_of_queries_does_not_follow_the_size_of_a_form(
         ("http://127.0.0.1:8001", "", []),
         ("https://c.example", "https://c.example:444", ["marketplace.E020"]),
         ("https://c.example", "", ["marketplace.W020"]),
+        # It has no other name to borrow.
+        ("http://127.0.0.2:8001", "", ["marketplace.W020"]),
         ("https://c.example", "http://f.example", ["marketplace.E021"]),
     ],
 )

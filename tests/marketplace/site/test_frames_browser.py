@@ -252,7 +252,8 @@ def test_a_page_may_use_storage_and_cookies_that_last_as_long_as_it_does(
 def test_a_page_that_claims_an_answer_is_not_believed(show: Callable[..., Frame], page: Page) -> None:
     frame = show(html_xml(FORM))
     around = page.url
-    frame.evaluate("window.parent.postMessage({ kind: 'answer', outcome: 'submitted' }, '*')")
+    claim = {"kind": "answer", "outcome": "submitted", "assignment": str(Assignment.objects.get().pk)}
+    frame.evaluate("claim => window.parent.postMessage(claim, '*')", claim)
     page.wait_for_timeout(500)
     assert page.url == around and Assignment.objects.count() == 1
 

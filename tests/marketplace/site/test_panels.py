@@ -132,6 +132,47 @@ def test_another_visit_is_counted_from_its_own_start(
     assert "s=another" in person.post("/worker/finish/").headers["Location"]
 
 
+def test_no_other_parameter_begins_a_visit_and_an_earlier_link_none(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    make_panel(hit_type=hit_type, finish_after=1)
+    for _ in range(5):
+        make_hit(hit_type)
+    person = Client()
+    person.post(LINK, AGREED)
+    take(person, hit_type)
+    answer_all(person)
+    bare = "/panel/spring/?PARTICIPANT_ID=pid-1"
+    for link in (f"{LINK}&STUDY_ID=other", bare, f"{bare}&a=b"):
+        assert person.post(link).headers["Location"] == "/worker/finish/", link
+        person.post("/worker/finish/")
+    person.post(LINK.replace("s%261", "another"))
+    take(person, hit_type)
+    answer_all(person)
+    assert person.post(LINK).headers["Location"] == "/worker/finish/"
+    assert "s=another" in person.post("/worker/finish/").headers["Location"]
+    assert Worker.objects.get().submitted_count == 2
+
+
+def test_where_links_are_signed_nobody_begins_a_visit_by_hand(
+    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
+) -> None:
+    panel = make_panel(hit_type=hit_type, finish_after=1, signed=True)
+    for _ in range(3):
+        make_hit(hit_type)
+    person, signature = Client(), sign(panel.secret, "pid-1", "s&1")
+    person.post(f"{LINK}&sig={signature}", AGREED)
+    take(person, hit_type)
+    answer_all(person)
+    person.post("/worker/finish/")
+    by_hand = LINK.replace("s%261", "another")
+    for changed in (by_hand, "/panel/spring/?PARTICIPANT_ID=pid-1"):
+        assert person.post(f"{changed}&sig={signature}").status_code == 403
+    assert person.post(f"{LINK}&sig={signature}").headers["Location"] == "/worker/finish/"
+    signed = f"{by_hand}&sig={sign(panel.secret, 'pid-1', 'another')}"
+    assert person.post(signed).headers["Location"].startswith("/mturk/preview")
+
+
 def test_a_link_without_a_session_begins_another_visit_after_the_end_of_the_last(
     make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
 ) -> None:

@@ -66,7 +66,7 @@ def test_another_answer_is_called_not_recorded_and_nothing_goes_on_by_itself(fra
     submit(frame, held, entity="first")
     again = submit(frame, held, entity="second")
     held.refresh_from_db()
-    assert (again.status_code, outcome(again)) == (409, "twice")
+    assert (again.status_code, outcome(again)) == (409, "not-recorded")
     assert "first" in held.answer and "second" not in held.answer
     assert "This answer was not recorded" in again.text and "The first answer is kept" in again.text
     assert "data-moves-on" not in again.text and f'href="/mturk/work/{held.pk}/after/"' in again.text
@@ -75,7 +75,7 @@ def test_another_answer_is_called_not_recorded_and_nothing_goes_on_by_itself(fra
 def test_the_same_answer_once_more_is_known_and_the_worker_goes_on(frame: Client, held: Assignment) -> None:
     submit(frame, held, entity="first", seconds="7")
     again = submit(frame, held, entity="first", seconds="7")
-    assert (again.status_code, outcome(again)) == (409, "twice")
+    assert (again.status_code, outcome(again)) == (409, "repeated")
     assert "This very answer arrived before" in again.text and "data-moves-on" in again.text
 
 

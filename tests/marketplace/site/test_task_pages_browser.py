@@ -147,6 +147,35 @@ def test_an_answer_out_of_a_frame_inside_the_task_leads_on(
     assert answers() == {"answer": "inside"}
 
 
+SEND_AGAIN = """(body, [to, assignment]) => {
+  const form = document.createElement("form");
+  Object.assign(form, { method: "post", action: to });
+  for (const [name, value] of Object.entries({ assignmentId: assignment, answer: "first" })) {
+    const field = form.appendChild(document.createElement("input"));
+    Object.assign(field, { name, value });
+  }
+  body.append(form);
+  form.submit();
+}"""
+
+
+def test_an_answer_to_an_earlier_hit_in_a_frame_of_the_task_leads_nowhere(
+    start: Callable[..., FrameLocator], careful_page: Page, live_server: Any
+) -> None:
+    frame = start("/nested", hits=3)
+    send(frame.frame_locator("iframe"), "first")
+    expect(careful_page.get_by_text("Sent. This is the next one")).to_be_visible()
+    here, earlier = careful_page.url, Assignment.objects.get(status=Status.SUBMITTED)
+    inner = frame.frame_locator("iframe")
+    expect(inner.get_by_label("Answer")).to_be_visible()
+    inner.locator("body").evaluate(SEND_AGAIN, [f"{live_server.url}/mturk/externalSubmit", earlier.assignment_id])
+    expect(inner.get_by_role("heading", name="Already submitted")).to_be_visible()
+    # A page that was led on has another address by now.
+    careful_page.wait_for_load_state("networkidle")
+    assert careful_page.url == here
+    assert Assignment.objects.filter(status=Status.ACCEPTED).count() == 1
+
+
 def test_without_the_site_around_it_the_inner_frame_still_says_submitted(
     start: Callable[..., FrameLocator], careful_page: Page, worker: Worker
 ) -> None:

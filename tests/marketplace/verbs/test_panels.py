@@ -1,5 +1,5 @@
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -80,16 +80,59 @@ def test_a_link_never_opens_an_account_with_a_password(panel: Panel, now: dateti
 
 def test_a_panel_with_a_secret_wants_signed_links(now: datetime, db: None) -> None:
     panel = panels.make_panel(**PANEL, signed=True, now=now)
-    panels.check_link(panel, "pid-1", sign(panel.secret, "pid-1"))
+    panels.check_link(panel, "pid-1", {}, sign(panel.secret, "pid-1"))
     for signature in ("", sign(panel.secret, "pid-2"), sign("guessed", "pid-1")):
         with pytest.raises(JoinRefused, match="not signed"):
-            panels.check_link(panel, "pid-1", signature)
+            panels.check_link(panel, "pid-1", {}, signature)
+
+
+def test_what_a_signature_leaves_out_begins_no_visit(now: datetime, db: None) -> None:
+    panel, visit = panels.make_panel(**PANEL, signed=True, now=now), {"SESSION_ID": "s1"}
+    whole, of_person = sign(panel.secret, "pid-1", "s1"), sign(panel.secret, "pid-1")
+    assert panels.check_link(panel, "pid-1", visit, whole) == "s1"
+    # As panels signed before there was a parameter of the visit.
+    assert panels.check_link(panel, "pid-1", visit, of_person) == ""
+    for changed in ({}, {"SESSION_ID": "s2"}):
+        with pytest.raises(JoinRefused, match="not signed"):
+            panels.check_link(panel, "pid-1", changed, whole)
+
+
+def test_a_visit_begins_by_its_own_parameter_alone_and_only_once(panel: Panel, now: datetime) -> None:
+    def came_at(minute: int, visit: str, **parameters: str) -> datetime | None:
+        session = {"SESSION_ID": visit} if visit else {}
+        return panels.enter(panel, "pid-1", session | parameters, now + timedelta(minutes=minute), visit).came_at
+
+    assert came_at(0, "s1") == now
+    assert came_at(1, "s1", STUDY_ID="other") == now
+    assert came_at(2, "") == now
+    second = now + timedelta(minutes=3)
+    assert came_at(3, "s2") == second
+    for earlier in ("s1", "s2", ""):
+        assert came_at(4, earlier) == second
+    entry = panels.find_entry(panel, "pid-1")
+    assert entry is not None and (entry.visits, entry.parameters) == (["s1", "s2"], {"SESSION_ID": "s2"})
+
+
+def test_an_entry_from_before_visits_were_kept_goes_on_with_its_visit(panel: Panel, now: datetime) -> None:
+    entry = panels.enter(panel, "pid-1", {"SESSION_ID": "s1"}, now)
+    assert (entry.visits, entry.came_at) == ([], None)
+    assert panels.enter(panel, "pid-1", {"SESSION_ID": "s1"}, now, "s1").came_at is None
+    PanelEntry.objects.update(visits=[])
+    later = now + timedelta(minutes=1)
+    assert panels.enter(panel, "pid-1", {"SESSION_ID": "s2"}, later, "s2").came_at == later
+    assert panels.enter(panel, "pid-1", {"SESSION_ID": "s1"}, later, "s1").visits == ["s1", "s2"]
+
+
+def test_the_visits_that_are_known_are_bounded(panel: Panel, now: datetime) -> None:
+    for number in range(205):
+        entry = panels.enter(panel, "pid-1", {"SESSION_ID": str(number)}, now, str(number))
+    assert (len(entry.visits), entry.visits[-1]) == (200, "204")
 
 
 @pytest.mark.parametrize("outside_id", ["", "x" * 201, "a\x00b", "a\nb"])
 def test_a_link_without_a_proper_id_lets_nobody_in(panel: Panel, outside_id: str) -> None:
     with pytest.raises(JoinRefused, match="PARTICIPANT_ID"):
-        panels.check_link(panel, outside_id, "")
+        panels.check_link(panel, outside_id, {}, "")
 
 
 @pytest.mark.django_db
@@ -103,6 +146,8 @@ def test_a_link_without_a_proper_id_lets_nobody_in(panel: Panel, outside_id: str
         {"screened_out_url": "javascript:alert(1)"},
         {"parameter": "sig"},
         {"parameter": "<id>"},
+        {"visit_parameter": "PARTICIPANT_ID"},
+        {"visit_parameter": "sig"},
         {"finish_after": 0},
     ],
 )

@@ -33,5 +33,5 @@ def test_a_hit_is_reported_once(requester: Any, worker: Any, hit: Hit) -> None:
 
 def test_a_concern_is_resolved_once(requester: Any, worker: Any, hit: Hit) -> None:
     concern = concerns.report(worker, hit, "broken", "", timezone.now())
-    results = at_once([lambda: concerns.resolve(concern, "Mended", timezone.now()) for _ in range(WINDOWS)])
+    results = at_once([lambda: concerns.resolve(concern, "Corrected", timezone.now()) for _ in range(WINDOWS)])
     assert sorted(results) == [False] * (WINDOWS - 1) + [True]

@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace.models import HitLayout
 from marketplace.rules import limits
 from marketplace.rules.errors import ParameterValidationError
+from marketplace.rules.questions.correcting import look_at
 from marketplace.rules.questions.layouts import placeholder_names, with_form
-from marketplace.rules.questions.mending import look_at
 from marketplace.site.frames import layout_frame
 from marketplace.site.guards import operator_required
 from marketplace.site.operator.forms import LayoutForm
@@ -32,8 +32,8 @@ def new(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
         return show(request, "layout_new", context, SECTION, status=400 if form.errors else 200)
     now = clock.now()
     name, html, raw = (form.cleaned_data[field] for field in ("name", "html", "raw"))
-    if "mend" in request.POST:
-        return _mended(request, context, form.cleaned_data)
+    if "correct" in request.POST:
+        return _corrected(request, context, form.cleaned_data)
     try:
         with act(operator, f"Added the layout {name}", now, token=sent_token(request), requester=who):
             made = layouts.register(who, name, html, now, raw)
@@ -45,13 +45,13 @@ def new(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
     return redirect("operator:layout", made.pk)
 
 
-def _mended(request: HttpRequest, context: dict[str, Any], given: dict[str, Any]) -> HttpResponse:
-    """The same form with the mended copy in it, for the operator to look over; nothing is kept yet."""
+def _corrected(request: HttpRequest, context: dict[str, Any], given: dict[str, Any]) -> HttpResponse:
+    """The same form with the corrected copy in it, for the operator to look over; nothing is kept yet."""
     report = look_at(given["html"], given["raw"])
-    if not report.mended:
+    if not report.corrected:
         return show(request, "layout_new", context | {"report": report}, SECTION, status=400)
-    form = LayoutForm(initial=given | {"html": report.mended})
-    return show(request, "layout_new", context | {"form": form, "mended": report}, SECTION)
+    form = LayoutForm(initial=given | {"html": report.corrected})
+    return show(request, "layout_new", context | {"form": form, "corrected": report}, SECTION)
 
 
 @require_safe

@@ -67,7 +67,7 @@ def test_pages_as_requesters_write_them_pass(html: str) -> None:
         ("  ", "empty"),
     ],
 )
-def test_what_a_browser_would_have_to_mend_is_refused_with_its_place(html: str, why: str | None) -> None:
+def test_what_a_browser_would_have_to_correct_is_refused_with_its_place(html: str, why: str | None) -> None:
     if why is None:
         check_html(html)
         return

@@ -48,6 +48,7 @@ def test_a_panel_link_brings_people_in_until_it_is_closed(
     shown = desk.post("/operator/panels/new/", form | {"token": token_of("/operator/panels/new/")}, follow=True)
     panel = Panel.objects.get()
     assert panel.url in text_of(shown) and hit_type.title in text_of(shown)
+    assert "The links are not signed." in text_of(shown) and "do more than 5 HITs" in text_of(shown)
     again = desk.post("/operator/panels/new/", form | {"token": token_of("/operator/panels/new/")})
     assert again.status_code == 400 and "already" in text_of(again)
     assert "nobody new comes in" in text_of(desk.post("/operator/panels/spring/close/", {"do": "close"}, follow=True))

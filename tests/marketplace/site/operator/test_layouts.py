@@ -1,4 +1,4 @@
-"""Adding a layout: what is wrong with the page is listed, and a mended copy is a button away."""
+"""Adding a layout: what is wrong with the page is listed, and a corrected copy is a button away."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from marketplace.models import Requester
 from marketplace.rules.questions.layouts import check_layout
-from tests.marketplace.rules.questions.test_mending import LINES, text_of
+from tests.marketplace.rules.questions.test_correcting import LINES, text_of
 
 NAMES = sorted(LINES)
 
@@ -23,7 +23,7 @@ def field(shown: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_old_template_is_mended_and_added(
+def test_an_old_template_is_corrected_and_added(
     desk: Client, requester: Requester, token_of: Callable[[str], str], address: str, name: str
 ) -> None:
     sent = {"name": "Old", "html": text_of(name).replace("\n", "\r\n"), "token": token_of(address)}
@@ -31,14 +31,14 @@ def test_an_old_template_is_mended_and_added(
     report = refused.context["report"]
     assert refused.status_code == 400 and [fault.line for fault in report.faults] == LINES[name]
     assert refused.content.decode().count('<td class="mono">') == 2 * len(LINES[name])
-    mended = desk.post(address, sent | {"mend": "1"})
-    assert mended.status_code == 200 and not requester.layouts.exists()
-    html = mended.context["form"]["html"].value()
-    assert html == report.mended and mended.context["form"]["name"].value() == "Old"
-    added = desk.post(address, {"name": "Old", "html": html, "token": mended.context["form_token"]}, follow=True)
+    corrected = desk.post(address, sent | {"correct": "1"})
+    assert corrected.status_code == 200 and not requester.layouts.exists()
+    html = corrected.context["form"]["html"].value()
+    assert html == report.corrected and corrected.context["form"]["name"].value() == "Old"
+    added = desk.post(address, {"name": "Old", "html": html, "token": corrected.context["form_token"]}, follow=True)
     assert added.status_code == 200
     layout = requester.layouts.get()
-    assert layout.html == report.mended and check_layout(layout.html) is not None
+    assert layout.html == report.corrected and check_layout(layout.html) is not None
 
 
 def test_a_page_that_is_too_large_is_told_what_takes_the_space(
@@ -50,8 +50,8 @@ def test_a_page_that_is_too_large_is_told_what_takes_the_space(
     assert answer.status_code == 400 and not requester.layouts.exists()
     assert f"It has {len(html):,} bytes; at most 65,535 are allowed." in shown
     assert "70,022" in shown and "pictures and other files inside the page" in shown
-    assert "No mended copy can be offered" in shown and 'name="mend"' not in shown
-    assert desk.post(address, {"name": "Big", "html": html, "mend": "1"}).status_code == 400
+    assert "No corrected copy can be offered" in shown and 'name="correct"' not in shown
+    assert desk.post(address, {"name": "Big", "html": html, "correct": "1"}).status_code == 400
 
 
 def test_line_ends_of_a_browser_do_not_count_as_size(

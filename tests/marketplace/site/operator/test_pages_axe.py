@@ -195,7 +195,7 @@ def test_the_overview_refreshes_itself(page: Page, desk: Client, world: dict[str
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_what_is_wrong_with_a_layout_is_accessible_and_mended_by_hand(
+def test_what_is_wrong_with_a_layout_is_accessible_and_corrected_by_hand(
     page: Page, desk: Client, world: dict[str, Any], requester: Requester, width: int
 ) -> None:
     sign_in(page, desk, world["url"])
@@ -208,8 +208,8 @@ def test_what_is_wrong_with_a_layout_is_accessible_and_mended_by_hand(
     expect(page.get_by_role("alert")).to_contain_text("It has 75,0")
     assert violations(page, iframes=False) == []
     assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-    page.get_by_role("button", name="Put the mended copy into the field").click()
-    expect(page.get_by_role("status")).to_contain_text("The mended copy")
+    page.get_by_role("button", name="Put the corrected copy into the field").click()
+    expect(page.get_by_role("status")).to_contain_text("The corrected copy")
     assert violations(page, iframes=False) == []
     page.get_by_role("button", name="Add and look at it").click()
     expect(page.get_by_text("added around the page, with a Submit button")).to_be_visible()

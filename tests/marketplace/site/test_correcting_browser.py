@@ -1,14 +1,14 @@
-"""The mended copy of an old template is the same page to a browser: same forms, same answers, same words."""
+"""The corrected copy of an old template is the same page to a browser: same forms, same answers, same words."""
 
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from marketplace.rules.questions.mending import look_at
-from tests.marketplace.rules.questions.test_mending import LINES, text_of
+from marketplace.rules.questions.correcting import look_at
+from tests.marketplace.rules.questions.test_correcting import LINES, text_of
 
-# Elements closed in themselves: browsers read on inside them, the mended copy closes them as their author meant.
+# Elements closed in themselves: browsers read on inside them, the corrected copy closes them as their author meant.
 CLOSED = {
     "crowd_empty.html": ["first", "last", "unsure"],
     "xhtml.html": ["heard", "sure", None],
@@ -39,16 +39,16 @@ def read(page: Page) -> Any:
 
 
 @pytest.mark.parametrize("name", sorted(LINES.keys() - CLOSED.keys()))
-def test_a_browser_finds_the_same_in_the_mended_copy(read: Any, name: str) -> None:
+def test_a_browser_finds_the_same_in_the_corrected_copy(read: Any, name: str) -> None:
     html = text_of(name)
     found = read(html)
     assert found["words"] and found["controls"]
-    assert read(look_at(html).mended) == found
+    assert read(look_at(html).corrected) == found
 
 
 @pytest.mark.parametrize("name", sorted(CLOSED))
 def test_what_was_closed_in_itself_stands_beside_what_follows(page: Page, read: Any, name: str) -> None:
-    read(look_at(text_of(name)).mended)
+    read(look_at(text_of(name)).corrected)
     fields = page.locator("input, textarea, crowd-input, crowd-checkbox")
     assert [field.get_attribute("name") for field in fields.all()] == CLOSED[name]
     assert all(field.locator("input, textarea, crowd-input, p").count() == 0 for field in fields.all())

@@ -1,4 +1,4 @@
-"""Old templates with the usual faults: all of them are told, and the mended copy is the same page without them."""
+"""Old templates with the usual faults: all of them are told, and the corrected copy is the same page without them."""
 
 import re
 import time
@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marketplace.rules import limits
+from marketplace.rules.questions.correcting import look_at
 from marketplace.rules.questions.html import html_faults
 from marketplace.rules.questions.layouts import check_layout, layout_faults
-from marketplace.rules.questions.mending import look_at
 
 TEMPLATES = {file.name: file for file in (Path(__file__).parent / "old_templates").glob("*.html")}
 # The lines that have to be looked at, each as often as something is wrong there.
@@ -51,11 +51,11 @@ def test_every_fault_is_told_with_its_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_the_mended_copy_passes_and_has_the_same_placeholders(name: str) -> None:
+def test_the_corrected_copy_passes_and_has_the_same_placeholders(name: str) -> None:
     html = text_of(name)
-    mended = look_at(html).mended
-    assert mended and check_layout(mended) == check_layout_names(html)
-    assert look_at(mended).passes and not look_at(mended).mended
+    corrected = look_at(html).corrected
+    assert corrected and check_layout(corrected) == check_layout_names(html)
+    assert look_at(corrected).passes and not look_at(corrected).corrected
 
 
 def check_layout_names(html: str) -> list[str]:
@@ -63,33 +63,33 @@ def check_layout_names(html: str) -> list[str]:
 
 
 def test_a_field_stays_in_the_form_that_begins_inside_its_table() -> None:
-    document = html5lib.parse(look_at(text_of("form_in_table.html")).mended, namespaceHTMLElements=False)
+    document = html5lib.parse(look_at(text_of("form_in_table.html")).corrected, namespaceHTMLElements=False)
     (form,) = document.iter("form")
     assert (form.get("id"), form.get("action")) == ("form0", "https://www.mturk.com/mturk/externalSubmit")
     assert {field.get("form") for field in document.iter() if field.tag in ("input", "select")} == {"form0"}
 
 
 def test_an_element_that_is_closed_in_itself_does_not_swallow_the_rest() -> None:
-    page = look_at("<textarea name=a/>x<div/><svg><path d='M0'/></svg><p/>y<span/>z</span>").mended
+    page = look_at("<textarea name=a/>x<div/><svg><path d='M0'/></svg><p/>y<span/>z</span>").corrected
     assert page.endswith(
         '<textarea name="a/"></textarea>x<div></div><svg><path d="M0"></path></svg><p></p>y<span>z</span></body></html>'
     )
 
 
-def test_what_cannot_be_mended_is_told() -> None:
+def test_what_cannot_be_corrected_is_told() -> None:
     cut = look_at("<p>x</p>\n<a href='y>z</a>")
-    assert (cut.mended, cut.faults[0].line) == ("", 2)
+    assert (cut.corrected, cut.faults[0].line) == ("", 2)
     assert cut.left == ["[2,0] Unexpected end of file in a tag: it is not closed, or a quote in it."]
     unknown = look_at("<crowd-form>\n<crowd-tabs></crowd-form>")
-    assert not unknown.mended and "<crowd-tabs> is not offered" in unknown.left[0]
+    assert not unknown.corrected and "<crowd-tabs> is not offered" in unknown.left[0]
     style = look_at("<style>\n${color}</style></b>")
-    assert [fault.line for fault in style.faults] == [2, 2] and not style.mended
-    assert look_at("").faults[0].text == "The layout is empty." and look_at("a\n\x01</b>").mended
+    assert [fault.line for fault in style.faults] == [2, 2] and not style.corrected
+    assert look_at("").faults[0].text == "The layout is empty." and look_at("a\n\x01</b>").corrected
 
 
 def test_a_page_that_is_right_needs_no_copy() -> None:
     report = look_at("<form><p>${x}</p></form>")
-    assert report.passes and (report.faults, report.mended, report.shares) == ([], "", ())
+    assert report.passes and (report.faults, report.corrected, report.shares) == ([], "", ())
 
 
 def test_placeholders_of_a_raw_layout_stay_where_they_are() -> None:
@@ -98,10 +98,10 @@ def test_placeholders_of_a_raw_layout_stay_where_they_are() -> None:
     report = look_at(html, raw=True)
     assert (
         "<table>${rows}</table><!-- ${a} --><textarea>${b}</textarea><script><!-- x --> f(${c})</script>"
-        in report.mended
+        in report.corrected
     )
-    assert not layout_faults(report.mended, raw=True) and "raw:" not in report.mended
-    assert not look_at("<table><${row} ${Name}></${row}></table></b>", raw=True).mended
+    assert not layout_faults(report.corrected, raw=True) and "raw:" not in report.corrected
+    assert not look_at("<table><${row} ${Name}></${row}></table></b>", raw=True).corrected
 
 
 def test_the_size_is_told_with_what_takes_it() -> None:
@@ -117,19 +117,19 @@ def test_the_size_is_told_with_what_takes_it() -> None:
         ("texts", report.size - 68_022, 1),
     ]
     assert sum(share.size for share in report.shares) == report.size
-    assert report.squeezed and len(report.mended) <= limits.QUESTION_BYTES and "<!--" not in report.mended
+    assert report.squeezed and len(report.corrected) <= limits.QUESTION_BYTES and "<!--" not in report.corrected
     larger = look_at(html.replace("</form>", f"{picture}</form>"))
-    assert not larger.mended and f"at most {limits.QUESTION_BYTES:,} are allowed" in larger.left[-1]
+    assert not larger.corrected and f"at most {limits.QUESTION_BYTES:,} are allowed" in larger.left[-1]
 
 
 def test_squeezing_keeps_texts_whose_white_space_is_seen() -> None:
     kept = "<pre>a   b\n\n c</pre><textarea>\n  x\n\n  y</textarea><script>f('  ')</script>"
     html = f"<form>{kept}<p>one   two\n\n   three</p>{'<!--     -->' * 6000}</form>"
     report = look_at(html)
-    assert report.squeezed and "<p>one two\nthree</p>" in report.mended
-    assert "<pre>a   b\n\n c</pre>" in report.mended and "<script>f('  ')</script>" in report.mended
+    assert report.squeezed and "<p>one two\nthree</p>" in report.corrected
+    assert "<pre>a   b\n\n c</pre>" in report.corrected and "<script>f('  ')</script>" in report.corrected
     # The line feed behind the tag is none of the text.
-    assert "<textarea>  x\n\n  y</textarea>" in report.mended
+    assert "<textarea>  x\n\n  y</textarea>" in report.corrected
 
 
 @pytest.mark.parametrize(
@@ -179,12 +179,21 @@ PIECES += [
 PIECES += ["<!--", "-->", "${x}", "x & y", "\n", "<pre>", "<crowd-form>", "<crowd-input />", "</crowd-form>", "<body>"]
 
 
+@pytest.mark.parametrize(
+    "html", ["</p>${x}", "<script/>${x}", "<p></b>a</p></body>${x} b ${x}", "<!--a-->${x}</p><p>b"]
+)
+def test_placeholders_around_the_body_are_put_into_it_in_a_copy(html: str) -> None:
+    copy = look_at(html, raw=True).corrected
+    assert copy.count("${x}") == html.count("${x}") and copy.index("<body>") < copy.index("${x}")
+    assert copy.rindex("${x}") < copy.index("</body>") and not html_faults(copy.replace("${x}", "x"))
+
+
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), st.booleans())
 def test_a_copy_that_is_offered_passes_whatever_was_wrong(html: str, raw: bool) -> None:
     report = look_at(html, raw)
     assert report.passes == (not layout_faults(html, raw))
-    if report.mended:
-        assert not layout_faults(report.mended, raw) and not html_faults(report.mended.replace("${x}", "x"))
-        assert ("${x}" in report.mended) == ("${x}" in html)
+    if report.corrected:
+        assert not layout_faults(report.corrected, raw) and not html_faults(report.corrected.replace("${x}", "x"))
+        assert ("${x}" in report.corrected) == ("${x}" in html)
     else:
         assert report.passes or report.left

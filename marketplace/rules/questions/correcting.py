@@ -1,4 +1,4 @@
-"""All that is wrong with a page, and a mended copy of it: for whoever brings old templates.
+"""All that is wrong with a page, and a corrected copy of it: for whoever brings old templates.
 
 The copy is what browsers make of the page, written anew: the same elements, fields, texts and placeholders. It passes
 the check, or it is not offered.
@@ -40,7 +40,7 @@ _IN_TABLES = frozenset({"table", "thead", "tbody", "tfoot", "tr", "colgroup"})
 _KEEP_SPACE = frozenset({"pre", "textarea", "listing", "plaintext", "xmp", SCRIPT, STYLE})
 # The reader of HTML drops a line feed that follows them.
 _DROP_LINE_FEED = frozenset({"pre", "textarea", "listing"})
-# A page that is mended may show one more fault; after so many times it is given up.
+# A page that is corrected may show one more fault; after so many times it is given up.
 _TIMES = 3
 
 
@@ -57,14 +57,14 @@ class Share:
 class Report:
     """What there is to say about a page.
 
-    `shares` is filled for a page that is too large. `mended` is empty when there is nothing to mend or no copy to
+    `shares` is filled for a page that is too large. `corrected` is empty when there is nothing to correct or no copy to
     offer; `left` is then what a copy would still have against it.
     """
 
     size: int
     faults: Sequence[Fault]
     shares: Sequence[Share] = ()
-    mended: str = ""
+    corrected: str = ""
     squeezed: bool = False
     left: Sequence[str] = ()
 
@@ -102,10 +102,10 @@ def _all_faults(html: str, raw: bool) -> list[Fault]:
 
 
 def _with_copy(report: Report, html: str, raw: bool) -> Report:
-    copy, left = _mended(html, raw, squeeze=False)
+    copy, left = _corrected(html, raw, squeeze=False)
     squeezed = False
     if size_of(copy) > limits.QUESTION_BYTES:
-        smaller, still_left = _mended(html, raw, squeeze=True)
+        smaller, still_left = _corrected(html, raw, squeeze=True)
         squeezed = not still_left
         copy, left = (smaller, []) if squeezed else (copy, left)
     return Report(report.size, report.faults, report.shares, "" if left else copy, squeezed, left)
@@ -174,10 +174,10 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "".join(kept) + text[place:]
 
 
-# -- the mended copy -----------------------------------------------------------------------------------
+# -- the corrected copy -----------------------------------------------------------------------------------
 
 
-def _mended(html: str, raw: bool, squeeze: bool) -> tuple[str, list[str]]:
+def _corrected(html: str, raw: bool, squeeze: bool) -> tuple[str, list[str]]:
     """The page written anew until it passes, and what is still against it."""
     copy = CANNOT_BE_SHOWN.sub("", html)
     faults: list[Fault] = []
@@ -268,6 +268,7 @@ def _written_anew(html: str, squeeze: bool) -> str:
     parser = html5lib.HTMLParser(tree=_Builder, namespaceHTMLElements=False)
     document: Element = parser.parse(html)
     _keep_fields_in_their_forms(document, parser.tree.owners)
+    _keep_placeholders_in_the_body(document)
     for element in document.iter():
         if element.tag in _DROP_LINE_FEED and (element.text or "").startswith("\n"):
             element.text = f"\n{element.text}"
@@ -285,6 +286,26 @@ def _written_anew(html: str, squeeze: bool) -> str:
         if size > limits.FILLED_LAYOUT_BYTES:
             break
     return "".join(written)
+
+
+def _keep_placeholders_in_the_body(document: Element) -> None:
+    """Sheltered placeholders outside the body are put into it: a text that fills one may stand there alone."""
+    body = document.find("html/body")
+    if body is None:
+        return
+    before: list[Element] = []
+    behind: list[Element] = []
+    for parent in (document, *document.findall("html"), *document.findall("html/head")):
+        is_behind = False
+        for child in list(parent):
+            is_behind = is_behind or child is body or child.find("body") is not None
+            if not isinstance(child.tag, str) and (child.text or "").startswith("raw:"):
+                _take_out(child, parent)
+                (behind if is_behind else before).append(child)
+    if before:
+        before[-1].tail, body.text = body.text, None
+        body[:0] = before
+    body.extend(behind)
 
 
 def _keep_fields_in_their_forms(document: Element, owners: Sequence[tuple[Element, Element]]) -> None:
