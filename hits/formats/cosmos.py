@@ -47,15 +47,14 @@ _WHOLE = f"Columns: {', '.join(COLUMNS)}."
 class QuestionSet:
     """One question with its four answers, verbatim, in the order of the file; `answers[label]` is the correct one.
 
-    `label` is None where the answers are a machine's and nobody has said which are correct. `line` says where it was
-    read and `place` is always empty: both take no part in comparison.
+    `line` says where it was read and `place` is always empty: both take no part in comparison.
     """
 
     key: str
     context: str
     question: str
     answers: tuple[str, ...]
-    label: int | None
+    label: int
     line: int | None = field(default=None, compare=False)
     place: str = field(default="", compare=False)
 
@@ -71,13 +70,10 @@ def columns_of(stream: BinaryIO) -> frozenset[str]:
     return frozenset(name.strip(' "\r') for name in line.split(",")) & frozenset(COLUMNS)
 
 
-def read(
-    stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None, labelled: bool = True
-) -> list[QuestionSet]:
+def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | None = None) -> list[QuestionSet]:
     """Every question set of the file in UTF-8, or FormatErrors with every fault and no question set.
 
-    A file without labels, such as a test part whose correct answers are kept back, is refused unless it is not
-    `labelled`: then no row may have a label.
+    A file without labels, such as a test part whose correct answers are kept back, is refused.
     `progress` is called with the number of rows checked so far, every 1,000 and at the end.
     """
     faults = Faults()
@@ -85,7 +81,7 @@ def read(
     lines = text_lines(stream, max_bytes, faults)
     with without_cycle_collection():
         rows = _json_rows(lines, faults) if is_json else _csv_rows(lines, faults)
-        checker = _Checker(faults, labelled)
+        checker = _Checker(faults)
         sets = [checker.question_set(line, fields) for line, fields in told(rows, progress)]
         checker.check_labels()
     if not sets and not faults.count:
@@ -138,9 +134,8 @@ def _check_head(row: Row, names: Sequence[str]) -> None:
 class _Checker:
     """Turns rows into question sets; knows the keys seen so far and the rows that have no label."""
 
-    def __init__(self, faults: Faults, labelled: bool) -> None:
+    def __init__(self, faults: Faults) -> None:
         self.faults = faults
-        self.labelled = labelled
         self.keys = Keys()
         self.count = 0
         self.unlabelled: list[int] = []
@@ -157,18 +152,13 @@ class _Checker:
         answers = tuple(texts[name] for name in ANSWERS)
         label = self.label(row, fields.get("label"))
         _check_equal(row, answers, label)
-        return QuestionSet(
-            texts["id"], texts["context"], texts["question"], answers, (label or 0) if self.labelled else None, line
-        )
+        return QuestionSet(texts["id"], texts["context"], texts["question"], answers, label or 0, line)
 
     def label(self, row: Row, value: object) -> int | None:
         if type(value) is str:
             value = value.strip()
         if value in _NO_LABEL:
             self.unlabelled.append(row.line)
-            return None
-        if not self.labelled:
-            row.say("label", "no other row has one: take it out, or give every row the number of its correct answer")
             return None
         label = _LABELS.get(str(value)) if type(value) in (int, str) else None
         if label is None:
@@ -178,8 +168,6 @@ class _Checker:
 
     def check_labels(self) -> None:
         """One fault for a file that has no labels at all, and one for each row that lacks what other rows have."""
-        if not self.labelled:
-            return
         if self.unlabelled and len(self.unlabelled) == self.count:
             self.faults.add(
                 None,

@@ -306,23 +306,24 @@ def _instance(one: _Open, keys: Keys) -> Instance:
 # From instances to bytes
 
 
-def write(instances: Iterable[Instance], stream: BinaryIO) -> int:
+def write(instances: Iterable[Instance], stream: BinaryIO, *, told: bool = True) -> int:
     """The file in UTF-8, in the spelling of the published files: the same instances always give the same bytes.
 
-    One instance is in memory at a time. Returns the number of instances. Raises InstanceRefusedError for a text with
+    One instance is in memory at a time. Which answer is correct stands in the file only where it is `told`. Returns the
+    number of instances. Raises InstanceRefusedError for a text with
     control characters other than tab and line feed, halves of surrogate pairs, U+FFFE or U+FFFF, which `read` or
     XML refuses; then the stream holds a part of a file, which is to be thrown away.
     """
     count = 0
     stream.write(b'<?xml version="1.0" ?>\n<data>\n')
     for instance in instances:
-        stream.write("".join(line + "\n" for line in _lines(instance)).encode())
+        stream.write("".join(line + "\n" for line in _lines(instance, told)).encode())
         count += 1
     stream.write(b"</data>\n")
     return count
 
 
-def _lines(instance: Instance) -> Iterator[str]:
+def _lines(instance: Instance, told: bool) -> Iterator[str]:
     where = f"instance {quoted(instance.id)}"
     yield f"  <instance{_attributes(where, id=instance.id, scenario=instance.scenario or None)}>"
     yield f"    <text>{escape(_checked(instance.text, where), _IN_TEXT)}</text>"
@@ -331,15 +332,16 @@ def _lines(instance: Instance) -> Iterator[str]:
     else:
         yield "    <questions>"
         for question in instance.questions:
-            yield from _question_lines(question, f"{where}, question {quoted(question.id)}")
+            yield from _question_lines(question, f"{where}, question {quoted(question.id)}", told)
         yield "    </questions>"
     yield "  </instance>"
 
 
-def _question_lines(question: Question, where: str) -> Iterator[str]:
+def _question_lines(question: Question, where: str, told: bool) -> Iterator[str]:
     yield f"      <question{_attributes(where, id=question.id, text=question.text, type=question.type or None)}>"
     for one in question.answers:
-        yield f"        <answer{_attributes(where, correct=str(one.correct), id=one.id, text=one.text)}/>"
+        correct = str(one.correct) if told else None
+        yield f"        <answer{_attributes(where, correct=correct, id=one.id, text=one.text)}/>"
     yield "      </question>"
 
 

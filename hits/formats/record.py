@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
@@ -32,7 +32,22 @@ from hits.formats.reading import (
     unwanted,
 )
 
-__all__ = ["Answer", "Document", "Fault", "FormatErrors", "Query", "Span", "read", "write"]
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = [
+    "Answer",
+    "Document",
+    "Fault",
+    "FormatErrors",
+    "Query",
+    "Span",
+    "numbered_lines",
+    "read",
+    "row_schema",
+    "rows",
+    "write",
+]
 
 Origin = Literal["public", "crawled"]
 KeyField = Literal["id", "idx"]
@@ -421,16 +436,25 @@ def _with_key(key: str, key_field: KeyField, rest: dict[str, object]) -> dict[st
     return {"id": key, **rest} if key_field == "id" else {**rest, "idx": int(key)}
 
 
-def _query_json(query: Query) -> dict[str, object]:
-    answers = [answer._asdict() for answer in query.answers]
-    return _with_key(query.key, query.key_field, {"query": query.query, "answers": answers})
+def _query_json(query: Query, answers: bool) -> dict[str, object]:
+    return _with_key(query.key, query.key_field, _asked(query, answers))
 
 
-def _document_json(document: Document, origins: bool) -> dict[str, object]:
+def _asked(query: Query, answers: bool) -> dict[str, object]:
+    """Without the key; where answers are not told there is no such field."""
+    told = {"answers": [answer._asdict() for answer in query.answers]} if answers else {}
+    return {"query": query.query, **told}
+
+
+def _passage_json(document: Document) -> dict[str, object]:
+    return {"text": document.text, "entities": [span._asdict() for span in document.entities]}
+
+
+def _document_json(document: Document, origins: bool, answers: bool) -> dict[str, object]:
     rest: dict[str, object] = {
         "source": document.source,
-        "passage": {"text": document.text, "entities": [span._asdict() for span in document.entities]},
-        "qas": [_query_json(query) for query in document.queries],
+        "passage": _passage_json(document),
+        "qas": [_query_json(query, answers) for query in document.queries],
     }
     if origins:
         rest["origin"] = document.origin
@@ -442,6 +466,70 @@ def write(documents: Iterable[Document], version: str, *, origins: bool = False)
 
     The published layout has no field for the origin: `origins` adds it, so that `read` gives it back.
     """
-    examples = [json.dumps(_document_json(document, origins), ensure_ascii=False) for document in documents]
-    body = ",\n".join(examples)
-    return f'{{"version": {json.dumps(version, ensure_ascii=False)}, "data": [\n{body}\n]}}\n'.encode()
+    return b"".join(written(documents, version, origins=origins))
+
+
+def written(
+    documents: Iterable[Document], version: str, *, origins: bool = False, answers: bool = True
+) -> Iterator[bytes]:
+    """What `write` writes, an example at a time; without `answers` no query tells them."""
+    yield f'{{"version": {json.dumps(version, ensure_ascii=False)}, "data": ['.encode()
+    before = "\n"
+    for document in documents:
+        yield (before + json.dumps(_document_json(document, origins, answers), ensure_ascii=False)).encode()
+        before = ",\n"
+    yield b"\n]}\n" if before == ",\n" else b"\n\n]}\n"
+
+
+# The layout of SuperGLUE, and flat rows
+
+
+def numbered_lines(documents: Iterable[Document], *, answers: bool = True) -> Iterator[bytes]:
+    """JSON Lines with whole numbers `idx` that count passages and queries from 0, beside the ids, which stay."""
+    number = 0
+    for idx, document in enumerate(documents):
+        asked = enumerate(document.queries, number)
+        qas = [{"id": query.key, **_asked(query, answers), "idx": at} for at, query in asked]
+        number += len(qas)
+        told = {"source": document.source, "passage": _passage_json(document), "qas": qas}
+        yield (json.dumps({"id": document.key, **told, "idx": idx}, ensure_ascii=False) + "\n").encode()
+
+
+def rows(documents: Iterable[Document], *, answers: bool = True) -> Iterator[dict[str, Any]]:
+    """One a query, with the columns that data-set libraries give SuperGLUE's ReCoRD, and `id`; `row_schema` has them.
+
+    Spans end behind their last character there; entities and answers are each named once, in their order.
+    """
+    number = 0
+    for idx, document in enumerate(documents):
+        spans = [(document.text[start : end + 1], start, end + 1) for start, end in document.entities]
+        texts, starts, ends = ([span[at] for span in spans] for at in range(3))
+        for query in document.queries:
+            yield {
+                "id": query.key,
+                "passage": document.text,
+                "query": query.query,
+                "entities": list(dict.fromkeys(texts)),
+                "entity_spans": {"text": texts, "start": starts, "end": ends},
+                "answers": list(dict.fromkeys(answer.text for answer in query.answers)) if answers else [],
+                "idx": {"passage": idx, "query": number},
+            }
+            number += 1
+
+
+def row_schema() -> pyarrow.Schema:
+    """The Arrow schema of `rows`."""
+    import pyarrow as pa
+
+    texts, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
+    return pa.schema(
+        {
+            "id": pa.string(),
+            "passage": pa.string(),
+            "query": pa.string(),
+            "entities": texts,
+            "entity_spans": pa.struct({"text": texts, "start": numbers, "end": numbers}),
+            "answers": texts,
+            "idx": pa.struct({"passage": pa.int32(), "query": pa.int32()}),
+        }
+    )

@@ -54,12 +54,12 @@ def cosmos_rows(sets: Iterable[QuestionSet]) -> Iterator[dict[str, Any]]:
         yield {"id": one.key, "context": one.context, "question": one.question, **answers, "label": one.label}
 
 
-def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -> int:
+def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
     """RFC 4180 in UTF-8 without a byte order mark, a head first, rows ending in CR LF. Returns the number of rows.
 
     Truth is true or false, and what is not there an empty cell. Raises RowRefusedError for a row with other columns.
     """
-    return _write(_with_columns(rows, columns), [_csv_sink(columns, stream)])
+    return _write(_with_columns(rows, columns), [_csv_sink(columns, stream)], row_group)
 
 
 def write_jsonl(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -> int:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
@@ -97,6 +97,20 @@ class Classifier(Protocol):
 MakeClassifier = Callable[[Sequence[FilteredQuestion]], Classifier]
 
 
+@dataclass(frozen=True)
+class AskedAnswer:
+    """An answer, to be learned from or scored elsewhere.
+
+    `id` is the question's key with "correct" or the index of the incorrect answer, with a stroke between.
+    """
+
+    id: str
+    text: str
+    question: str
+    answer: str
+    correct: bool
+
+
 class FilteringError(ValueError):
     """Nothing can be filtered with these questions or numbers; the message names every fault."""
 
@@ -155,6 +169,10 @@ def _digest(questions: Sequence[FilteredQuestion], *others: object) -> str:
     return digest.hexdigest()
 
 
+def _at_random(one: FilteredQuestion, seed: int) -> int:
+    return random.Random(f"filter {seed} {one.key}").randrange(len(one.incorrect))
+
+
 class _Filtering:
     """One run: the questions, what is assigned to each, and how many changed in each iteration."""
 
@@ -171,7 +189,7 @@ class _Filtering:
         self._most = most
         self._of = _digest(questions, seed, self._size)
         self._make = make
-        self._assigned = [random.Random(f"filter {seed} {one.key}").randrange(len(one.incorrect)) for one in questions]
+        self._assigned = [_at_random(one, seed) for one in questions]
         self._changed: list[int] = []
 
     def run(
@@ -233,7 +251,7 @@ class _Filtering:
     def _told_apart(self, places: Sequence[int], scores: Sequence[Sequence[float]]) -> float:
         """Of how many questions the correct answer has the higher score."""
         pairs = ((own[0], own[1 + self._assigned[place]]) for place, own in zip(places, scores, strict=True))
-        return sum((correct > incorrect) + (correct == incorrect) / 2 for correct, incorrect in pairs)
+        return sum(_told(correct, incorrect) for correct, incorrect in pairs)
 
     def _assign(self, places: Sequence[int], scores: Sequence[Sequence[float]]) -> int:
         """How many changed."""
@@ -246,3 +264,73 @@ class _Filtering:
 
     def _checkpoint(self) -> Json:
         return {"of": self._of, "assigned": list(self._assigned), "changed": list(self._changed)}
+
+
+# A classifier elsewhere: each round trip of its files is an iteration
+
+
+def started(questions: Sequence[FilteredQuestion], taken: Mapping[str, str], seed: int) -> dict[str, int]:
+    """What is assigned to each question: the incorrect answer that was `taken` last, by key, or one at random."""
+    return {
+        one.key: one.incorrect.index(taken[one.key]) if taken.get(one.key) in one.incorrect else _at_random(one, seed)
+        for one in questions
+        if one.incorrect
+    }
+
+
+def answers_by_batch(
+    questions: Sequence[FilteredQuestion], assigned: Mapping[str, int], *, seed: int, batch: int
+) -> Iterator[tuple[Iterator[AskedAnswer], Iterator[AskedAnswer]]]:
+    """(answers to learn from, answers to score) of each batch of texts.
+
+    Learned from are the correct and the assigned incorrect answer of all other texts; all answers are scored.
+    """
+    if faults := list(_faults(questions, batch, 1)):
+        raise FilteringError("; ".join(faults))
+    fit = sorted((one for one in questions if one.incorrect), key=lambda one: (one.text_key, one.key))
+    texts = sorted({one.text_key for one in fit})
+    random.Random(f"filter {seed} files").shuffle(texts)
+    size = min(batch, (len(texts) + 1) // 2)
+    for start in range(0, len(texts), size):
+        held_out = set(texts[start : start + size])
+        learned = (each for one in fit if one.text_key not in held_out for each in _taught(one, assigned[one.key]))
+        yield learned, (each for one in fit if one.text_key in held_out for each in _every(one))
+
+
+def _taught(one: FilteredQuestion, at: int) -> Iterator[AskedAnswer]:
+    every = list(_every(one))
+    yield from (every[0], every[1 + at])
+
+
+def _every(one: FilteredQuestion) -> Iterator[AskedAnswer]:
+    yield AskedAnswer(f"{one.key}/correct", one.text, one.question, one.correct, True)
+    for at, answer in enumerate(one.incorrect):
+        yield AskedAnswer(f"{one.key}/{at}", one.text, one.question, answer, False)
+
+
+def assigned_by_scores(
+    questions: Sequence[FilteredQuestion], before: Mapping[str, int], score: Callable[[str], float]
+) -> tuple[dict[str, int], Json]:
+    """(the likeliest incorrect answer of each question, an entry as `Iteration` has), by scores of a classifier.
+
+    `score` is asked once about each answer, by its id; of incorrect ones with the same score the first is assigned.
+    """
+    after: dict[str, int] = {}
+    told_before = told_after = 0.0
+    for one in questions:
+        if one.incorrect:
+            correct, *incorrect = [score(each.id) for each in _every(one)]
+            after[one.key] = incorrect.index(max(incorrect))
+            told_before += _told(correct, incorrect[before[one.key]])
+            told_after += _told(correct, max(incorrect))
+    n = max(len(after), 1)
+    changed = sum(at != before[key] for key, at in after.items())
+    return after, {
+        "changed": changed,
+        "accuracy": round(told_before / n, 6),
+        "accuracy_after": round(told_after / n, 6),
+    }
+
+
+def _told(correct: float, incorrect: float) -> float:
+    return (correct > incorrect) + (correct == incorrect) / 2

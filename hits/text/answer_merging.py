@@ -28,11 +28,20 @@ from text_to_num import alpha2digit
 
 from hits.text.words import words
 
-DROPPED_WORDS = frozenset({"and", "or", "to", "the", "a"})
-MOST_EDITS = 2
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # A point or colon between digits holds a number or a time together, which `words` would part.
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)+")
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Which answers say the same: those at most so many edits apart, compared without the words that are dropped."""
+
+    edits: int = 2
+    dropped: frozenset[str] = frozenset({"and", "or", "to", "the", "a"})
+
+
+PUBLISHED = Merging()
 
 
 @dataclass(frozen=True)
@@ -50,8 +59,8 @@ class Selection:
 
 
 @lru_cache(maxsize=4096)
-def normal_form(answer: str) -> tuple[str, ...]:
-    """What of an answer is compared: its words in lower case, numbers as digits, without `DROPPED_WORDS`.
+def normal_form(answer: str, dropped: frozenset[str] = PUBLISHED.dropped) -> tuple[str, ...]:
+    """What of an answer is compared: its words in lower case, numbers as digits, without those that are dropped.
 
     Raises ValueError for an answer of nothing but space.
     """
@@ -60,7 +69,7 @@ def normal_form(answer: str) -> tuple[str, ...]:
         raise ValueError("an answer without any character cannot be compared")
     digits = _THOUSANDS.sub("", alpha2digit(bare, "en", threshold=0))
     found = tuple(_words(digits))
-    return tuple(word for word in found if word not in DROPPED_WORDS) or found or (bare,)
+    return tuple(word for word in found if word not in dropped) or found or (bare,)
 
 
 def _words(text: str) -> Iterable[str]:
@@ -77,39 +86,39 @@ def _contains(longer: Sequence[str], shorter: Sequence[str]) -> bool:
     return any(longer[at : at + size] == shorter for at in range(len(longer) - size + 1))
 
 
-def same(one: str, other: str) -> bool:
+def same(one: str, other: str, by: Merging = PUBLISHED) -> bool:
     """Whether two answers say the same by themselves, without a third one between them."""
-    a, b = normal_form(one), normal_form(other)
+    a, b = normal_form(one, by.dropped), normal_form(other, by.dropped)
     if _contains(a, b) or _contains(b, a):
         return True
-    return Levenshtein.distance(" ".join(a), " ".join(b), score_cutoff=MOST_EDITS) <= MOST_EDITS
+    return Levenshtein.distance(" ".join(a), " ".join(b), score_cutoff=by.edits) <= by.edits
 
 
-def groups(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def groups(answers: Sequence[str], by: Merging = PUBLISHED) -> tuple[tuple[str, ...], ...]:
     """The answers in groups that say the same, as `Selection` has them; their order makes no difference."""
     ordered = sorted(answers)
     of = list(range(len(ordered)))
     for a, b in combinations(range(len(ordered)), 2):
-        if of[a] != of[b] and same(ordered[a], ordered[b]):
+        if of[a] != of[b] and same(ordered[a], ordered[b], by):
             joined, gone = sorted((of[a], of[b]))
             of = [joined if group == gone else group for group in of]
     found = [tuple(answer for answer, own in zip(ordered, of, strict=True) if own == group) for group in set(of)]
     return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
 
-def representative(group: Sequence[str]) -> str:
+def representative(group: Sequence[str], by: Merging = PUBLISHED) -> str:
     """The wording that stands for a group, without space around it.
 
     Of what most of the group wrote, compared in normal form, it is the most frequent wording; of several the shortest,
     and of those the first in the alphabet.
     """
     wordings = [answer.strip() for answer in group]
-    forms = Counter(map(normal_form, wordings))
+    forms = Counter(normal_form(text, by.dropped) for text in wordings)
     times = Counter(wordings)
-    return min(times, key=lambda text: (-forms[normal_form(text)], -times[text], len(text), text))
+    return min(times, key=lambda text: (-forms[normal_form(text, by.dropped)], -times[text], len(text), text))
 
 
-def select(correct: Sequence[str], *, seed: str) -> Selection:
+def select(correct: Sequence[str], *, seed: str, by: Merging = PUBLISHED) -> Selection:
     """The answer that most workers gave. Each of several largest groups has the same chance, which `seed` decides.
 
     A seed that names the question too lets questions be drawn apart. Raises ValueError where there is no answer, or
@@ -117,13 +126,13 @@ def select(correct: Sequence[str], *, seed: str) -> Selection:
     """
     if not correct:
         raise ValueError("there is no answer to select from")
-    found = groups(correct)
+    found = groups(correct, by)
     largest = [group for group in found if len(group) == len(found[0])]
     group = random.Random(f"correct answer {seed}").choice(largest)
-    return Selection(representative(group), group, found, tie=len(largest) > 1)
+    return Selection(representative(group, by), group, found, tie=len(largest) > 1)
 
 
-def still_incorrect(incorrect: Iterable[str], selected: Selection) -> list[str]:
+def still_incorrect(incorrect: Iterable[str], selected: Selection, by: Merging = PUBLISHED) -> list[str]:
     """The incorrect answers, in their order, without those that are in normal form one of the selected group."""
-    right = {normal_form(answer) for answer in selected.group}
-    return [answer for answer in incorrect if normal_form(answer) not in right]
+    right = {normal_form(answer, by.dropped) for answer in selected.group}
+    return [answer for answer in incorrect if normal_form(answer, by.dropped) not in right]

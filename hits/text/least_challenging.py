@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
@@ -65,11 +65,26 @@ class Choice:
     scores: dict[int, tuple[float, ...]]
 
 
+VIEW_NAMES = ("paragraph and question", "paragraph", "question")
 VIEWS: tuple[Callable[[QuestionSet], str], ...] = (
     lambda one: f"{one.context}\n{one.question}",
     lambda one: one.context,
     lambda one: one.question,
 )
+
+
+@dataclass(frozen=True)
+class ScoredPair:
+    """An answer in one view of its context, to be learned from or scored.
+
+    `id` is the set's key, the view's name and the answer's index, with strokes between; `follows` says whether the
+    answer is the correct one.
+    """
+
+    id: str
+    context: str
+    answer: str
+    follows: bool
 
 
 def lexical_scorer(seed: int) -> Scorer:
@@ -169,3 +184,34 @@ def least_challenging(
     if faults := list(_faults(sets, folds)):
         raise LeastChallengingError("; ".join(faults))
     return _all_folds(_dealt(sets, folds, seed), seed, scorer, progress)
+
+
+def pairs_by_fold(
+    sets: Sequence[QuestionSet], *, seed: int, folds: int
+) -> Iterator[tuple[Iterator[ScoredPair], Iterator[ScoredPair]]]:
+    """(pairs to learn from, pairs to score) of each fold, for a scorer that runs elsewhere.
+
+    The folds are those of `least_challenging`, which also says what is raised.
+    """
+    if faults := list(_faults(sets, folds)):
+        raise LeastChallengingError("; ".join(faults))
+    dealt = _dealt(sets, folds, seed)
+    for asked in dealt:
+        yield _pairs(one for fold in dealt if fold is not asked for one in fold), _pairs(asked)
+
+
+def _pairs(sets: Iterable[QuestionSet]) -> Iterator[ScoredPair]:
+    for one in sets:
+        for name, view in zip(VIEW_NAMES, VIEWS, strict=True):
+            for at, answer in enumerate(one.answers):
+                yield ScoredPair(_pair_id(one, name, at), view(one), answer, at == one.label)
+
+
+def _pair_id(one: QuestionSet, view: str, at: int) -> str:
+    return f"{one.key}/{view}/{at}"
+
+
+def chosen_by_scores(one: QuestionSet, score: Callable[[str], float], seed: int) -> Choice:
+    """What is chosen where a scorer elsewhere gave each pair, by its id, a score."""
+    scores = [tuple(score(_pair_id(one, name, at)) for name in VIEW_NAMES) for at in range(len(one.answers))]
+    return _choice(one, scores, seed)

@@ -8,9 +8,10 @@ model; any `Scorer` serves here, and the default counts what two sentences share
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Protocol
 
 import snowballstemmer
@@ -95,6 +96,15 @@ def lexical_coherence(first: str, second: str) -> float:
         first.rstrip("\"'\u201d\u2019) ").endswith("?"),
     )
     return _overlap(first, second) + _CUE * sum(cues)
+
+
+def no_coherence(first: str, second: str) -> float:
+    """All sentences fit together alike, so that a story is cut nearest to its middle."""
+    return 0.0
+
+
+COHERENCE: Mapping[str, Scorer] = MappingProxyType({"lexical": lexical_coherence, "middle": no_coherence})
+"""Scorers by name."""
 
 
 def _length(run: _Run) -> int:

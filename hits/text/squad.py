@@ -1,7 +1,8 @@
 """Exact match and token F1, as the SQuAD evaluation scores answers.
 
-Source: P. Rajpurkar et al. (2016), SQuAD, section 6.1, and the evaluation script of SQuAD 2.0, whose rule for
-answers that normalise to nothing (such as the name "The The") is used: equal emptiness scores 1.
+Sources: P. Rajpurkar et al. (2016), SQuAD, section 6.1, and ReCoRD's evaluation script, which took over SQuAD's first
+one: an answer that normalises to nothing, such as the name "The The", has no token in common with any, so its F1 is 0,
+also where it matches exactly.
 """
 
 from __future__ import annotations
@@ -38,10 +39,8 @@ def normalise(text: str) -> str:
 
 def _pair_f1(prediction: str, reference: str) -> float:
     said, wanted = normalise(prediction).split(), normalise(reference).split()
-    if not said or not wanted:
-        return float(said == wanted)
     common = sum((Counter(said) & Counter(wanted)).values())
-    return 2 * common / (len(said) + len(wanted))
+    return 2 * common / (len(said) + len(wanted)) if common else 0.0
 
 
 def _refuse_no_references(references: Sequence[str]) -> None:

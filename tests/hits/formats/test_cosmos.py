@@ -243,19 +243,6 @@ def unlabelled(number: int = 1) -> dict[str, Any]:
     return {name: value for name, value in row(number).items() if name != "label"}
 
 
-def test_machine_written_answers_come_without_labels():
-    for raw in (as_csv(unlabelled(), columns=WITHOUT_LABEL), as_jsonl(unlabelled(1), unlabelled(2))):
-        found = read_bytes(raw, labelled=False)
-        assert {one.label for one in found} == {None}
-        assert found[0].answers[1] == "They were late for school."
-
-
-def test_a_label_among_machine_written_answers_is_refused():
-    assert faults(as_jsonl(unlabelled(1), row(2)), labelled=False) == [
-        (2, "label", "no other row has one: take it out, or give every row the number of its correct answer")
-    ]
-
-
 @pytest.mark.parametrize("raw, columns", [
     (as_csv(row()), set(COLUMNS)),
     (as_jsonl(row()), set(COLUMNS)),

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from hits.formats import (
+    articles,
     choices,
     cosmos,
+    generated,
     jsonstream,
     mcscript,
     payments,
@@ -42,8 +44,13 @@ def _test(stream: io.BytesIO) -> Any:
 
 
 READERS: dict[str, Callable[[io.BytesIO], Any]] = {
+    "articles.jsonl": lambda stream: articles.read(stream, "a.jsonl"),
+    "articles.txt": lambda stream: articles.read(stream, "a.txt"),
+    "articles.story": lambda stream: articles.read(stream, "a.story"),
+    "articles.zip": lambda stream: articles.read(stream, "a.zip"),
     "choices": choices.read,
     "cosmos": cosmos.read,
+    "generated": generated.read,
     "mcscript": mcscript.read,
     "record": record.read,
     "scenarios": scenarios.read,
@@ -133,6 +140,7 @@ def test_the_limits_bound_the_memory_of_a_hostile_file(reader: str, monkeypatch:
         monkeypatch.setattr(module, "MOST_ROWS", 1000)
     for module in (stories, mcscript):
         monkeypatch.setattr(module, "LONGEST_STORY", 2000)
+    monkeypatch.setattr(articles, "LONGEST_ARTICLE", 2000)
     monkeypatch.setattr(payments, "MOST_LINES", 1000)
     monkeypatch.setattr(mcscript, "MOST_ELEMENTS", 1000)
     monkeypatch.setattr(reading, "PIECE", 10_000)
@@ -149,6 +157,8 @@ def test_the_limits_bound_the_memory_of_a_hostile_file(reader: str, monkeypatch:
 ROWS = 4000
 WORDS = "The ferry was late again, and Mara read the paper on the quay. " * 8
 USUAL = {
+    "articles.jsonl": "".join(json.dumps({"id": f"a{n}", "paragraphs": [WORDS]}) + "\n" for n in range(ROWS)),
+    "articles.txt": (WORDS + "\n") * ROWS,
     "choices": "id,text\n" + "".join(f'{n},"{WORDS}"\n' for n in range(ROWS)),
     "record": "".join(
         json.dumps({

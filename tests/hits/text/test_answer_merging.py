@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.text.answer_merging import groups, normal_form, representative, same, select, still_incorrect
+from hits.text.answer_merging import Merging, groups, normal_form, representative, same, select, still_incorrect
 
 PIECES = ["the", "a", "stove", "gas", "on", "three", "3", "cups", "cup", "oven", "and", "never", "car", "cat", "?"]
 answers = some.lists(some.sampled_from(PIECES), min_size=1, max_size=4).map(" ".join)
@@ -142,3 +142,13 @@ def test_an_incorrect_answer_that_somebody_gave_as_the_correct_one_is_left_out()
 def test_no_answer_and_an_empty_one_are_refused(correct):
     with pytest.raises(ValueError, match="no answer|without any character"):
         select(correct, seed="1")
+
+
+def test_how_many_edits_are_the_same_and_which_words_are_dropped_can_be_said_otherwise():
+    strict = Merging(edits=0, dropped=frozenset({"on"}))
+    assert not same("cat", "car", strict) and same("cat", "a cat", strict)
+    assert normal_form("on the stove", strict.dropped) == ("the", "stove")
+    assert groups(["kitchen", "kitchens"], strict) == (("kitchen",), ("kitchens",))
+    assert select(["kitchens", "kitchen", "on kitchen"], seed="1", by=strict).group == ("kitchen", "on kitchen")
+    selected = select(["stove"], seed="1", by=strict)
+    assert still_incorrect(["On stove", "the stove"], selected, strict) == ["the stove"]

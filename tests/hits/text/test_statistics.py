@@ -1,8 +1,11 @@
+import io
 from dataclasses import dataclass, field
 
 import pytest
 
-from hits.text.statistics import split_statistics, tokens
+from hits.formats import record
+from hits.text.statistics import size, split_statistics, tokens
+from tests.hits.formats.shared_data import shared_file
 
 
 @dataclass
@@ -29,7 +32,7 @@ def test_a_word_keeps_its_inner_marks_and_markers_are_no_tokens():
 
 
 def test_the_table_counts_each_split_and_the_whole():
-    table = split_statistics({"train": [LEAD, AGAIN], "dev": [OTHER], "test": []})
+    table = split_statistics({"train": [LEAD, AGAIN], "dev": [OTHER], "test": []}, "punctuation")
     assert list(table) == ["train", "dev", "test", "overall"]
     assert table["train"] == {
         "queries": 2,
@@ -63,3 +66,19 @@ def test_a_passage_in_two_splits_counts_once_overall():
 def test_no_split_can_be_called_overall():
     with pytest.raises(ValueError, match="overall"):
         split_statistics({"overall": []})
+
+
+def test_by_whitespace_marks_stay_with_their_words_and_case_counts():
+    table = split_statistics({"train": [LEAD, Passage("ada left")]})
+    assert table["train"]["tokens_per_passage"] == (6 + 2) / 2
+    # Ada, met, Bo., @highlight, Bo, left; ada.
+    assert table["train"]["passage_vocabulary"] == 7
+    assert table["train"]["tokens_per_query"] == 3
+
+
+@pytest.mark.parametrize(("tokeniser", "passage", "query"), [("whitespace", 171.2, 23.1), ("punctuation", 189.1, 26.3)])
+def test_published_examples_have_the_tokens_that_the_paper_counts(tokeniser, passage, query):
+    raw = io.BytesIO(shared_file("record/examples.jsonl").read_bytes())
+    found = size(record.read(raw, max_bytes=10**6, default_origin="public"), tokeniser)
+    assert round(found.tokens_per_passage + 1e-9, 1) == passage
+    assert round(found.tokens_per_query + 1e-9, 1) == query

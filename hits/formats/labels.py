@@ -1,0 +1,101 @@
+"""Choices by id: the key of a test part, and what a model chose. Both are small tables of an id and a number.
+
+Three layouts are read, by the ending of the file's name: CSV with a head (`.csv`), JSON Lines (`.jsonl`), and one JSON
+object `{id: label}`. Tables may have further columns, such as those of a whole data set. Where an id has several
+columns, such as a text's and a question's, an object joins them with a slash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from hits.formats.faults import Faults
+from hits.formats.jsonstream import JsonStream, UnreadableJsonError
+from hits.formats.reading import csv_records, json_lines, quoted, text_lines, text_pieces
+from hits.quality.intervals import wilson
+
+LABEL = "label"
+_NUMBER = re.compile(r"[0-9]{1,3}")
+_Row = tuple[int | None, str, object]
+
+
+def read(stream: BinaryIO, name: str, columns: Sequence[str], *, choices: int, max_bytes: int) -> dict[str, int]:
+    """Id to label, 0 to `choices` - 1, in the order of the file. Raises FormatErrors with every fault."""
+    faults = Faults()
+    if name.lower().endswith(".csv"):
+        rows = _table(_csv_rows(text_lines(stream, max_bytes, faults), columns, faults), columns, faults)
+    elif name.lower().endswith(".jsonl"):
+        rows = _table(json_lines(text_lines(stream, max_bytes, faults), faults), columns, faults)
+    else:
+        rows = _members(stream, max_bytes, faults)
+    found: dict[str, int] = {}
+    for line, id, given in rows:
+        label = _label(given)
+        if id in found:
+            faults.add(line, quoted(id), "is there more than once")
+        elif label is None or not 0 <= label < choices:
+            faults.add(line, quoted(id), f"its label must be a whole number from 0 to {choices - 1}")
+        else:
+            found[id] = label
+    if not found and not faults.count:
+        faults.add(None, "", f"the file holds no label. It needs {', '.join(columns)} and {LABEL}")
+    faults.refuse()
+    return found
+
+
+def accuracy(said: Mapping[str, int], key: Mapping[str, int]) -> dict[str, float]:
+    """{"accuracy", "low", "high", "n"}: the share of the key's labels that was said, 0 to 1, with its 95 % interval.
+
+    Raises FormatErrors that name each id without a prediction, and each prediction for no id of the key.
+    """
+    faults = Faults()
+    for id in key.keys() - said.keys():
+        faults.add(None, quoted(id), "has no prediction")
+    for id in said.keys() - key.keys():
+        faults.add(None, quoted(id), "is no id of this file")
+    faults.listed.sort(key=lambda fault: (fault.message, fault.place))
+    faults.refuse()
+    right = sum(said[id] == label for id, label in key.items())
+    low, high = wilson(right, len(key))
+    return {"accuracy": right / len(key), "low": low, "high": high, "n": len(key)}
+
+
+def _label(given: object) -> int | None:
+    if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
+        return int(given)
+    return given if type(given) is int else None
+
+
+def _table(rows: Iterable[tuple[int, Mapping[str, Any]]], columns: Sequence[str], faults: Faults) -> Iterator[_Row]:
+    for line, row in rows:
+        missing = [name for name in (*columns, LABEL) if name not in row]
+        if missing:
+            faults.add(line, "", f"lacks {', '.join(missing)}")
+        else:
+            yield line, "/".join(str(row[name]) for name in columns), row[LABEL]
+
+
+def _csv_rows(lines: Iterable[str], columns: Sequence[str], faults: Faults) -> Iterator[tuple[int, dict[str, str]]]:
+    records = csv_records(lines, faults)
+    line, names = next(records, (1, []))
+    missing = [name for name in (*columns, LABEL) if name not in names]
+    if missing:
+        faults.add(line, "", f"the first line lacks {', '.join(missing)}")
+        return
+    for line, cells in records:
+        if len(cells) == len(names):
+            yield line, dict(zip(names, cells, strict=True))
+        else:
+            faults.add(line, "", f"{len(cells)} cells where the first line has {len(names)}")
+
+
+def _members(stream: BinaryIO, max_bytes: int, faults: Faults) -> Iterator[_Row]:
+    pieces = JsonStream(text_pieces(stream, max_bytes, faults))
+    try:
+        for id in pieces.members():
+            yield None, id, pieces.value()
+        pieces.end()
+    except UnreadableJsonError as error:
+        faults.add(error.line, "", str(error))

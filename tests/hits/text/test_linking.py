@@ -1,0 +1,118 @@
+"""Linkers: the sentences are our own, and the tagger takes no part."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from hits.text.linking import LINKERS, Name, names, names_and_nationalities
+
+
+def linked(*given, linker=names):
+    """The groups of names of at least two mentions, each as the set of what is written."""
+    mentions = [Name(*one) for one in given]
+    groups = {}
+    for one, number in zip(mentions, linker(mentions), strict=True):
+        groups.setdefault(number, []).append(one.surface)
+    return [found for found in groups.values() if len(found) > 1]
+
+
+def person(surface, before=""):
+    return (surface, "PERSON", before)
+
+
+def org(surface, before=""):
+    return (surface, "ORG", before)
+
+
+def place(surface):
+    return (surface, "GPE")
+
+
+def test_equal_names_are_linked_without_case_possessives_titles_and_company_forms():
+    assert linked(place("OSLO"), place("Oslo"), place("Oslo's")) == [["OSLO", "Oslo", "Oslo's"]]
+    assert linked(person("President Mara Lund"), person("Mara Lund")) == [["President Mara Lund", "Mara Lund"]]
+    assert linked(org("Quay Boats Ltd."), org("Quay Boats")) == [["Quay Boats Ltd.", "Quay Boats"]]
+    assert linked(person("Abu al-Rami"), person("Abu Al Rami")) == [["Abu al-Rami", "Abu Al Rami"]]
+
+
+def test_a_last_or_first_name_alone_is_linked_for_people_only():
+    assert linked(person("Mara Lund"), person("Lund"), person("Mara")) == [["Mara Lund", "Lund", "Mara"]]
+    assert linked(person("Mara Ida Lund"), person("Mara Lund"), person("Ida")) == [["Mara Ida Lund", "Mara Lund"]]
+    assert linked(place("Fort Lund"), place("Lund")) == []
+
+
+def test_a_name_that_fits_two_people_is_linked_with_nothing():
+    assert linked(person("Mara Lund"), person("Nils Lund"), person("Lund"), person("Lund")) == []
+    assert linked(person("Mara Lund"), person("Nils Mara"), person("Mara"), person("Mara")) == []
+
+
+def test_who_is_named_in_short_with_a_title_first_is_somebody_else():
+    given = (person("Ida Lund"), person("Lund"))
+    assert linked(person("Lund", "president"), *given) == [["Lund", "Lund"]]
+    assert linked(person("President Lund"), *given) == [["President Lund", "Lund"]]
+    assert linked(person("Lund"), *given) == [["Lund", "Ida Lund", "Lund"]]
+    # Of two full names, the one that stands before it.
+    assert linked(person("Nils Lund"), person("Lund"), person("Ida Lund")) == [["Nils Lund", "Lund"]]
+
+
+def test_titles_keep_husband_and_wife_apart():
+    given = (person("Nils Lund"), person("Lund", "mr"), person("Lund", "mrs"), person("Lund", "mr"), person("Lund"))
+    assert linked(*given) == [["Lund", "Lund"]]
+    assert linked(person("Ida Lund", "mrs"), person("Lund", "mr")) == []
+
+
+@pytest.mark.parametrize(
+    ("short", "name"),
+    [
+        ("QBA", "Quay Bakers Association"),
+        ("Qba", "Quay Bakers Association"),
+        ("BoQ", "Bank of Quays"),
+        ("U.S.", "United States"),
+        ("UKQP", "UK Quay Party"),
+    ],
+)
+def test_an_acronym_is_linked_with_the_name_of_its_initials(short, name):
+    assert linked(org(name), org(short)) == [[name, short]]
+
+
+def test_an_acronym_of_two_names_is_linked_with_neither():
+    assert linked(org("Quay Bakers Association"), org("Quiet Boats Agency"), org("QBA")) == []
+
+
+def test_a_place_is_not_linked_with_a_longer_name_that_holds_it():
+    assert linked(place("America"), ("North American", "NORP"), place("North America")) == []
+
+
+def test_the_last_word_of_a_name_is_linked_behind_the_and_otherwise_with_nothing():
+    assert linked(org("Harbour Commission"), org("Commission", "the")) == [["Harbour Commission", "Commission"]]
+    assert linked(org("Quay United"), org("United"), org("United")) == []
+    assert linked(org("Harbour Commission"), org("Fish Commission"), org("Commission", "the")) == []
+    assert linked(org("Bank of Quays"), org("Bank", "the")) == [["Bank of Quays", "Bank"]]
+    assert linked(org("Quay & Sons"), org("Quay"), org("Quay")) == []
+    assert linked(org("Quayska"), org("Quayskaneft"), org("Quayska")) == []
+    assert linked(org("Quay 8.0"), org("Quay"), org("Quay")) == []
+    assert linked(org("White House"), org("House", "the"), org("House", "the")) == []
+
+
+def test_nationalities_are_linked_with_their_countries_where_that_is_asked_for():
+    given = (place("Iceland"), ("Icelandic", "NORP"), ("Icelanders", "NORP"))
+    assert linked(*given) == []
+    assert linked(*given, linker=names_and_nationalities) == [["Iceland", "Icelandic"]]
+
+
+WORDS = some.sampled_from(["Mara", "Ida", "Lund", "Mr", "the", "Bank", "of", "QBA", "U.S.", "Party", "'s", "-", "Jr."])
+NAMES = some.builds(
+    Name,
+    some.lists(WORDS, min_size=1, max_size=4).map(" ".join),
+    some.sampled_from(["PERSON", "ORG", "GPE", "NORP"]),
+    some.sampled_from(["", "the", "mr", "mrs"]),
+)
+
+
+@pytest.mark.parametrize("linker", LINKERS.values(), ids=LINKERS)
+@given(mentions=some.lists(NAMES, max_size=12))
+def test_every_mention_gets_a_number_and_the_same_article_the_same_ones(linker, mentions):
+    numbers = linker(mentions)
+    assert len(numbers) == len(mentions) and numbers == linker(mentions)
+    # Numbers count from 0 in the order of their coming.
+    assert sorted(set(numbers), key=numbers.index) == list(range(len(set(numbers))))
