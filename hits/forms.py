@@ -1,4 +1,4 @@
-"""Forms of the dashboard: they read what a person typed; rules about money and state live in the rooms."""
+"""Forms of the dashboard: they read what a person typed; rules about money and state live in `hits.flow`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from hits.flow.api_tokens import MOST_DAYS
+from hits.flow.publishing import MOST_HOURS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Project
+from hits.recipes import Option
 
 
 class MoneyField(forms.DecimalField):
@@ -78,13 +80,37 @@ class NewProjectForm(forms.Form):
         self.fields["recipe"].choices = recipes  # type: ignore[attr-defined]
 
 
+class Files(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One file or several; a list of them."""
+
+    widget = Files
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        given = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(one, initial) for one in given]
+
+
 class ImportForm(forms.Form):
-    file = forms.FileField(label="File")
+    file = FilesField(label="File, or several of one kind")
     origin = forms.ChoiceField(
         label="Origin of the texts",
         choices=[("public", "Public corpus"), ("crawled", "Crawled by ourselves")],
         help_text="Training data comes from public texts only.",
     )
+
+
+class AnswersFileForm(forms.Form):
+    """What a model elsewhere made of its files."""
+
+    file = forms.FileField(label="File", widget=forms.FileInput(attrs={"accept": ".json,.jsonl,application/json"}))
+
+
+class AnnotationsForm(forms.Form):
+    file = forms.FileField(label="File of annotations", help_text="JSON Lines, as downloaded: one article a line.")
 
 
 class OwnerForm(forms.Form):
@@ -114,7 +140,7 @@ class BudgetForm(forms.Form):
 
 
 class PublishForm(forms.Form):
-    """What the quote page showed: the room refuses when it is no longer so."""
+    """What the quote page showed: `hits.flow` refuses when it is no longer so."""
 
     items = forms.IntegerField(min_value=1)
     total = forms.DecimalField(max_digits=12, decimal_places=2)
@@ -128,7 +154,7 @@ class HowManyForm(forms.Form):
 class ExtendForm(forms.Form):
     """`ends` is the closing time that the page showed, so that sending the form twice adds the hours once."""
 
-    hours = forms.IntegerField(min_value=1, max_value=8760, initial=72, label="Hours to add")
+    hours = forms.IntegerField(min_value=1, max_value=MOST_HOURS, initial=72, label="Hours to add")
     ends = forms.DateTimeField(required=False, widget=forms.HiddenInput)
 
 
@@ -175,7 +201,7 @@ class WorkersForm(forms.Form):
 
 
 class WorkerIdsForm(forms.Form):
-    """Ids of workers at the marketplace; the room judges them."""
+    """Ids of workers at the marketplace; `hits.flow` judges them."""
 
     workers = forms.CharField(
         label="Workers",
@@ -191,7 +217,7 @@ class WorkerIdsForm(forms.Form):
 
 
 class BonusForm(forms.Form):
-    """What a lead types; the room judges it, for single bonuses and files alike."""
+    """What a lead types; `hits.flow` judges it, for single bonuses and files alike."""
 
     amount = forms.CharField(
         max_length=20, label="Amount, $", widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
@@ -204,7 +230,7 @@ class BonusForm(forms.Form):
     )
 
     def clean_amount(self) -> str:
-        # A comma stays, and is refused by the room: it may be meant as a decimal point.
+        # A comma stays, and is refused by `hits.flow`: it may be meant as a decimal point.
         return str(self.cleaned_data["amount"]).removeprefix("$")
 
 
@@ -223,14 +249,14 @@ class BonusFileForm(forms.Form):
 
 
 class PaymentConfirmation(forms.Form):
-    """What the price page showed: the room refuses when it is no longer so."""
+    """What the price page showed: `hits.flow` refuses when it is no longer so."""
 
     total = forms.DecimalField(max_digits=12, decimal_places=2)
     confirmation = forms.UUIDField()
 
 
 class QualificationTestForm(forms.Form):
-    """What a lead types about a test; the room judges it. The key is typed once, and left out where it is given."""
+    """What a lead types about a test; `hits.flow` judges it. The key is typed once, and left out where it is given."""
 
     title = forms.CharField(label="Title", help_text="Workers see it in the list of qualifications.")
     key = forms.CharField(
@@ -275,7 +301,7 @@ class KnownQuestionsForm(forms.Form):
 
 
 class RuleForm(forms.Form):
-    """What the confirmation page showed: the room refuses when another rule was saved since."""
+    """What the confirmation page showed: `hits.flow` refuses when another rule was saved since."""
 
     text = forms.CharField(required=False, strip=False)
     again = forms.CharField(max_length=5, required=False)
@@ -290,21 +316,23 @@ class DrawForm(forms.Form):
 class ValuesForm(forms.Form):
     """A field for each value of a recipe, of the kind that the value is: whole number, number, yes or no, text.
 
-    `explained` has a sentence for values whose name does not say enough.
+    `described` has what a lead reads of them; a field without is called by the value's name.
     """
 
     def __init__(
-        self, values: Mapping[str, Any], *arguments: Any, explained: Mapping[str, str] | None = None, **options: Any
+        self, values: Mapping[str, Any], *arguments: Any, described: Mapping[str, Option] | None = None, **options: Any
     ) -> None:
         super().__init__(*arguments, **options)
         for name, value in values.items():
             if isinstance(value, bool | int | float | str):
-                self.fields[name] = _value_field(name, value, (explained or {}).get(name, ""))
+                self.fields[name] = _value_field(name, value, (described or {}).get(name, Option()))
 
 
-def _value_field(name: str, value: Any, explained: str) -> forms.Field:
-    label = name.replace("_", " ").capitalize()
-    common: dict[str, Any] = {"label": label, "initial": value, "help_text": explained}
+def _value_field(name: str, value: Any, option: Option) -> forms.Field:
+    label = option.label or name.replace("_", " ").capitalize()
+    unit = f" ({option.unit})" if option.unit else ""
+    said = [option.help, f"Paper: {option.paper}" if option.paper else ""]
+    common: dict[str, Any] = {"label": label + unit, "initial": value, "help_text": " ".join(filter(None, said))}
     if isinstance(value, bool):
         return forms.BooleanField(**common, required=False)
     if isinstance(value, int):
@@ -312,4 +340,6 @@ def _value_field(name: str, value: Any, explained: str) -> forms.Field:
     if isinstance(value, float):
         number = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
         return forms.FloatField(**common, widget=number)
+    if option.choices:
+        return forms.ChoiceField(**common, choices=list(option.choices.items()))
     return forms.CharField(**common, max_length=1000, widget=forms.TextInput(attrs={"autocomplete": "off"}))

@@ -1,6 +1,6 @@
-"""Celery: reload, call one room, return a count. The only place where rooms are chained.
+"""Celery: reload, call one function of `hits.flow`, return a count. The only place where they are chained.
 
-A task may run twice at the same time or again after a crash; every room allows that.
+A task may run twice at the same time or again after a crash; every one of these functions allows that.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hits.flow import (
     topping_up,
 )
 from hits.flow.common import UNUSABLE
-from hits.models import Action, ApiToken, Block, Project, SignInTries, Stage, drafts
+from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage, drafts
 from hits.models.actions import acting_from
 from hits.models.due import live_stages, unconcluded_stages
 from hits.mturk.errors import MarketplaceError
@@ -82,6 +82,23 @@ def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
 
 
 @shared_task
+def fetch_announced(hit_pk: int) -> int:
+    """The answers of one HIT whose page has announced one on which other HITs depend; returns how many were new.
+
+    When the marketplace does not answer, the HIT stays due, and `harvest_all` comes back to it.
+    """
+    hit = Hit.objects.select_related("stage__project__account").filter(pk=hit_pk).first()
+    try:
+        new = harvesting.harvest_announced(hit) if hit else 0
+    except MarketplaceError as error:
+        log.warning("HIT %s is fetched later: %s", hit_pk, error)
+        return 0
+    if hit and new:
+        conclude_stage(hit.stage_id)
+    return new
+
+
+@shared_task
 def conclude_stage(stage_pk: int) -> int:
     """From harvested answers to verdicts, blocks, further answers and the next stage's items."""
     stage = Stage.objects.select_related("project__account").get(pk=stage_pk)
@@ -94,12 +111,11 @@ def conclude_stage(stage_pk: int) -> int:
 
 
 def _conclude(stage: Stage) -> int:
-    # Before they are scored: as long as answers are not, a crash brings this back.
+    scoring.score(stage)
+    # Before verdicts: until scored answers have led to them, a crash brings this back.
     if granting.grant_for_answers(stage):
         finish_grants.delay(stage.project_id)
-    scoring.score(stage)
-    if blocking.is_due(stage):
-        _check_quality(stage)
+    blocking.check_when_due(stage)
     concluded = deciding.decide(stage)
     if stage.pk in closing.unfinished():
         close_unwanted.delay(stage.pk)
@@ -143,14 +159,6 @@ def publish_arrivals(stage_pk: int) -> int:
 @shared_task
 def top_up(stage_pk: int) -> None:
     _top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
-
-
-def _check_quality(stage: Stage) -> None:
-    """The check that is due after every `check_every` scored answers. It blocks only where a lead has allowed it."""
-    blocking.mark_checked(stage)
-    found = [evidence.worker for evidence in blocking.proposals(stage)]
-    if found and stage.auto_block:
-        blocking.block(stage, found, None)
 
 
 @shared_task
@@ -320,10 +328,9 @@ def forget_drafts() -> int:
 @shared_task
 def forget_tries() -> int:
     """Beat: counts of sign-ins that have run out, and tokens that have expired; returns how many rows went."""
-    now = timezone.now()
-    return SignInTries.objects.forget(now) + ApiToken.objects.filter(expires_at__lte=now).delete()[0]
+    return SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
 
 
 def _unconcluded() -> list[int]:
-    """Stages with answers, labels or verdicts that no room has taken up: a crash came between two rooms."""
+    """Stages with answers, labels or verdicts that no flow module has taken up: a crash came between two of them."""
     return sorted({*scoring.unfinished(), *deciding.unfinished(), *advancing.unfinished()})

@@ -58,7 +58,7 @@ def _refuse(heads: list[str], stories: dict[str, list[str]]) -> None:
             if len(words(story)) not in WORDS:
                 raise SampleError(f"{story[:40]!r} has {len(words(story))} words")
             if not targets(story):
-                raise SampleError(f"{story[:40]!r} has no target sentence: mend its fourth one")
+                raise SampleError(f"{story[:40]!r} has no target sentence: correct its fourth one")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
+from hits.flow.common import refuse_without_crowd
 from hits.models import Action, Project, Stage
 from hits.models.actions import acting_from
 
@@ -103,14 +104,18 @@ class ProjectView(LeadView):
 
 
 # `self.stage` is a stage of the caller's own project, with its project, account and summary.
+# With `crowd`, a stage without one is refused (409).
 class StageView(ProjectView):
     stage: Stage
+    crowd: ClassVar[bool] = True
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         stages = self.project.stages.select_related("summary")
         self.stage = get_object_or_404(stages, key=kwargs["key"])
         self.stage.project = self.project
+        if self.crowd:
+            refuse_without_crowd(self.stage)
 
     def stage_address(self, name: str) -> str:
         """Of a route of this stage."""

@@ -1,7 +1,7 @@
 """The one shape of a refusal: {"error": {"code", "message", "details"}}.
 
 `code` is a stable word for programs, `message` a sentence for people that says what to do next, `details` an
-object that depends on the code. What the rooms raise becomes an answer here and nowhere else.
+object that depends on the code. What flow modules raise becomes an answer here and nowhere else.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from hits.flow import (
     computing,
     correcting,
     drawing,
+    evaluating,
     granting,
     importing,
+    mending,
     ordering,
     projects,
     publishing,
@@ -38,6 +40,7 @@ from hits.flow import (
     testing,
     undoing,
 )
+from hits.flow.common import NoCrowdError
 from hits.formats.faults import FormatErrors
 from hits.models import BudgetExceededError, NotOfferedError
 from hits.models.commitments import BalanceTooLowError
@@ -48,7 +51,8 @@ log = logging.getLogger(__name__)
 
 BAD, CONFLICT, LATER = status.HTTP_400_BAD_REQUEST, status.HTTP_409_CONFLICT, status.HTTP_503_SERVICE_UNAVAILABLE
 # The first line that fits decides, so the special stands before the general.
-ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
+FLOW_ERRORS: list[tuple[type[Exception], int, str]] = [
+    (NoCrowdError, CONFLICT, "no_crowd"),
     (api_tokens.TooManyTokensError, CONFLICT, "too_many_tokens"),
     (BudgetExceededError, CONFLICT, "budget_exceeded"),
     (publishing.NothingToPublishError, CONFLICT, "nothing_to_publish"),
@@ -82,12 +86,16 @@ ROOM_ERRORS: list[tuple[type[Exception], int, str]] = [
     (correcting.ChangedError, CONFLICT, "item_changed"),
     (correcting.NothingToUndoError, CONFLICT, "nothing_to_undo"),
     (AnswerRefusedError, BAD, "targets_refused"),
+    (mending.NotMendableError, status.HTTP_404_NOT_FOUND, "not_mendable"),
+    (mending.SentError, CONFLICT, "article_sent"),
+    (mending.NothingToChangeError, CONFLICT, "nothing_to_change"),
     (ruling.RuleRefusedError, BAD, "rule_refused"),
     (ruling.RuleChangedError, CONFLICT, "rule_changed"),
     (ruling.RuleUnchangedError, CONFLICT, "rule_unchanged"),
     (computing.ComputationRefusedError, CONFLICT, "computation_refused"),
     (drawing.DrawRefusedError, CONFLICT, "draw_refused"),
     (undoing.NotAChangeError, CONFLICT, "not_a_change"),
+    (evaluating.EvaluationRefusedError, CONFLICT, "nothing_to_compare"),
     (releasing.NothingToReleaseError, CONFLICT, "nothing_to_release"),
     (projects.LastOwnerError, CONFLICT, "last_owner"),
     (projects.BudgetNotConfirmedError, CONFLICT, "budget_not_confirmed"),
@@ -121,7 +129,7 @@ class Error(serializers.Serializer[Any]):
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
     """REST_FRAMEWORK["EXCEPTION_HANDLER"]."""
-    for kind, code, word in ROOM_ERRORS:
+    for kind, code, word in FLOW_ERRORS:
         if isinstance(error, kind):
             return _answer(code, word, str(error), _details(error))
     known = rest_handler(error, context)

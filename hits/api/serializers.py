@@ -9,8 +9,10 @@ from django.core.validators import MaxLengthValidator
 from django.db.models import TextChoices
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
 from rest_framework.reverse import reverse
 
+from hits.api import parsing
 from hits.api.paging import PageQuery
 from hits.flow.api_tokens import MOST_DAYS, USUAL_DAYS
 from hits.flow.common import faults_of
@@ -34,6 +36,8 @@ from hits.models.differences import KINDS
 from hits.mturk.calls import Window
 from hits.protocols.optional import Setting
 from hits.quality.intervals import wilson
+from hits.recipes.source import Computation
+from hits.recipes.spec import LONGEST_SECONDS
 
 Shape = serializers.Serializer[Any]
 LARGEST = Decimal("9999999999.99")
@@ -99,8 +103,19 @@ class RecipeStageShape(Shape):
     key = serializers.CharField()
     title = serializers.CharField()
     protocol = serializers.CharField()
+    crowd = serializers.BooleanField(help_text="People are asked; else a program makes the items.")
     reward = MoneyField()
     answers = serializers.IntegerField()
+
+
+class OptionShape(Shape):
+    label = serializers.CharField()  # type: ignore[assignment]  # every field has an attribute of this name
+    unit = serializers.CharField(help_text="What is counted.")
+    help = serializers.CharField(help_text="What changes with it.")
+    paper = serializers.CharField(help_text="The paper's value.")
+    choices = serializers.DictField(help_text="Of a text that is one of these, each value with its words.")
+    least = serializers.FloatField(allow_null=True)
+    most = serializers.FloatField(allow_null=True)
 
 
 class RecipeShape(Shape):
@@ -109,6 +124,7 @@ class RecipeShape(Shape):
     version = serializers.CharField()
     description = serializers.CharField()
     options = serializers.DictField(help_text="Each with the value that a project gets unless it says otherwise.")
+    described = serializers.DictField(child=OptionShape(), help_text="What the options mean, by name.")
     stages = RecipeStageShape(many=True)
 
 
@@ -173,7 +189,10 @@ class FiguresShape(Shape):
     answers = serializers.IntegerField()
     to_review = serializers.IntegerField()
     invalid = serializers.IntegerField()
-    held = serializers.IntegerField(help_text="Answers held for review: they count when you approve them.")
+    rejected = serializers.IntegerField()
+    held = serializers.IntegerField(
+        help_text="Answers that count only when you approve them: not eligible, or too fast."
+    )
     reported = serializers.IntegerField()
     scored = serializers.IntegerField()
     correct = serializers.IntegerField()
@@ -186,6 +205,7 @@ class FiguresShape(Shape):
     )
     scores = serializers.DictField(help_text="Such as em and f1, where the protocol measures them.")
     conclusions = serializers.ListField(help_text="[[outcome, the rule's own word, items], ...], most first.")
+    made = serializers.DictField(help_text="Where a program makes the items: sums of their figures by name.")
     updated_at = serializers.DateTimeField()
 
 
@@ -193,8 +213,9 @@ class StageShape(Shape):
     id = serializers.IntegerField()
     key = serializers.CharField(help_text="Names the stage in addresses.")
     title = serializers.CharField()
-    position = serializers.IntegerField()
+    position = serializers.IntegerField(help_text="From 1; 0 for the stage without a crowd before the first.")
     protocol = serializers.CharField()
+    crowd = serializers.BooleanField(help_text="People are asked; else a program makes the items and nothing is paid.")
     state = StateField(Stage.State)
     reward = MoneyField()
     pay_frozen = serializers.SerializerMethodField(help_text="Workers see the reward already: it cannot change.")
@@ -220,7 +241,7 @@ class StageShape(Shape):
     auto_publish = serializers.BooleanField()
     auto_block = serializers.BooleanField()
     advance_approved = serializers.BooleanField(
-        help_text="Where answers are held for review: only approved ones go on to later stages."
+        help_text="Where a lead approves answers: only approved ones go on to later stages."
     )
     hit_type_id = serializers.CharField()
     figures = FiguresShape(source="summary")
@@ -385,7 +406,7 @@ class Extend(Shape):
 
     seconds = serializers.IntegerField(
         min_value=60,
-        max_value=365 * 86_400,
+        max_value=LONGEST_SECONDS,
         required=False,
         help_text="Added to the time at which the last open HIT closes now.",
     )
@@ -585,7 +606,7 @@ class AnswerShape(Shape):
     problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")
     held = serializers.CharField(help_text="Why it counts only when you approve it; empty: it counts without that.")
     admitted = serializers.BooleanField(
-        allow_null=True, help_text="Your decision on a held answer: whether it counts; null: none yet."
+        allow_null=True, help_text="Your decision on an answer with `held`: whether it counts; null: none yet."
     )
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
@@ -851,6 +872,11 @@ class PreviewShape(Shape):
     statistics = serializers.DictField()
     notes = serializers.ListField(child=serializers.CharField())
     scores = serializers.DictField()
+    collection = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Of each stage what was asked, kept and dropped by reason, its answers, workers, blocked ones, "
+        "median seconds and wage an hour in dollars.",
+    )
 
 
 class ReleaseShape(Shape):
@@ -883,6 +909,26 @@ class ReleaseDetailShape(ReleaseShape):
     def get_files(self, release: Release) -> list[dict[str, Any]]:
         files = release.files.select_related("blob", "release__project")
         return list(ReleaseFileShape(files, many=True, context=self.context).data)
+
+
+class NewPredictions(Shape):
+    predictions = serializers.FileField(help_text="JSON {id: answer}, or CSV or JSON Lines with ids and labels.")
+    file = serializers.CharField(
+        default="", allow_blank=True, max_length=200, help_text="The file to compare with; empty: the key of test."
+    )
+
+
+class EvaluationShape(Shape):
+    """`exact_match` and `f1` for ReCoRD, `accuracy` with its interval for the others."""
+
+    release = serializers.IntegerField()
+    file = serializers.CharField()
+    n = serializers.IntegerField(help_text="Queries or questions.")
+    exact_match = serializers.FloatField(required=False, help_text="Percent.")
+    f1 = serializers.FloatField(required=False, help_text="Percent.")
+    accuracy = serializers.FloatField(required=False, help_text="0 to 1.")
+    low = serializers.FloatField(required=False, help_text="Of the 95 % interval of the accuracy.")
+    high = serializers.FloatField(required=False)
 
 
 # Calls of the marketplace
@@ -1023,11 +1069,41 @@ class ComputationShape(Shape):
     description = serializers.CharField()
     stage = serializers.CharField(help_text="The key of the stage whose items it is about.")
     params = serializers.DictField(help_text="Each with the value that it has unless a run says otherwise.")
+    options = serializers.DictField(child=OptionShape(), help_text="What the parameters mean, by name.")
+    has_files = serializers.SerializerMethodField(help_text="Whether a model elsewhere can take part by files.")
+
+    def get_has_files(self, of: Computation) -> bool:
+        return of.outside is not None
 
 
 class NewRun(Shape):
     computation = serializers.CharField(max_length=60)
     params = serializers.DictField(required=False, default=dict)
+
+
+class JsonTextField(serializers.JSONField):
+    """An object that is written as a text, where a form or an address has no objects."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        try:
+            value = super().to_internal_value(data)
+            parsing.check(value)
+        except RecursionError as error:
+            raise serializers.ValidationError(parsing.too_deep()) from error
+        except ParseError as error:
+            raise serializers.ValidationError(str(error.detail)) from error
+        if not isinstance(value, dict):
+            raise serializers.ValidationError('Write an object, such as {"folds": 5}.')
+        return value
+
+
+class FilesQuery(serializers.Serializer[Any]):
+    params = JsonTextField(binary=True, default=dict, help_text="Parameters as a JSON object, without the model.")
+
+
+class NewAnswers(Shape):
+    file = serializers.FileField()
+    params = JsonTextField(binary=True, default=dict, help_text="The same as for the files.")
 
 
 class RunShape(Shape):
@@ -1064,6 +1140,7 @@ class NewDraw(Shape):
 class DrawQuote(Shape):
     there = serializers.IntegerField(help_text="Items to draw from.")
     here = serializers.IntegerField(help_text="Items that the stage has already.")
+    told = serializers.DictField(help_text="What the recipe says before a draw: of queries, what a reader answered.")
     problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
 
 
@@ -1072,5 +1149,9 @@ class Drawn(Shape):
     see = serializers.CharField()
 
 
-class Options(Shape):
+class ChangedOptions(Shape):
     options = serializers.DictField()
+
+
+class Options(ChangedOptions):
+    described = serializers.DictField(child=OptionShape(), help_text="What the options mean, by name.")

@@ -16,6 +16,7 @@ from hits.api.views import (
     publishing,
     qualification_tests,
     quality,
+    queries,
     releases,
     rules,
     stages,
@@ -80,20 +81,29 @@ urlpatterns = [
     path(TEST + "results/fetch/", qualification_tests.FetchResults.as_view(), name="fetch-qualification-test-results"),
     path(PROJECT + "options/", computations.Options.as_view(), name="options"),
     path(PROJECT + "computations/", computations.Computations.as_view(), name="computations"),
+    path(PROJECT + "computations/<slug:computation>/files/", computations.Files.as_view(), name="computation-files"),
+    path(
+        PROJECT + "computations/<slug:computation>/answers/", computations.Answers.as_view(), name="computation-answers"
+    ),
     path(PROJECT + "computation-runs/", computations.Runs.as_view(), name="computation-runs"),
     path(PROJECT + "computation-runs/<int:pk>/", computations.Run.as_view(), name="computation-run"),
+    path(
+        PROJECT + "computation-runs/<int:pk>/resume/", computations.ResumeRun.as_view(), name="resume-computation-run"
+    ),
     path(PROJECT + "computation-runs/<int:pk>/stop/", computations.StopRun.as_view(), name="stop-computation-run"),
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
+    path(PROJECT + "releases/<int:number>/evaluate/", releases.Evaluation.as_view(), name="evaluate-release"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
     path(
         PROJECT + "releases/<int:number>/files/<str:name>/", releases.ReleaseFileContent.as_view(), name="release-file"
     ),
     path(PROJECT + "stages/", stages.Stages.as_view(), name="stages"),
     path(STAGE, stages.StageDetail.as_view(), name="stage"),
+    path(STAGE + "actions/", stages.Actions.as_view(), name="stage-actions"),
     path(STAGE + "task/", task_settings.Task.as_view(), name="task"),
     path(STAGE + "quote/", publishing.Quote.as_view(), name="quote"),
     path(STAGE + "publish/", publishing.Publish.as_view(), name="publish"),
@@ -106,7 +116,6 @@ urlpatterns = [
     path(STAGE + "clear-away/", publishing.ClearAway.as_view(), name="clear-away"),
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
     path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
-    path(STAGE + "check-quality/", quality.CheckQuality.as_view(), name="check-quality"),
     path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
     path(STAGE + "block/", quality.BlockWorkers.as_view(), name="block"),
     path(STAGE + "required-tests/<slug:test>/", qualification_tests.RequiredTest.as_view(), name="required-test"),
@@ -119,6 +128,16 @@ urlpatterns = [
     path(STAGE + "targets/", targets.Targets.as_view(), name="targets"),
     path(STAGE + "targets/<int:pk>/", targets.Target.as_view(), name="target"),
     path(STAGE + "targets/<int:pk>/undo/", targets.UndoTarget.as_view(), name="undo-target"),
+    path(STAGE + "articles/", queries.Articles.as_view(), name="articles"),
+    path(STAGE + "articles/<int:pk>/", queries.Article.as_view(), name="article"),
+    path(STAGE + "articles/<int:pk>/drop-query/", queries.DropQuery.as_view(), name="drop-query"),
+    path(STAGE + "articles/<int:pk>/undo/", queries.UndoArticle.as_view(), name="undo-article"),
+    path(STAGE + "annotations/", queries.Annotations.as_view(), name="annotations"),
+    path(STAGE + "generate-again/", queries.GenerateAgain.as_view(), name="generate-again"),
+    path(STAGE + "change-sets/", queries.ChangeSets.as_view(), name="change-sets"),
+    path(STAGE + "change-sets/<int:pk>/", queries.OneChangeSet.as_view(), name="change-set"),
+    path(STAGE + "change-sets/<int:pk>/confirm/", queries.ConfirmChangeSet.as_view(), name="confirm-change-set"),
+    path(STAGE + "change-sets/<int:pk>/undo/", queries.UndoChangeSet.as_view(), name="undo-change-set"),
     path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),
     path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),
     path(STAGE + "answers/reject/", answers.Reject.as_view(), name="reject"),

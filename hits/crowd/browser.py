@@ -11,9 +11,9 @@ from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
+from common.configuration import is_home
 from hits.crowd.html import Form, Node, parse
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 TIMEOUT_SECONDS = 30
 
 
@@ -118,7 +118,7 @@ def refuse_remote(url: str, *, allow_remote: bool) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https"):
         raise RemoteRefusedError(f"{url} is no http address.")
-    if not allow_remote and parts.hostname not in LOOPBACK:
+    if not allow_remote and not is_home(url):
         raise RemoteRefusedError(
             f"{parts.hostname} is not this machine. A simulated crowd belongs into a sandbox: "
             "if this one is yours, say --allow-remote."

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hits.formats import record
+from hits.formats import qualification_test, record
+from hits.formats.faults import Faults
 
 _MARKER = "@highlight"
 
@@ -52,14 +53,17 @@ class AnswerKey:
         written: Mapping[str, Sequence[Written]] | None = None,
         junk: Sequence[Written] = (),
         stories: Mapping[str, Sequence[str]] | None = None,
+        tests: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """`truths` by passage and statement, `written` by the sentence that its story begins with, `stories` to be
-        told by their scenario.
+        told by their scenario, `tests` the questions of qualification tests as `hits.formats.qualification_test` reads
+        them.
         """
         self._truths = truths or {}
         self._written = {squeezed(opening): tuple(questions) for opening, questions in (written or {}).items()}
         self.junk = tuple(junk)
         self._stories = {squeezed(scenario): tuple(told) for scenario, told in (stories or {}).items()}
+        self._tests = tuple(tests)
 
     def __len__(self) -> int:
         written, told = self._written.values(), self._stories.values()
@@ -90,22 +94,40 @@ class AnswerKey:
         own = squeezed(scenario)
         return tuple(story for about, told in self._stories.items() if about != own for story in told)
 
+    @property
+    def knows_tests(self) -> bool:
+        return bool(self._tests)
+
+    def right_choice(self, shown: str, choices: Sequence[str]) -> str | None:
+        """Which of these choices is right, of the test's question whose wording is shown there with just them."""
+        here, there = squeezed(shown), {squeezed(choice): choice for choice in choices}
+        for one in self._tests:
+            known = [squeezed(choice) for choice in one["choices"]]
+            if squeezed(one["question"]) in here and set(known) == set(there):
+                return there[known[one["right"]]]
+        return None
+
     @classmethod
-    def read(cls, file: Path) -> AnswerKey:
-        """A ReCoRD file, or a key of written texts (`samples/cosmos-key.jsonl` is one).
+    def read(cls, file: Path, tests: Path | None = None) -> AnswerKey:
+        """A ReCoRD file, or a key of written texts (`samples/cosmos-key.jsonl` is one); `tests` is a file of questions
+        of a qualification test.
 
         A line of the second kind holds {"opening", "questions"}, or {"scenario", "stories"}.
 
-        Raises OSError, FormatErrors for a ReCoRD file that could not be imported either, and WrongKeyError.
+        Raises OSError, FormatErrors for a ReCoRD file that could not be imported either or for one of a test, and
+        WrongKeyError.
         """
+        faults = Faults()
+        asked = qualification_test.read_file(tests.read_bytes(), faults) if tests else []
+        faults.refuse()
         with file.open("rb") as stream:
             if _is_written(stream.readline()):
-                return cls._of_written(file)
+                return cls._of_written(file, asked)
             stream.seek(0)
-            return cls(_truths(record.read(stream)))
+            return cls(_truths(record.read(stream)), tests=asked)
 
     @classmethod
-    def _of_written(cls, file: Path) -> AnswerKey:
+    def _of_written(cls, file: Path, tests: Sequence[Mapping[str, Any]]) -> AnswerKey:
         faults: list[str] = []
         written: dict[str, list[Written]] = {}
         stories: dict[str, list[str]] = {}
@@ -121,7 +143,7 @@ class AnswerKey:
         if faults:
             raise WrongKeyError(f"{file} is no key of written texts. {'; '.join(faults)}")
         openings = {opening: questions for opening, questions in written.items() if opening}
-        return cls(written=openings, junk=written.get("", []), stories=stories)
+        return cls(written=openings, junk=written.get("", []), stories=stories, tests=tests)
 
 
 def _is_written(line: bytes) -> bool:

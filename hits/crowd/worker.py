@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
 
-from hits.crowd import hands
+from hits.crowd import hands, qualification
 from hits.crowd.browser import Allowance, Browser, Reply, UnreachableError, origin_of
 from hits.crowd.html import Form, Node, read_form
 from hits.crowd.key import AnswerKey
@@ -34,7 +34,8 @@ class Tally:
     """What a worker did.
 
     `refused` counts task pages that turned the worker away, `unknown` tasks that the answer key does not hold, `lost`
-    answers that came too late, and `sent_back` those that the page refused, so that the worker changed them.
+    answers that came too late or after another one, and `sent_back` those that the page refused, so that the worker
+    changed them. `tests` are qualification tests handed in.
     """
 
     answers: int = 0
@@ -43,6 +44,7 @@ class Tally:
     unknown: int = 0
     lost: int = 0
     sent_back: int = 0
+    tests: int = 0
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Worker:
         self._returned: set[str] = set()
         self._closed_to_me: set[str] = set()
         self._strange_groups: set[str] = set()
+        self._tests_seen: set[str] = set()
         self._rests = 0
 
     def step(self) -> float:
@@ -145,7 +148,7 @@ class Worker:
         here = self._next or self._from_the_list()
         self._next = None
         if here is None:
-            return self._rest()
+            return 0.0 if self._take_a_test() else self._rest()
         page = here.page
         frame = page.first("iframe", "src")
         return self._read(here, page, frame.attributes["src"]) if frame else self._rest()
@@ -159,6 +162,36 @@ class Worker:
             if known:
                 return self._site.send(known[0], home.url)
         return None
+
+    def _take_a_test(self) -> bool:
+        """Earn a qualification that is on offer and that the key has the answers to; whether one was handed in.
+
+        Everybody takes their time for a test, also who does not for the tasks behind it.
+        """
+        if not self._key.knows_tests:
+            return False
+        offered = self._site.get(self._home + qualification.OFFERED)
+        for address in qualification.offers(offered.page):
+            if address not in self._tests_seen:
+                self._tests_seen.add(address)
+                if self._pass_test(self._site.get(urljoin(offered.url, address))):
+                    return True
+        return False
+
+    def _pass_test(self, card: Reply) -> bool:
+        asked = qualification.ask_form(card.page)
+        if asked is None:
+            return False
+        sheet = self._site.send(read_form(asked), card.url)
+        form = qualification.test_form(sheet.page)
+        answers = qualification.answers(form, self._key) if form else None
+        if form is None or answers is None:
+            return False
+        done = self._site.send(read_form(form), sheet.url, **answers)
+        if done.status >= 400:
+            raise SiteError(f"The test at {sheet.url} was not taken: {_banner(done)}")
+        self.tally.tests += 1
+        return True
 
     def _read(self, here: Reply, page: Node, frame_url: str) -> float:
         """Open the frame, decide; returns how long the person takes."""
@@ -261,9 +294,10 @@ class Worker:
     def _note(self, sent: Reply, held: _Open) -> None:
         outcome = sent.page.first("body", "data-outcome")
         said = outcome.attributes["data-outcome"] if outcome else "nothing"
-        if said == "submitted":
+        # Repeated: the answer was kept before, by a try of which no reply came back.
+        if said in ("submitted", "repeated"):
             self.tally.answers += 1
-        elif said in ("expired", "returned", "twice"):
+        elif said in ("expired", "returned", "not-recorded"):
             self.tally.lost += 1
         else:
             raise SiteError(f"The marketplace took no answer to {held.answer.item}: {said}. {_banner(sent)}")

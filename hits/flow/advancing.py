@@ -22,7 +22,7 @@ CHUNK = 1000
 def advance(stage: Stage) -> int:
     """Make later stages' items of the verdicts that nobody took up; returns how many items are new.
 
-    Where answers are held for review, an item waits until those that count are approved, unless the stage says
+    Where a lead approves answers, an item waits until those that count are approved, unless the stage says
     otherwise. An item that its stage has already, by its key, is not made again. A verdict on
     which the recipe's code fails waits, says why on its item's newest HIT, and holds up no other.
     """
@@ -51,8 +51,8 @@ def advance(stage: Stage) -> int:
             for key, items in to_come.items():
                 new[key] += make_items(stages[key], items)
             Verdict.objects.filter(id__in=[verdict.pk for verdict in taken_up]).update(advanced=True)
-            mended = Hit.objects.filter(item__in=[verdict.item_id for verdict in taken_up])
-            mended.filter(error__startswith=NOT_ADVANCED).update(error="")
+            cleared = Hit.objects.filter(item__in=[verdict.item_id for verdict in taken_up])
+            cleared.filter(error__startswith=NOT_ADVANCED).update(error="")
             behind |= {stages[key] for key in to_come}
             if len(verdicts) < CHUNK:
                 # With the last ones the figures: what is taken up is not looked at again.
@@ -87,7 +87,7 @@ def _waiting() -> QuerySet[Verdict]:
 
 
 def only_approved(stage: Stage, wanted: bool, user: User | None) -> None:
-    """Whether answers that are held for review go on to later stages only once they are approved."""
+    """Whether answers that a lead approves go on to later stages only once they are approved."""
     with transaction.atomic():
         if Stage.objects.filter(pk=stage.pk, advance_approved=not wanted).update(advance_approved=wanted):
             verb = "let only approved answers go on" if wanted else "let answers go on before their review"

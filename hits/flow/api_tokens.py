@@ -27,7 +27,7 @@ def make_token(user: User, name: str, scope: str, days: int = USUAL_DAYS) -> tup
 
     Raises TooManyTokensError.
     """
-    user.api_tokens.filter(expires_at__lte=timezone.now()).delete()
+    ApiToken.objects.expired().filter(user=user).delete()
     if user.api_tokens.count() >= MOST_TOKENS:
         raise TooManyTokensError(f"{user.get_username()} has {MOST_TOKENS} API tokens. Revoke one that is not needed.")
     token = PREFIX + secrets.token_urlsafe(32)

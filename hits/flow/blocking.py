@@ -1,4 +1,8 @@
-"""Blocking: workers significantly below the crowd, by a granted qualification, with evidence and an undo."""
+"""Blocking: workers significantly below the crowd, by a granted qualification, with evidence and an undo.
+
+Source: S. Zhang et al. (2018), ReCoRD, section 3.4. The stages of a project that have a blocking policy are its
+reference stages: one tally a worker goes over all of them, and each can check by its own policy.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,10 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from hits.flow.qualifying import Turns
-from hits.models import Assignment, Block, Stage, Worker, eligibility
+from hits.models import Assignment, Block, Stage, Worker, WorkerStat, eligibility
 from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.holding import POOR_QUALITY
@@ -67,7 +71,7 @@ def refuse_without_policy(stage: Stage) -> None:
 
 
 def is_due(stage: Stage) -> bool:
-    """Whether another `check_every` answers were scored since the last check."""
+    """Whether another `check_every` answers were scored in the project's reference stages since the last check."""
     if not stage.quality:
         return False
     every = Policy.from_dict(stage.quality).check_every
@@ -83,22 +87,38 @@ def block_by_itself(stage: Stage, wanted: bool, user: User | None) -> None:
 
 
 def mark_checked(stage: Stage) -> None:
-    Stage.objects.filter(pk=stage.pk).update(quality_checked_at=_scored(stage))
+    """Of the reference stages that check alike: one check looks at the answers of them all."""
+    alike = _reference_stages(stage).filter(auto_block=stage.auto_block)
+    alike.update(quality_checked_at=_scored(stage))
+
+
+def _reference_stages(stage: Stage) -> QuerySet[Stage]:
+    """The stages of the project whose answers tell how good a worker is: those that have a policy."""
+    return Stage.objects.filter(project=stage.project_id).exclude(quality={})
+
+
+def _stats(stage: Stage) -> QuerySet[WorkerStat]:
+    return WorkerStat.objects.filter(stage__in=_reference_stages(stage), scored__gt=0)
 
 
 def _scored(stage: Stage) -> int:
     """All answers ever compared with a reference: a block must not turn the clock back."""
-    return sum(stage.worker_stats.values_list("scored", flat=True))
+    return _stats(stage).aggregate(sum=Sum("scored"))["sum"] or 0
 
 
 def proposals(stage: Stage) -> list[Evidence]:
-    """Who would be blocked now, worst first. Workers who are blocked already count for nothing."""
+    """Who would be blocked now, worst first, by the answers of all reference stages of the project together.
+
+    The average is that of all workers, those who are blocked already included.
+    """
     if not stage.quality:
         return []
     standing = Block.objects.standing().filter(project=stage.project_id)
-    rows = stage.worker_stats.exclude(worker__in=standing.values("worker")).filter(scored__gt=0)
-    tallies = [Tally(*row) for row in rows.values_list("worker__worker_id", "scored", "correct")]
-    return workers_to_block(tallies, Policy.from_dict(stage.quality))
+    blocked = set(standing.values_list("worker__worker_id", flat=True))
+    sums = _stats(stage).values("worker__worker_id").annotate(n=Sum("scored"), right=Sum("correct")).order_by()
+    tallies = [Tally(*row) for row in sums.values_list("worker__worker_id", "n", "right")]
+    found = workers_to_block(tallies, Policy.from_dict(stage.quality))
+    return [evidence for evidence in found if evidence.worker not in blocked]
 
 
 def preview(stage: Stage, worker_ids: Iterable[str] | None = None) -> Preview:
@@ -119,6 +139,18 @@ def block(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: D
     new = intend(stage, worker_ids, user, at_most)
     finish(stage)
     return new
+
+
+def check_when_due(stage: Stage) -> int:
+    """The check after every `check_every` scored answers; returns how many blocks are new. Raises MarketplaceError.
+
+    It blocks only where a lead has allowed that it blocks by itself.
+    """
+    if not is_due(stage):
+        return 0
+    mark_checked(stage)
+    found = [evidence.worker for evidence in proposals(stage)]
+    return block(stage, found, None) if found and stage.auto_block else 0
 
 
 def intend(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None) -> int:

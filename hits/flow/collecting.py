@@ -1,17 +1,22 @@
-"""A project's rows as the recipe's steps read them. Reads only; several rooms hand it on."""
+"""A project's rows as the recipe's steps read them. Reads only; several flow modules hand it on."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from hits.flow.common import settings_of
-from hits.models import ComputationResult, ComputationRun, Item, Label, Project, Stage, Verdict
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+
+from hits.flow.common import options_of, settings_of
+from hits.models import ComputationResult, ComputationRun, Item, ItemChange, Label, Project, Stage, Verdict
 from hits.recipes.source import ChainItem, GivenLabel, JudgedItem
 
-CHUNK = 2000
+# With their texts: two parts are in memory at a time.
+CHUNK = 500
 Labels = tuple[GivenLabel, ...]
 _OUTCOMES = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped", Item.State.WITHDRAWN: "withdrawn"}
 _COLUMNS = (
@@ -60,13 +65,14 @@ class Rows:
     def __init__(self, project: Project) -> None:
         self._project = project
         self.seed = project.seed
-        self.options = project.options
+        self.options = options_of(project)
+        self.plugins: Sequence[Path] = settings.PLUGIN_DIRS
 
     def settings(self, stage: str) -> dict[str, Any]:
         return settings_of(self._project.stages.get(key=stage))
 
     def chain(self) -> Iterator[ChainItem]:
-        stages = list(self._project.stages.order_by("position"))
+        stages = list(self._project.stages.filter(crowd=True).order_by("position"))
         kept = [set(_keys(stage)) for stage in stages]
         rows = stages[0].items.filter(state=Item.State.KEPT).select_related("document").order_by("document__key", "key")
         for item in rows.iterator(chunk_size=CHUNK):
@@ -78,7 +84,10 @@ class Rows:
 
     def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         run = newest_run(self._project, computation) if computation else None
-        of = self._project.stages.get(key=stage)
+        of = self._project.stages.filter(key=stage).first()
+        if of is None:
+            # The project began before its recipe had this stage.
+            return
         rows = of.items.order_by("document__key", "key").values_list(*_COLUMNS).iterator(chunk_size=CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             pks = [row[0] for row in chunk]
@@ -119,7 +128,12 @@ def _parts(items: Sequence[int]) -> dict[int, dict[str, str]]:
 
 
 def _results(run: ComputationRun, items: Sequence[int]) -> dict[int, dict[str, Any]]:
-    return dict(ComputationResult.objects.filter(run=run, item__in=items).values_list("item", "data"))
+    """Without those of items that were changed since the run began: it concluded about something else."""
+    began = run.started_at or run.created_at
+    since = Q(changed_at__gt=began) | Q(undone_at__gt=began)
+    changed = ItemChange.objects.filter(since, item=OuterRef("item"))
+    results = ComputationResult.objects.filter(~Exists(changed), run=run, item__in=items)
+    return dict(results.values_list("item", "data"))
 
 
 def _judged_row(

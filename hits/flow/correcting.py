@@ -6,18 +6,31 @@ the text changes in all, or in none where one of them is published.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils import timezone
 
 from hits.flow.common import protocol_of, usable_protocol
-from hits.models import Hit, Item, ItemChange, Stage
+from hits.models import Hit, Item, ItemChange, Stage, editing
+from hits.models.editing import ChangedError, NothingToUndoError, fingerprint
 from hits.protocols.optional import CorrectableProtocol, MarkedSentence
+
+__all__ = [
+    "ChangedError",
+    "NotCorrectableError",
+    "NothingToUndoError",
+    "PublishedError",
+    "can_correct",
+    "correct",
+    "fellows",
+    "fingerprint",
+    "note",
+    "protocol_for",
+    "published",
+    "undo",
+]
 
 
 class NotCorrectableError(Exception):
@@ -26,14 +39,6 @@ class NotCorrectableError(Exception):
 
 class PublishedError(Exception):
     """Workers may have seen the item, or a fellow of it that would change too. Nothing was changed."""
-
-
-class ChangedError(Exception):
-    """The item is not the one that was looked at. Nothing was changed."""
-
-
-class NothingToUndoError(Exception):
-    """No change stands, or a later one has to be undone first. Nothing was changed."""
 
 
 def can_correct(stage: Stage) -> bool:
@@ -46,11 +51,6 @@ def protocol_for(stage: Stage) -> CorrectableProtocol:
     if not isinstance(protocol, CorrectableProtocol):
         raise NotCorrectableError("The items of this stage have no sentences and phrases to correct.")
     return protocol
-
-
-def fingerprint(item: Item) -> str:
-    """Of what the item asks, so that nobody overwrites what another one has changed meanwhile."""
-    return hashlib.sha256(json.dumps(item.data, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def fellows(item: Item) -> QuerySet[Item]:
@@ -75,8 +75,7 @@ def correct(item: Item, wanted: Sequence[MarkedSentence], seen: str, user: User 
     protocol = protocol_for(item.stage)
     with transaction.atomic():
         own, others = _locked(item)
-        if fingerprint(own) != seen:
-            raise ChangedError("Somebody has changed this text since you opened it. Look at it again.")
+        editing.refuse_changed(own, seen)
         _refuse_published(own, "This text")
         before = protocol.marked(own.data)
         changed = {own: protocol.correct(own.document.data, own.data, wanted)}
@@ -87,7 +86,7 @@ def correct(item: Item, wanted: Sequence[MarkedSentence], seen: str, user: User 
         done = {row: data for row, data in changed.items() if data != row.data}
         for row in done:
             _refuse_published(row, f"The same text in “{row.stage.title}”")
-        _write(done, user)
+        editing.write(done, user)
     item.refresh_from_db()
     return len(done)
 
@@ -105,16 +104,6 @@ def _refuse_published(item: Item, named: str) -> None:
         raise PublishedError(f"{named} is published, so its sentences and phrases can no longer change.")
 
 
-def _write(changed: dict[Item, dict[str, object]], user: User | None) -> None:
-    """One moment for all: by that, changes that were made together are undone together."""
-    now = timezone.now()
-    rows = [ItemChange(item=row, before=row.data, after=data, changed_by=user) for row, data in changed.items()]
-    made = ItemChange.objects.bulk_create(rows)
-    ItemChange.objects.filter(pk__in=[row.pk for row in made]).update(changed_at=now)
-    for row, data in changed.items():
-        Item.objects.filter(pk=row.pk).update(data=data)
-
-
 def undo(item: Item, user: User | None) -> int:
     """Take back the newest change that stands, in fellows that changed with it too; returns how many items.
 
@@ -125,15 +114,11 @@ def undo(item: Item, user: User | None) -> int:
         newest = own.changes.filter(undone_at=None).first()
         if newest is None:
             raise NothingToUndoError("No change of this text is left to undo.")
-        undone = [(own, newest), *_together(newest, others)]
-        for row, change in undone:
-            named = "This text" if row is own else f"The same text in “{row.stage.title}”"
+        undone = [(own, newest, "This text")]
+        undone += [(row, change, f"The same text in “{row.stage.title}”") for row, change in _together(newest, others)]
+        for row, _, named in undone:
             _refuse_published(row, named)
-            if row.data != change.after:
-                raise NothingToUndoError(f"{named} was changed since. Undo that change first.")
-            Item.objects.filter(pk=row.pk).update(data=change.before)
-        pks = [change.pk for _, change in undone]
-        ItemChange.objects.filter(pk__in=pks).update(undone_at=timezone.now(), undone_by=user)
+        editing.undo(undone, user)
     item.refresh_from_db()
     return len(undone)
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import protocol_of
+from hits.flow.common import protocol_of, settings_of
 from hits.flow.failures import UNJUDGED, note, unjudged
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.models.needs import answers_counted, chunks
@@ -111,8 +111,8 @@ def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[i
             why = unjudged(error, f"item {pk}")
             if pk in newest:
                 Hit.objects.filter(pk=newest[pk].pk).update(error=why)
-    mended = [newest[pk].pk for pk in outcomes if pk in newest and newest[pk].error.startswith(UNJUDGED)]
-    Hit.objects.filter(pk__in=mended).update(error="")
+    cleared = [newest[pk].pk for pk in outcomes if pk in newest and newest[pk].error.startswith(UNJUDGED)]
+    Hit.objects.filter(pk__in=cleared).update(error="")
     return outcomes
 
 
@@ -244,7 +244,7 @@ def _measure(stage: Stage) -> None:
         return
     labels = Label.objects.counting().filter(stage=stage)
     if isinstance(protocol, ItemwiseProtocol):
-        scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]))
+        scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]), settings_of(stage))
     else:
         scores = protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
     StageSummary.objects.filter(stage=stage).update(scores=scores)

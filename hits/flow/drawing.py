@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
 
@@ -42,12 +43,23 @@ def draw(stage: Stage, count: int) -> int:
 
     Raises DrawRefusedError.
     """
-    drawn = _drawn(stage, count)
-    parents = _parents(stage, drawn)
     with transaction.atomic():
+        # Nobody corrects an item while it is sent.
+        list(Stage.objects.select_for_update().filter(project=stage.project_id, crowd=False))
+        drawn = _drawn(stage, count)
+        parents = _parents(stage, drawn)
         made = make_items(stage, [(parents[_parent(item)], item) for item in drawn])
         refresh_summary(stage)
     return made
+
+
+def told(stage: Stage) -> dict[str, Any]:
+    """What the recipe says of what would be drawn, in its own shape; nothing where it has nothing to say."""
+    say = getattr(recipe_of(stage.project).steps, "told_of_draw", None)
+    if not say or not stage.project.stages.filter(crowd=False).exists():
+        return {}
+    found: dict[str, Any] = say(stage.key, Rows(stage.project))
+    return found
 
 
 def _drawn(stage: Stage, count: int) -> list[NextItem]:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from hits.flow.qualifying import Turns
 from hits.formats.payments import read_worker_id
-from hits.models import Grant, Project, Stage, Worker
+from hits.models import Grant, Project, Stage, Worker, eligibility
 from hits.models.holding import held_in, withdrawn_since
 from hits.models.leases import lease
 
@@ -113,13 +113,15 @@ def _write(project: Project, key: str, workers: Sequence[int], **columns: object
 def grant_for_answers(stage: Stage) -> int:
     """Write down that everybody who has answered in the stage shall have what it gives; returns how many had not.
 
-    Any answer counts, also a rejected one: what it is about, its worker has seen. From whom a lead took the
-    qualification back, a later answer alone gives it again. `finish` carries it out.
+    Any scored answer of an eligible worker counts, also a rejected one: what it is about, its worker has seen. From
+    whom a lead took the qualification back, a later answer alone gives it again. `finish` carries it out.
     """
     if not stage.grants:
         return 0
     standing = Grant.objects.filter(project=stage.project_id, key=stage.grants, worker=OuterRef("worker"))
-    answers = stage.assignments.exclude(Exists(standing.exclude(state=State.WITHDRAWN)))
+    answers = stage.assignments.filter(eligibility.ELIGIBLE, scored=True).exclude(
+        Exists(standing.exclude(state=State.WITHDRAWN))
+    )
     answers = answers.exclude(withdrawn_since("worker__worker_id", "submitted_at"))
     workers = list(answers.order_by("worker_id").values_list("worker_id", flat=True).distinct())
     return _write(stage.project, stage.grants, workers, stage=stage)

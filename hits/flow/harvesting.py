@@ -19,7 +19,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from hits.flow.common import gateway
-from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, LedgerEntry, Stage, Worker
+from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, LedgerEntry, Stage, Worker, drafts
 from hits.models.adopting import how_it_came, money_for
 from hits.models.counting import recount
 from hits.models.due import mark_due, mark_overdue, mark_unlisted, sweeps_due
@@ -79,6 +79,20 @@ def harvest(stage: Stage, *, sweep: bool = True) -> int:
         if held is None or not stage.hit_type_id:
             return 0
         return _Run(stage, gateway(), held).go()
+
+
+def harvest_announced(hit: Hit) -> int:
+    """Fetch the answers of this one HIT, with its stage, if its page has announced one that is not here yet.
+
+    Returns how many were new. It does not wait for a run that is at the whole stage, which may take long: what two runs
+    see of one HIT at once is recorded once. Raises UnreachableError.
+    """
+    if not (hit.hit_id and drafts.announced(hit).exists()):
+        return 0
+    new, changed = _record(hit.stage, [(hit, _look_or_problem(gateway(), hit))])
+    if changed:
+        refresh_summary(hit.stage)
+    return new
 
 
 class _Run:
@@ -164,6 +178,16 @@ def _look(market: Gateway, hit: Hit, now: datetime) -> Look:
     except GoneError:
         # Not shown yet, or cleared away at the marketplace.
         return Look([], gone=True)
+
+
+def _look_or_problem(market: Gateway, hit: Hit) -> Look:
+    """Raises UnreachableError."""
+    try:
+        return _look(market, hit, timezone.now())
+    except UnreachableError:
+        raise
+    except MarketplaceError as error:
+        return _seen(error)
 
 
 def _seen(outcome: Look | MarketplaceError) -> Look:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import time
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from tempfile import TemporaryFile
+from typing import BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,7 +16,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.flow.common import UNUSABLE, protocol_of, recipe_of, settings_of
+from hits.flow.collecting import Rows
+from hits.flow.common import UNUSABLE, count, options_of, protocol_of, recipe_of, settings_of
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
@@ -21,9 +26,11 @@ from hits.models.leases import Held, LeaseLostError, lease
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.protocols.optional import KnownAnswersProtocol
-from hits.recipes import SourceDocument
+from hits.recipes import SourceDocument, SourceItem
 
 PROGRESS_EVERY = 1000
+# Some texts take long: what a program makes of them is made while they are read.
+SAY_SECONDS = 2.0
 LEASE_SECONDS = 120
 
 
@@ -49,6 +56,21 @@ def create_upload(project: Project, name: str, content: bytes, origin: str, user
     return Upload.objects.create(
         project=project, name=name[-200:], origin=origin, blob=Blob.store(content), created_by=user
     )
+
+
+def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
+    """The name and bytes of one file, or of a zip archive of several (name, stream). Raises UploadRefusedError."""
+    sizes = [stream.seek(0, io.SEEK_END) for _, stream in files]
+    check_size(sum(sizes))
+    for _, stream in files:
+        stream.seek(0)
+    if len(files) == 1:
+        return files[0][0], files[0][1].read()
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, stream in files:
+            archive.writestr(name, stream.read())
+    return f"{len(files)} files.zip", made.getvalue()
 
 
 def check_size(size: int) -> None:
@@ -115,19 +137,23 @@ def _import(upload: Upload, held: Held) -> int:
         for chunk in upload.blob.read_chunks():
             file.write(chunk)
         file.seek(0)
-        documents = recipe_of(upload.project).steps.read_documents(
+        steps = recipe_of(upload.project).steps
+        documents = steps.read_documents(
             file,
             name=upload.name,
             max_bytes=settings.MAX_IMPORT_BYTES,
             default_origin=upload.origin,
             progress=_progress(upload, held),
             seed=upload.project.seed,
-            options=upload.project.options,
+            options=options_of(upload.project),
         )
+    _refuse_other_stages(upload.project, documents)
+    if hasattr(steps, "admit"):
+        documents = steps.admit(documents, Rows(upload.project))
     _refuse_too_many(documents)
-    _refuse_known(upload.project, documents)
+    _refuse_known(upload.project, [document for document in documents if document.items])
     _refuse_unknown_answers(upload.project, documents)
-    notes = _notes(documents)
+    notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
     documents = [document for document in documents if document.items]
     total = len(documents)
     _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
@@ -166,8 +192,12 @@ def _go_on(upload: Upload, **values: object) -> None:
 
 
 def _progress(upload: Upload, held: Held) -> Callable[[int], None]:
+    said = time.monotonic()
+
     def note(done: int) -> None:
-        if done % PROGRESS_EVERY == 0:
+        nonlocal said
+        if done % PROGRESS_EVERY == 0 or time.monotonic() - said > SAY_SECONDS:
+            said = time.monotonic()
             held.renew()
             _go_on(upload, done=done)
 
@@ -182,6 +212,14 @@ def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
 def _refuse_too_many(documents: Sequence[SourceDocument]) -> None:
     if sum(len(document.items) for document in documents) > MOST_ROWS:
         raise FormatErrors([Fault(None, "", too_many_rows())])
+
+
+def _refuse_other_stages(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """A project keeps the stages that its recipe had when it began."""
+    wanted = {item.stage for document in documents for item in document.items}
+    if missing := wanted - set(_by_name(project)):
+        said = f"this project has no stage {', '.join(sorted(missing))}: it began before the recipe had one. "
+        raise FormatErrors([Fault(None, "", said + "Import the file into a new project")])
 
 
 def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
@@ -199,12 +237,13 @@ def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument
     """A known answer that no worker could give would be compared with nothing, in silence."""
     stages = _by_name(project)
     wanted = {item.stage for document in documents for item in document.items}
+    wanted = {name for name in wanted if stages[name].crowd}
     protocols = {name: protocol_of(stages[name]) for name in wanted}
     options = {name: settings_of(stages[name]) for name in wanted}
     found = Faults()
     for document in documents:
         for item in document.items:
-            protocol = protocols[item.stage]
+            protocol = protocols.get(item.stage)
             if isinstance(protocol, KnownAnswersProtocol):
                 for message in protocol.known_answer_faults(item.data, options[item.stage]):
                     found.add(document.line, "gold", message)
@@ -227,9 +266,9 @@ def _known_items(project: Project, documents: Sequence[SourceDocument]) -> dict[
 
 
 def _by_name(project: Project) -> dict[str, Stage]:
-    """The stages by their keys, and the first one also without."""
+    """The stages by their keys, and the first one with a crowd also without."""
     stages = list(project.stages.order_by("position"))
-    return {"": stages[0]} | {stage.key: stage for stage in stages}
+    return {"": next(stage for stage in stages if stage.crowd)} | {stage.key: stage for stage in stages}
 
 
 def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
@@ -246,7 +285,7 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
     purposes = recipe.steps.mark(
         [(document.key, document.origin) for document in documents],
         seed=project.seed,
-        options=project.options,
+        options=options_of(project),
     )
     stored: Counter[Stage] = Counter()
     for part in _parts(documents):
@@ -261,13 +300,20 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
             for document in part
         )
         items = [
-            Item(stage=stages[item.stage], document=row, key=item.key, data=item.data)
+            _item(stages[item.stage], row, item)
             for row, document in zip(rows, part, strict=True)
             for item in document.items
         ]
         Item.objects.bulk_create(items, batch_size=2000)
         stored.update(item.stage for item in items)
     return dict(stored)
+
+
+def _item(stage: Stage, document: Document, given: SourceItem) -> Item:
+    item = Item(stage=stage, document=document, key=given.key, data=given.data)
+    if not stage.crowd:
+        count(item)
+    return item
 
 
 def _parts(documents: list[SourceDocument]) -> Iterator[list[SourceDocument]]:

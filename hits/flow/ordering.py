@@ -1,6 +1,6 @@
 """Ordering bonuses: check what is asked for, price it, then write the rows and reserve their money, all or nothing.
 
-The room `bonuses` makes the calls.
+The module `bonuses` makes the calls.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def order(
     filename: str = "",
     digest: str = "",
 ) -> BonusOrder:
-    """Write these bonuses down and reserve their price, all or nothing. The room `bonuses` pays them.
+    """Write these bonuses down and reserve their price, all or nothing. The module `bonuses` pays them.
 
     `confirmation` belongs to one opened page: confirming twice gives the same order.
     Raises OrderChangedError when the price is not `total`, BudgetExceededError and BalanceTooLowError.

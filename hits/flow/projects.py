@@ -10,12 +10,13 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Max, Q
 from django.utils.text import slugify
 
 from hits import recipes
 from hits.flow.collecting import Rows
-from hits.flow.common import load_recipe, protocol_named, usable_recipe
-from hits.models import Account, Action, BudgetExceededError, Project, Stage, StageSummary
+from hits.flow.common import check_crowds, load_recipe, options_of, protocol_named, usable_recipe
+from hits.models import Account, Action, BudgetExceededError, Project, QualificationTest, Stage, StageSummary
 from hits.models.actions import record
 from hits.quality.votes import Rule
 
@@ -68,12 +69,13 @@ def create_project(
     options: dict[str, Any] | None = None,
     seed: int | None = None,
 ) -> Project:
-    """A project with the stages of its recipe, nothing published.
+    """A project with the stages of its recipe, nothing published, and its qualification tests about to be offered.
 
     `options` may override the recipe's options. Raises recipes.RecipeError, hits.protocols errors for settings
     that do not fit, and recipes.OptionError for an option that the recipe does not know or a value of the wrong kind.
     """
     found = load_recipe(recipe)
+    check_crowds(found)
     with transaction.atomic():
         project = Project.objects.create(
             name=name,
@@ -86,9 +88,23 @@ def create_project(
         )
         project.owners.add(owner)
         Account.objects.create(project=project, budget=budget)
-        for position, spec in enumerate(found.stages, start=1):
+        stages = found.stages_with(project.options)
+        for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
             StageSummary.objects.create(stage=_create_stage(project, position, spec))
+        for test in found.tests:
+            _create_test(project, test, owner)
     return project
+
+
+def _create_test(project: Project, test: recipes.TestSpec, owner: User) -> None:
+    """Written down as one that shall be offered: `testing.finish` tells the marketplace."""
+    QualificationTest.objects.create(
+        project=project,
+        questions=list(test.questions),
+        created_by=owner,
+        state=QualificationTest.State.OFFERING,
+        **vars(test.details),
+    )
 
 
 def _free_slug(name: str) -> str:
@@ -107,6 +123,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         title=spec.title,
         position=position,
         protocol=spec.protocol,
+        crowd=spec.crowd,
         reward=spec.reward,
         answers=spec.answers,
         approval=spec.approval,
@@ -119,7 +136,7 @@ def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> S
         keywords=spec.keywords,
         settings=protocol_named(spec.protocol).settings(spec.settings),
         requirements=[requirement.to_dict() for requirement in spec.requirements],
-        rule=spec.rule.to_dict(),
+        rule=spec.rule.to_dict() if spec.rule else {},
         quality=vars(spec.quality) if spec.quality else {},
         not_workers_of=list(spec.asks_other_workers_than),
         draws=spec.draws,
@@ -143,7 +160,7 @@ def want_answers(stage: Stage, answers: int, need: int) -> None:
 def want_seconds(project: Project, seconds: int) -> None:
     """Ask workers for this least time in every stage that asks for one; before publishing only.
 
-    0 for simulated workers: what is submitted faster than asked is held for review.
+    0 for simulated workers: what is submitted faster than asked counts only once approved.
     """
     for stage in project.stages.filter(settings__has_key="min_seconds"):
         stage.settings["min_seconds"] = seconds
@@ -159,9 +176,37 @@ def change_options(project: Project, given: Mapping[str, Any]) -> None:
         raise recipes.OptionError("; ".join(faults.values()))
     with transaction.atomic():
         locked = Project.objects.select_for_update().get(pk=project.pk)
+        _fit_stages(locked, given)
         locked.options = {**locked.options, **given}
         locked.save(update_fields=["options"])
     project.options = locked.options
+
+
+def _fit_stages(project: Project, given: Mapping[str, Any]) -> None:
+    """Add and remove the copies of stages that the options count. Raises recipes.OptionError."""
+    before, after = _specs(project, {}), _specs(project, given)
+    if fault := _stages_fault(project, given):
+        raise recipes.OptionError(fault)
+    project.stages.filter(key__in=before.keys() - after.keys()).delete()
+    last = project.stages.aggregate(last=Max("position"))["last"] or 0
+    there = set(project.stages.values_list("key", flat=True))
+    new = [spec for key, spec in after.items() if key not in before and key not in there]
+    for position, spec in enumerate(new, start=last + 1):
+        StageSummary.objects.create(stage=_create_stage(project, position, spec))
+
+
+def _stages_fault(project: Project, given: Mapping[str, Any]) -> str:
+    """Why there cannot be fewer copies of a stage."""
+    gone = _specs(project, {}).keys() - _specs(project, given).keys()
+    used = project.stages.filter(key__in=gone).filter(Q(items__isnull=False) | ~Q(hit_type_id="")).distinct()
+    titles = [stage.title for stage in used.order_by("position")]
+    return f"{', '.join(titles)} has items already, so there cannot be fewer." if titles else ""
+
+
+def _specs(project: Project, given: Mapping[str, Any]) -> dict[str, recipes.StageSpec]:
+    """The stages that a project with these options has, by key."""
+    stages = load_recipe(project.recipe).stages_with({**options_of(project), **given})
+    return {stage.key: stage for stage in stages}
 
 
 def option_faults(project: Project, given: Mapping[str, Any]) -> dict[str, str]:
@@ -173,14 +218,16 @@ def option_faults(project: Project, given: Mapping[str, Any]) -> dict[str, str]:
             found.options_with({name: value})
         except recipes.OptionError as error:
             faults[name] = str(error)
+        else:
+            if name in found.repeats() and (fault := _stages_fault(project, {name: value})):
+                faults[name] = fault
     return faults
 
 
-def options_of(project: Project) -> dict[str, Any]:
-    """The recipe's options as the project has them; one that is younger than the project with the recipe's value."""
+def described_options(project: Project) -> dict[str, recipes.Option]:
+    """What a lead reads of the project's options, by name; none where the recipe cannot be used."""
     recipe = usable_recipe(project)
-    own = recipe.options if recipe else project.options
-    return {name: project.options.get(name, value) for name, value in own.items()}
+    return dict(recipe.described) if recipe else {}
 
 
 def tells_split(project: Project) -> bool:

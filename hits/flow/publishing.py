@@ -1,4 +1,4 @@
-"""Publishing: price first, then intent rows and their reservation. The room `sending` makes the calls."""
+"""Publishing: price first, then intent rows and their reservation. The module `sending` makes the calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import balance, refuse_beyond_balance, settings_of, stage_fault, usable_protocol
+from hits.flow.common import (
+    balance,
+    refuse_beyond_balance,
+    refuse_without_crowd,
+    settings_of,
+    stage_fault,
+    usable_protocol,
+)
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage, plans, wages
 from hits.models.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.models.needs import answers_needed, chunks, waiting
@@ -20,11 +27,12 @@ from hits.models.qualification_tests import refuse_unoffered, unoffered
 from hits.models.summaries import refresh_summary
 from hits.mturk import fees
 from hits.protocols.optional import KnownAnswersProtocol
+from hits.recipes.spec import LONGEST_SECONDS
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
-# The marketplace's own limit.
-LONGEST_LIFETIME = timedelta(days=365)
+LONGEST_LIFETIME = timedelta(seconds=LONGEST_SECONDS)
+MOST_HOURS = LONGEST_SECONDS // 3600
 
 
 class NothingToPublishError(Exception):
@@ -82,7 +90,8 @@ class Quote:
 
 
 def quote(stage: Stage, limit: int | None = None) -> Quote:
-    """The price of the next `limit` waiting items, all of them by default."""
+    """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
+    refuse_without_crowd(stage)
     needs = answers_needed(waiting(stage, limit))
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
@@ -150,6 +159,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
         return earlier
+    refuse_without_crowd(stage)
     # Raises where workers could not be shown the task.
     settings_of(stage)
     refuse_unoffered(stage)

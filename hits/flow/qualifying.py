@@ -1,4 +1,4 @@
-"""What the rooms of blocks and of grants share: carry out written intents to grant or revoke a qualification.
+"""What blocks and grants share: carry out written intents to grant or revoke a qualification.
 
 Both calls are harmless to repeat, and one that is refused holds up no other: its row says why.
 """

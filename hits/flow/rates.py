@@ -22,6 +22,14 @@ def allow(name: str, most: int) -> bool:
         return _count_here(key) <= most
 
 
+def first_in(name: str, seconds: float) -> bool:
+    """Whether nobody has asked under this name for so many seconds. False while Redis is away."""
+    try:
+        return bool(cache.add(f"first:{name}", 1, seconds))
+    except (RedisError, OSError):
+        return False
+
+
 def _count(key: str) -> int:
     if cache.add(key, 1, 2 * WINDOW_SECONDS):
         return 1

@@ -14,8 +14,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from hits.flow.collecting import Rows
-from hits.flow.common import recipe_of, snapshot
-from hits.models import Blob, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.flow.common import options_of, recipe_of, snapshot
+from hits.models import Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.models.wages import AnswerTime
 from hits.recipes.source import ReleaseContent
 
 MANIFEST = "manifest.json"
@@ -39,6 +40,7 @@ def preview(project: Project) -> dict[str, Any]:
         "statistics": content.statistics,
         "notes": list(content.notes),
         "scores": _scores(project),
+        "collection": _collection(project),
     }
 
 
@@ -72,7 +74,7 @@ def why_empty(project: Project) -> str:
 
 
 def _stages(project: Project) -> list[Stage]:
-    return list(project.stages.select_related("summary").order_by("position"))
+    return list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
 
 
 def _why_empty(stages: Sequence[tuple[Stage, StageSummary]]) -> str:
@@ -111,6 +113,38 @@ def _scores(project: Project) -> dict[str, Any]:
     }
 
 
+def _collection(project: Project) -> list[dict[str, Any]]:
+    """The funnel, stage by stage: what was asked and what became of it, by whom, how fast and at what wage.
+
+    Seconds are the median of all answers, dollars are written as text; both are None before the first answer.
+    """
+    return [_funnel(stage) for stage in _stages(project)]
+
+
+def _funnel(stage: Stage) -> dict[str, Any]:
+    found = stage.summary
+    reasons = {word: n for state, word, n in found.conclusions if state == Item.State.DROPPED}
+    if others := found.dropped - sum(reasons.values()):
+        reasons["by the rule"] = others
+    median = found.median_seconds
+    return {
+        "stage": stage.key,
+        "asked": found.items,
+        "kept": found.kept,
+        "dropped": found.dropped,
+        "dropped_by_reason": reasons,
+        "withdrawn": found.withdrawn,
+        "open": found.items - found.kept - found.dropped - found.withdrawn,
+        "answers": found.answers,
+        "rejected_answers": found.rejected,
+        "workers": stage.worker_stats.filter(answers__gt=0).count(),
+        "blocked_workers": Block.objects.standing().filter(stage=stage).count(),
+        "median_seconds": median,
+        "reward": str(stage.reward),
+        "wage_an_hour": str(AnswerTime(median, assumed=False).hourly(stage.reward)) if median else None,
+    }
+
+
 def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:
     recipe = recipe_of(project)
     return {
@@ -118,13 +152,15 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "recipe": {"name": recipe.name, "version": recipe.version},
         "code_version": settings.CODE_VERSION,
         "seed": project.seed,
-        "options": project.options,
-        "rules": {stage.key: stage.rule for stage in project.stages.all()},
+        "options": options_of(project),
+        "rules": {stage.key: stage.rule for stage in project.stages.filter(crowd=True)},
         "counts": content.counts,
         "left_out": content.left_out,
         "notes": list(content.notes),
         "statistics": content.statistics,
         "scores": _scores(project),
+        "collection": _collection(project),
+        "artefacts": content.check() if content.check else {},
         "files": [
             {"name": name, "bytes": file.seek(0, io.SEEK_END), "sha256": _sum(file)}
             for name, file in sorted(files.items())

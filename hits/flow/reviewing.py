@@ -1,4 +1,4 @@
-"""Reviewing: answers that are held get approved or rejected, each decision written down before its call.
+"""Reviewing: answers that wait get approved or rejected, each decision written down before its call.
 
 The marketplace has the last word: what it did before a decision arrived is adopted, and said beside the answer.
 """
@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from hits.flow.common import gateway, sentence
-from hits.models import Assignment, Item, LedgerEntry, Stage
+from hits.models import Assignment, Item, LedgerEntry, Stage, eligibility
 from hits.models.actions import record
 from hits.models.counting import recount
 from hits.models.leases import lease
@@ -60,7 +60,7 @@ class TakeBackRefusedError(Exception):
 def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
     """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many.
 
-    A held answer counts from here on, also one that the marketplace has paid by itself.
+    An answer that did not count yet counts from here on, also one that the marketplace has paid by itself.
     """
     return _decide(stage, assignment_pks, APPROVED, "", user)
 
@@ -68,7 +68,7 @@ def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> i
 def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
     """Decide to reject; the item is asked again. Raises FeedbackMissingError.
 
-    A held answer that the marketplace has paid by itself stays paid and does not count.
+    An answer that did not count yet and that the marketplace has paid by itself stays paid and does not count.
     """
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
@@ -85,18 +85,20 @@ def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: s
         chosen.update(decision=state, feedback=feedback, not_before=None, adopted="")
         record(stage.project, user, state.lower(), rows)
         paid = _admit(stage.assignments.filter(id__in=pks, state=APPROVED), state == APPROVED)
-        record(stage.project, user, "held answer admitted" if state == APPROVED else "held answer left out", paid)
+        record(stage.project, user, "counted after all" if state == APPROVED else "left uncounted", paid)
     return len(rows) + len(paid)
 
 
 def _admit(answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
-    """Write down whether those of the answers that are held count; returns those of which that is new."""
+    """Write down whether those of the answers that do not count yet do; returns those of which that is new."""
     held = answers.exclude(held="").exclude(admitted=counts)
     rows = list(held.select_for_update(of=("self",)).select_related("hit").defer("answer").order_by("pk"))
     changed = Assignment.objects.filter(pk__in=[row.pk for row in rows])
     changed.update(admitted=counts)
+    # Whether its worker is one of those who did this part decides about their later answers.
+    eligibility.recheck_later([row.pk for row in rows])
     recount(changed)
-    # Also where nothing counts anew: one answer less is held for review.
+    # Also where nothing counts anew: one answer less waits to count.
     Item.objects.filter(pk__in={row.hit.item_id for row in rows}).update(stale=True)
     return rows
 

@@ -197,8 +197,8 @@ def _within_groups(known: Mapping[str, tuple[str, ...] | None]) -> dict[str, tup
 
 
 def templates(stage: Stage) -> list[KnownRule]:
-    """Rules of published collections for as many answers as this stage wants."""
-    return [known for known in KNOWN if known.answers == stage.answers]
+    """Rules of published collections for stages of this protocol that want as many answers as this one."""
+    return [known for known in KNOWN if (known.protocol, known.answers) == (stage.protocol, stage.answers)]
 
 
 def later_items(stage: Stage) -> list[tuple[str, int]]:

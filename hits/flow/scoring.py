@@ -22,13 +22,11 @@ def score(stage: Stage) -> int:
 
     An answer that the protocol refuses keeps its reasons and gives no label: the item is asked again. So does one on
     which the protocol's own code fails; that one says that it is not the worker's fault. The item is asked again, too,
-    where the worker was not eligible or too fast: that answer is held for review and counts when a lead approves it.
+    where the worker was not eligible or too fast: that answer counts only when a lead approves it.
     """
     protocol, settings = protocol_of(stage), settings_of(stage)
     total = 0
     while rows := _unscored(stage):
-        # Before they are scored: as long as they are not, a crash brings this back.
-        eligibility.recheck_later(stage, rows)
         _score_chunk(stage, rows, [_labels(stage, protocol, settings, row) for row in rows])
         total += len(rows)
     if total:
@@ -63,12 +61,10 @@ def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) ->
         row.scored = True
     with transaction.atomic():
         eligibility.lock([row.pk for row in rows])
-        held = eligibility.held(stage, rows)
-        for row in rows:
-            row.held = held.get(row.pk, "")
         Label.objects.bulk_create(labels, batch_size=500, ignore_conflicts=True)
-        Assignment.objects.bulk_update(rows, ["scored", "problem", "remark", "held"], batch_size=250)
-        # After the problems are written: the labels count or not by what the tables say of their answers.
+        Assignment.objects.bulk_update(rows, ["scored", "problem", "remark"], batch_size=250)
+        eligibility.recheck([row.pk for row in rows])
+        # After problems and holds are written: the labels count or not by what the tables say of their answers.
         recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))
         Item.objects.filter(id__in={row.hit.item_id for row in rows}).update(stale=True)
         # A crash after the answers are scored would leave these for good: nothing else recomputes them.

@@ -1,4 +1,4 @@
-"""The room of the worker's page: who may open it, what it shows, what it keeps until the answer is sent.
+"""The worker's page: who may open it, what it shows, what it keeps until the answer is sent.
 
 Security: no cookie and no session. A HIT's address holds a signed token that names its row; the page holds a second
 one, bound to HIT, assignment and worker, which the check and the drafts go by. The ids come from the page's address,
@@ -23,7 +23,7 @@ from django.utils import timezone
 
 from hits.flow.common import protocol_of, settings_of, stage_fault
 from hits.flow.failures import note
-from hits.flow.rates import allow
+from hits.flow.rates import allow, first_in
 from hits.models import Assignment, Draft, Hit, drafts, eligibility
 from hits.models.due import mark_due
 from hits.models.eligibility import Cause
@@ -40,6 +40,11 @@ DRAFTS_A_MINUTE_FROM_AN_ADDRESS = 1200
 ANNOUNCED_A_MINUTE = 20
 # From the check to the answer at the marketplace; a look that comes before it is repeated.
 ON_ITS_WAY_SECONDS = 3
+# Another look at the same HIT is arranged only for an answer that the one before could come too early for.
+APART_SECONDS = 2
+# Looks that pages arrange, of a stage's HITs and of all together; what is beyond them waits for the beat.
+LOOKS_A_MINUTE_IN_A_STAGE = 60
+LOOKS_A_MINUTE = 240
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
@@ -201,9 +206,10 @@ def read_page_token(token: str) -> Visit:
     return Visit(_hit(pk), assignment_id, worker_id)
 
 
-def check(token: str, fields: Mapping[str, str]) -> None:
+def check(token: str, fields: Mapping[str, str]) -> int | None:
     """The last word before the answer goes to the marketplace; leaves word that one is on its way.
 
+    Returns the HIT that is to be fetched ON_ITS_WAY_SECONDS from now; None where it can wait for the beat.
     Raises TokenRefusedError, NotEligibleError, and AnswerRefusedError from the protocol.
     """
     visit = read_page_token(token)
@@ -217,7 +223,7 @@ def check(token: str, fields: Mapping[str, str]) -> None:
     except Exception as error:
         # Nothing that the worker could change: the answer goes to the marketplace and waits there for a lead.
         note(error, f"an answer to item {item.pk}")
-    _announce(visit)
+    return visit.hit.pk if _announce(visit) and _may_look(visit.hit) else None
 
 
 def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], address: str = "") -> Page:
@@ -250,20 +256,31 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
 
 
-def _announce(visit: Visit) -> None:
-    """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched in a moment.
+def _announce(visit: Visit) -> bool:
+    """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched by the beat.
 
-    At once where other HITs depend on it. Assignments are counted, not workers: an assignment id is passed on when
-    its worker returns it.
+    So is any answer on which other HITs depend, and that one without waiting for the beat: returns whether. Assignments
+    are counted, not workers: an assignment id is passed on when its worker returns it.
     """
     hit, now = visit.hit, timezone.now()
     if not allow(f"announced:{hit.pk}", ANNOUNCED_A_MINUTE * hit.max_assignments):
-        return
+        return False
     with suppress(drafts.DraftsFullError):
         drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now)
     sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
-    if sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now) or _others_depend_on(hit):
+    needed = _others_depend_on(hit)
+    if needed or sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
         mark_due(Hit.objects.filter(pk=hit.pk), ON_ITS_WAY_SECONDS)
+    return needed
+
+
+def _may_look(hit: Hit) -> bool:
+    """Not when a look is arranged already, nor without end: anybody can announce answers."""
+    return (
+        first_in(f"look:{hit.pk}", APART_SECONDS)
+        and allow(f"looks:{hit.stage_id}", LOOKS_A_MINUTE_IN_A_STAGE)
+        and allow("looks", LOOKS_A_MINUTE)
+    )
 
 
 def _others_depend_on(hit: Hit) -> bool:

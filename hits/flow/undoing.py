@@ -1,4 +1,4 @@
-"""The room in which a lead takes back what a trusted worker changed, and takes it up again.
+"""A lead takes back what a trusted worker changed, and takes it up again.
 
 A change that is taken back counts for nothing: releases and computations made from then on do not see it. A release
 made before stays as it is. That is allowed at any time, for it can be turned round at any time.

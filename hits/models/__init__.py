@@ -1,9 +1,9 @@
-"""The tables of the requester's side. A row is the message between two rooms of `hits.flow`."""
+"""The tables of the requester's side. A row is the message between two modules of `hits.flow`."""
 
 from hits.models.access import ApiToken, SignInTries
 from hits.models.actions import Action
 from hits.models.answers import Assignment, Draft, Label, Verdict
-from hits.models.changes import ItemChange
+from hits.models.changes import ChangeSet, ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
@@ -27,6 +27,7 @@ __all__ = [
     "BonusFile",
     "BonusOrder",
     "BudgetExceededError",
+    "ChangeSet",
     "Compensation",
     "ComputationResult",
     "ComputationRun",

@@ -6,6 +6,7 @@ import hashlib
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from common.tries import TriesRow
@@ -15,10 +16,18 @@ class SignInTries(TriesRow):
     """Tries of signing in, on the page and for a token."""
 
 
+def _expired() -> Q:
+    return Q(expires_at__lte=timezone.now())
+
+
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    def expired(self) -> ApiTokenQuerySet:
+        """Those whose time is over; nothing brings them back."""
+        return self.filter(_expired())
+
     def living(self) -> ApiTokenQuerySet:
         """Those that sign in at this moment."""
-        return self.filter(expires_at__gt=timezone.now(), user__is_active=True)
+        return self.filter(~_expired(), user__is_active=True)
 
 
 class ApiToken(models.Model):

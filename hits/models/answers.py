@@ -12,7 +12,7 @@ from hits.models.workers import Worker
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def held(self) -> AssignmentQuerySet:
-        """The answers that are held for review: no lead has said yet whether they count."""
+        """The answers that do not count yet: no lead has said whether they do."""
         return self.filter(HELD)
 
     def to_review(self) -> AssignmentQuerySet:
@@ -23,7 +23,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """One worker's answer, as the marketplace holds it. Ids are reused after a return.
 
-    `hits.models.eligibility` alone writes `held`.
+    `hits.models.eligibility` alone writes `held` and `held_for`.
     """
 
     class State(models.TextChoices):
@@ -46,8 +46,11 @@ class Assignment(models.Model):
     held = models.TextField(
         blank=True, default="", help_text="Why it counts only when a lead says so; empty: it counts without that."
     )
+    held_for = models.CharField(
+        max_length=60, blank=True, default="", help_text="The causes of that, as codes with a space between them."
+    )
     admitted = models.BooleanField(
-        null=True, help_text="What a lead said of a held answer: it counts, or it does not; empty: nothing yet."
+        null=True, help_text="What a lead said of an answer with `held`: it counts, or it does not; empty: nothing yet."
     )
     scored = models.BooleanField(default=False)
     decision = models.CharField(
@@ -108,7 +111,9 @@ class Label(models.Model):
     unit = models.CharField(max_length=60)
     value = models.JSONField()
     correct = models.BooleanField(null=True, help_text="Against the reference; empty where there is none.")
-    void = models.BooleanField(default=False, help_text="Its answer is rejected or invalid, or its worker blocked.")
+    void = models.BooleanField(
+        default=False, help_text="Its answer is rejected, invalid or not counted yet (`held`), or its worker blocked."
+    )
     undone_at = models.DateTimeField(null=True, help_text="When a lead took it back: then it counts for nothing.")
     undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
 
@@ -135,7 +140,7 @@ class Verdict(models.Model):
     detail = models.JSONField(default=dict)
     decided_at = models.DateTimeField(auto_now_add=True)
     superseded_at = models.DateTimeField(null=True)
-    advanced = models.BooleanField(default=False, help_text="The next room has taken it up.")
+    advanced = models.BooleanField(default=False, help_text="What follows from it has been made.")
 
     class Meta:
         constraints = [

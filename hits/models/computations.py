@@ -5,11 +5,16 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from hits.models.files import Blob
 from hits.models.projects import Item, Project
 
 
 class ComputationRun(models.Model):
-    """One run. It goes on from its checkpoint after a crash; its results appear all at once when it is done."""
+    """One run. It goes on from its checkpoint after a crash; its results appear all at once when it is done.
+
+    Rows of results are written while it runs, and nobody reads them before. A run that was stopped or failed keeps
+    those that belong to its checkpoint until a newer run of the computation begins.
+    """
 
     class State(models.TextChoices):
         QUEUED = "queued", "Waiting"
@@ -27,6 +32,12 @@ class ComputationRun(models.Model):
     total = models.PositiveIntegerField(default=0)
     log = models.JSONField(default=list, help_text="What the computation noted on its way, in order.")
     checkpoint = models.JSONField(null=True)
+    kept = models.PositiveBigIntegerField(
+        default=0, help_text="The last row of results that belongs to the checkpoint; later ones are made again."
+    )
+    file = models.ForeignKey(
+        Blob, on_delete=models.PROTECT, null=True, help_text="The answers of a model that ran elsewhere."
+    )
     items = models.PositiveIntegerField(default=0, help_text="Items that it concluded something about.")
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
@@ -44,6 +55,11 @@ class ComputationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key}: {self.get_state_display()}"
+
+    @property
+    def concluded(self) -> models.QuerySet[ComputationResult]:
+        """The results, once it is done."""
+        return self.results.all() if self.state == self.State.DONE else self.results.none()
 
 
 class ComputationResult(models.Model):

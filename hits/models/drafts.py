@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from hits.models.answers import Draft
+from hits.models.answers import Assignment, Draft
 from hits.models.projects import Stage
 from hits.models.publishing import Hit
 
@@ -34,6 +35,14 @@ def keep(hit: Hit, assignment_id: str, worker_id: str, **columns: object) -> Non
         unique_fields=["hit", "assignment_id", "worker_id"],
         update_fields=list(columns),
     )
+
+
+def announced(hit: Hit) -> QuerySet[Draft]:
+    """What the HIT's pages were about to send and nobody has fetched. Some of it may be invented."""
+    here = Assignment.objects.filter(
+        hit=hit, assignment_id=OuterRef("assignment_id"), worker__worker_id=OuterRef("worker_id")
+    )
+    return Draft.objects.filter(~Exists(here), hit=hit, sent_at__isnull=False)
 
 
 def _has_room(hit: Hit) -> bool:

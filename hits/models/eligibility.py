@@ -1,14 +1,15 @@
-"""Who may answer which item, and which recorded answers are held for review because their workers might not.
+"""Who may answer which item, and which recorded answers do not count yet because their workers might not.
 
 One author for two questions: the task page asks before it is shown, scoring asks again of every recorded answer,
 because a worker can post an answer straight to the marketplace. Recorded answers alone count, in the order of their
-submission: an answer is judged by what was submitted before it, whenever either of them was fetched.
+submission: an answer is judged by what was submitted before it, whenever either of them was fetched. An answer that
+its worker was not eligible to give does not make them one of those who did a stage's part.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
@@ -16,7 +17,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import DateTimeField, Q, QuerySet, Value
+from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Value, When
 
 from hits import protocols
 from hits.models.answers import Assignment
@@ -27,22 +28,31 @@ from hits.models.projects import Item, Stage
 from hits.models.publishing import Hit
 from hits.models.qualification_tests import QualificationTest
 from hits.models.summaries import refresh_worker_stats
-from hits.models.workers import Block, Grant
+from hits.models.workers import Block, Grant, Worker
 
 CHUNK = 500
 # Clocks that differ, and a closing time that is on its way to the marketplace.
 GRACE = timedelta(minutes=15)
 # Both times of an answer may be given in whole seconds.
 ROUNDING_SECONDS = 1
-WHILE_BLOCKED = "The worker was blocked when it was submitted."
 
 
 class Cause(Enum):
+    """The values stand in `Assignment.held_for`."""
+
     BLOCKED = "blocked"
     ANSWERED = "answered"
     LACKING = "lacking"
-    OTHER_PART = "other part"
-    KEPT_OUT = "kept out"
+    OTHER_PART = "other-part"
+    KEPT_OUT = "kept-out"
+    UNTIMELY = "untimely"
+
+
+# Of recorded answers: their workers were eligible, or a lead lets them count. Who was only too fast or too late has
+# seen the task.
+ELIGIBLE = Q(admitted=True) | Q(held_for__in=["", Cause.UNTIMELY.value])
+# (worker id, assignment id): assignment ids are passed on after a return.
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,23 @@ class _Said:
     assignment_id: str
     at: datetime
     until: datetime | None
+    eligible: bool
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Why a recorded answer is held for review: `reasons` as sentences for a lead. Without causes it is not held."""
+
+    causes: tuple[Cause, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def held(self) -> str:
+        return " ".join(self.reasons)
+
+    @property
+    def held_for(self) -> str:
+        return " ".join(cause.value for cause in self.causes)
 
 
 # Who may answer
@@ -100,21 +127,41 @@ def judge(stage: Stage, claims: Sequence[Claim]) -> list[Ineligible | None]:
 
     A few queries, however many the claims are.
     """
-    workers = sorted({claim.worker_id for claim in claims})
-    blocks = dict(
-        Block.objects.in_force()
-        .filter(project=stage.project_id, worker__worker_id__in=workers)
-        .values_list("worker__worker_id", "created_at")
-    )
-    ancestors = _ancestors([claim.hit.item for claim in claims]) if stage.not_workers_of else {}
-    answers = _answers(stage, claims, workers, ancestors)
-    said = _said(stage, workers)
-    return [
-        _blocked(claim, blocks)
-        or _answered(stage, claim, answers.get(claim.worker_id, ()), ancestors.get(claim.hit.item_id, ()))
-        or _misfit(stage, claim, said)
-        for claim in claims
-    ]
+    evidence = _Evidence.about(stage, claims)
+    return [evidence.against(claim, {}) for claim in claims]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the tables say about the workers of claims on HITs of one stage."""
+
+    stage: Stage
+    blocks: Mapping[str, datetime]
+    ancestors: Mapping[int, Sequence[Item]]
+    answers: Mapping[str, Sequence[_Answer]]
+    said: Mapping[tuple[str, str], Sequence[_Said]]
+
+    @classmethod
+    def about(cls, stage: Stage, claims: Sequence[Claim]) -> _Evidence:
+        workers = sorted({claim.worker_id for claim in claims})
+        blocks = Block.objects.in_force().filter(project=stage.project_id, worker__worker_id__in=workers)
+        ancestors = _ancestors([claim.hit.item for claim in claims]) if stage.not_workers_of else {}
+        return cls(
+            stage,
+            dict(blocks.values_list("worker__worker_id", "created_at")),
+            ancestors,
+            _answers(stage, claims, workers, ancestors),
+            _said(stage, workers),
+        )
+
+    def against(self, claim: Claim, eligible: Mapping[Key, bool]) -> Ineligible | None:
+        """`eligible` has the answers that were judged just now; of others the tables say whether their workers were."""
+        ancestors = self.ancestors.get(claim.hit.item_id, ())
+        return (
+            _blocked(claim, self.blocks)
+            or _answered(self.stage, claim, self.answers.get(claim.worker_id, ()), ancestors)
+            or _misfit(self.stage, claim, self.said, eligible)
+        )
 
 
 def _blocked(claim: Claim, blocks: Mapping[str, datetime]) -> Ineligible | None:
@@ -184,14 +231,17 @@ def _answers(
     return found
 
 
-def _misfit(stage: Stage, claim: Claim, said: Mapping[tuple[str, str], Sequence[_Said]]) -> Ineligible | None:
+def _misfit(
+    stage: Stage, claim: Claim, said: Mapping[tuple[str, str], Sequence[_Said]], eligible: Mapping[Key, bool]
+) -> Ineligible | None:
     """The project's own qualifications: one that is lacking, or one that is too many.
 
     The marketplace asks the same; but between an answer and the qualification that it gives lies a while, and what
     the marketplace let in before that is found here.
     """
     for key, wanted in sorted(presence(stage.requirements).items()):
-        about = said.get((key, claim.worker_id), ())
+        known = said.get((key, claim.worker_id), ())
+        about = [each for each in known if eligible.get((each.worker_id, each.assignment_id), each.eligible)]
         # Who passed a test, the marketplace alone knows.
         tested = (key, "") in said
         if wanted and not tested and not any(_holds(each, claim) or each.until is None for each in about):
@@ -232,10 +282,11 @@ def _said(stage: Stage, workers: Sequence[str]) -> dict[tuple[str, str], list[_S
     )
     tests = QualificationTest.objects.filter(project=stage.project_id, key__in=asked).order_by()
     never = Value(None, output_field=DateTimeField())
+    eligible = Case(When(ELIGIBLE, then=Value(True)), default=Value(False), output_field=BooleanField())
     worker, times = "worker__worker_id", ("created_at", "withdrawn_at")
     rows = _rows(grants.filter(stage=None), "key", "given", worker, "", *times).union(
         _rows(grants.filter(stage__isnull=False), "key", "granted", worker, "", *times),
-        _rows(answers, "stage__grants", "answered", worker, "assignment_id", "submitted_at", never),
+        _rows(answers, "stage__grants", "answered", worker, "assignment_id", "submitted_at", never, eligible),
         _rows(tests, "key", "test", "", "", never, never),
         all=True,
     )
@@ -246,33 +297,48 @@ def _said(stage: Stage, workers: Sequence[str]) -> dict[tuple[str, str], list[_S
     return found
 
 
-def _rows(query: QuerySet[Any], key: str, kind: str, worker: str, assignment: str, at: Any, until: Any) -> Any:
-    columns = [key, Value(kind), worker or Value(""), assignment or Value(""), at, until]
+def _rows(
+    query: QuerySet[Any], key: str, kind: str, worker: str, assignment: str, at: Any, until: Any, eligible: Any = None
+) -> Any:
+    columns = [key, Value(kind), worker or Value(""), assignment or Value(""), at, until, eligible or Value(True)]
     return query.order_by().values_list(*columns)
 
 
-# Which recorded answers are held for review
+# Which recorded answers do not count until a lead approves them
 
 
-def held(stage: Stage, rows: Sequence[Assignment]) -> dict[int, str]:
-    """Of these answers of the stage, with HIT, item and worker, those that are held, and why, as sentences for a lead.
+def held(rows: Iterable[Assignment]) -> dict[int, Hold]:
+    """Of each of these answers, with stage, HIT, item and worker, why it is held for review, if it is.
 
-    A few queries, however many the answers are.
+    They are judged in the order of their submission, because one that is held may leave a later one free. A few queries
+    for each stage, however many the answers are.
     """
-    claims = [Claim(row.hit, row.worker.worker_id, row.assignment_id, row.submitted_at) for row in rows]
-    least = least_seconds(stage)
-    found = {}
-    for row, against in zip(rows, judge(stage, claims), strict=True):
-        sentences = [in_words(against)] if against else []
-        sentences += _untimely(stage, row, least)
-        if sentences:
-            found[row.pk] = " ".join(sentences)
+    claims: dict[Stage, dict[int, Claim]] = defaultdict(dict)
+    in_order = sorted(rows, key=lambda row: (row.submitted_at, row.assignment_id))
+    for row in in_order:
+        claims[row.stage][row.pk] = Claim(row.hit, row.worker.worker_id, row.assignment_id, row.submitted_at)
+    evidence = {stage: _Evidence.about(stage, list(of_stage.values())) for stage, of_stage in claims.items()}
+    least = {stage: least_seconds(stage) for stage in claims}
+    found: dict[int, Hold] = {}
+    eligible: dict[Key, bool] = {}
+    for row in in_order:
+        against = evidence[row.stage].against(claims[row.stage][row.pk], eligible)
+        eligible[row.worker.worker_id, row.assignment_id] = against is None or row.admitted is True
+        found[row.pk] = _hold(against, _untimely(row, least[row.stage]))
     return found
+
+
+def _hold(against: Ineligible | None, untimely: Sequence[str]) -> Hold:
+    causes = [against.cause] if against else []
+    reasons = [in_words(against)] if against else []
+    if untimely:
+        causes.append(Cause.UNTIMELY)
+    return Hold(tuple(causes), (*reasons, *untimely))
 
 
 def in_words(found: Ineligible) -> str:
     return {
-        Cause.BLOCKED: WHILE_BLOCKED,
+        Cause.BLOCKED: "The worker was blocked when it was submitted.",
         Cause.ANSWERED: f"The worker had answered this item, or what it was made from, before ({found.about}).",
         Cause.LACKING: f"The worker did not hold the qualification “{found.about}”, which this stage asks for.",
         Cause.OTHER_PART: f"The worker had answered in a stage that gives “{found.about}”, which this stage excludes.",
@@ -280,7 +346,7 @@ def in_words(found: Ineligible) -> str:
     }[found.cause]
 
 
-def _untimely(stage: Stage, row: Assignment, least: int) -> list[str]:
+def _untimely(row: Assignment, least: int) -> list[str]:
     """By the marketplace's times: what the page notes of itself can be invented."""
     sentences = []
     taken = (row.submitted_at - row.accepted_at).total_seconds()
@@ -290,7 +356,7 @@ def _untimely(stage: Stage, row: Assignment, least: int) -> list[str]:
     hit = row.hit
     if hit.expires_at and not hit.closed_early and row.accepted_at > hit.expires_at + GRACE:
         sentences.append("It was accepted after its HIT had expired.")
-    if taken > stage.assignment_seconds + GRACE.total_seconds():
+    if taken > row.stage.assignment_seconds + GRACE.total_seconds():
         sentences.append("It was submitted after the time for the assignment was over.")
     return sentences
 
@@ -306,67 +372,92 @@ def least_seconds(stage: Stage) -> int:
     return least if isinstance(least, int) else 0
 
 
-def lock(assignment_pks: Sequence[int]) -> None:
-    """Within a transaction: of two processes that judge an answer, the later one sees what the earlier one saw."""
-    rows = Assignment.objects.select_for_update(of=("self",)).filter(pk__in=assignment_pks)
-    list(rows.order_by("pk").values_list("pk"))
-
-
-def recheck_later(stage: Stage, rows: Sequence[Assignment]) -> int:
-    """Judge again what the same workers submitted after these answers of the stage and what was fetched before them.
-
-    Returns how many answers changed.
-    """
-    first: dict[int, datetime] = {}
-    for row in rows:
-        first[row.worker.pk] = min(row.submitted_at, first.get(row.worker.pk, row.submitted_at))
-    mine = Assignment.objects.filter(worker__in=first, submitted_at__gte=min(first.values()))
-    touched = Q(hit__item__in={row.hit.item_id for row in rows}) | Q(stage__in=_closed_by(stage))
-    later = mine.filter(touched).exclude(pk__in=[row.pk for row in rows])
-    found = later.values_list("pk", "worker__pk", "submitted_at")
-    return recheck([pk for pk, worker, at in found if at >= first[worker]])
-
-
-def _closed_by(stage: Stage) -> list[int]:
-    """The stages that ask for other workers than those of this one."""
-    stages = Stage.objects.filter(project=stage.project_id).only("pk", "not_workers_of", "requirements")
-    return [
-        other.pk
-        for other in stages
-        if stage.key in other.not_workers_of
-        or (stage.grants and presence(other.requirements).get(stage.grants) is False)
-    ]
-
-
 def recheck(assignment_pks: Sequence[int]) -> int:
-    """Judge these answers again, from what the tables say now; returns how many are held, or not any more, anew.
+    """Judge these answers, and the later ones that depend on them, from what the tables say now; writes `held`.
 
-    To be called when something changed that an answer's worker was judged by.
+    Returns how many are held, or not any more, anew. To be called when answers are scored, and when something changed
+    that an answer's worker was judged by.
     """
     return sum(_recheck(some) for some in chunks(sorted(assignment_pks), CHUNK))
 
 
+def recheck_later(assignment_pks: Sequence[int]) -> int:
+    """Judge again what depends on these answers, and not themselves: a lead has said whether they count."""
+    return recheck(_later(assignment_pks))
+
+
+@transaction.atomic
 def _recheck(assignment_pks: Sequence[int]) -> int:
-    with transaction.atomic():
-        lock(assignment_pks)
-        rows = Assignment.objects.filter(pk__in=assignment_pks).defer("answer")
-        by_stage: dict[int, list[Assignment]] = defaultdict(list)
-        for row in rows.select_related("stage", "hit__item", "worker").order_by("pk"):
-            by_stage[row.stage_id].append(row)
-        changed = [row for found in by_stage.values() for row in _now_held(found[0].stage, found)]
-        Assignment.objects.bulk_update(changed, ["held"], batch_size=250)
-        recount(Assignment.objects.filter(pk__in=[row.pk for row in changed]))
-        # Also where an answer had no label: the figures of its stage change.
-        Item.objects.filter(pk__in={row.hit.item_id for row in changed}).update(stale=True)
-    for found in by_stage.values():
-        refresh_worker_stats(found[0].stage, [row.worker.pk for row in changed if row in found])
+    pks = [*assignment_pks, *_later(assignment_pks)]
+    lock(pks)
+    chosen = Assignment.objects.filter(pk__in=pks).defer("answer").select_related("stage", "hit__item", "worker")
+    _lock_workers(rows := list(chosen.order_by("pk")))
+    found = held(rows)
+    changed = [row for row in rows if (row.held, row.held_for) != (found[row.pk].held, found[row.pk].held_for)]
+    for row in changed:
+        row.held, row.held_for = found[row.pk].held, found[row.pk].held_for
+    Assignment.objects.bulk_update(changed, ["held", "held_for"], batch_size=250)
+    recount(Assignment.objects.filter(pk__in=[row.pk for row in changed]))
+    # Also where an answer had no label: the figures of its stage change.
+    Item.objects.filter(pk__in={row.hit.item_id for row in changed}).update(stale=True)
+    for stage in {row.stage for row in changed}:
+        refresh_worker_stats(stage, [row.worker.pk for row in changed if row.stage == stage])
     return len(changed)
 
 
-def _now_held(stage: Stage, rows: Sequence[Assignment]) -> list[Assignment]:
-    """Sets `held` of these answers of one stage and saves nothing; returns those that changed."""
-    found = held(stage, rows)
-    changed = [row for row in rows if row.held != found.get(row.pk, "")]
-    for row in changed:
-        row.held = found.get(row.pk, "")
-    return changed
+def lock(assignment_pks: Sequence[int]) -> None:
+    """Within a transaction, and before workers are locked."""
+    rows = Assignment.objects.select_for_update(of=("self",)).filter(pk__in=assignment_pks)
+    list(rows.order_by("pk").values_list("pk"))
+
+
+def _lock_workers(rows: Iterable[Assignment]) -> None:
+    """Of two processes that judge answers of one worker, the later one sees what the earlier one wrote."""
+    workers = Worker.objects.select_for_update(no_key=True).filter(pk__in={row.worker.pk for row in rows})
+    list(workers.order_by("pk").values_list("pk"))
+
+
+def _later(assignment_pks: Sequence[int]) -> list[int]:
+    """What the same workers submitted later to the same items, or in stages that these answers may close to them.
+
+    Answers that nobody scored are left out: they are judged with what is known when they are.
+    """
+    first: dict[int, datetime] = {}
+    items, stages = set(), set()
+    rows = Assignment.objects.filter(pk__in=assignment_pks)
+    for worker, at, item, stage in rows.values_list("worker__pk", "submitted_at", "hit__item", "stage"):
+        first[worker] = min(at, first.get(worker, at))
+        items.add(item)
+        stages.add(stage)
+    if not first:
+        return []
+    touched = Q(hit__item__in=items) | Q(stage__in=_closed_by(stages))
+    mine = Assignment.objects.filter(touched, scored=True, worker__in=first, submitted_at__gte=min(first.values()))
+    found = mine.exclude(pk__in=assignment_pks).values_list("pk", "worker__pk", "submitted_at")
+    return [pk for pk, worker, at in found if at >= first[worker]]
+
+
+def _closed_by(stage_pks: Set[int]) -> set[int]:
+    """The stages whose answers depend on those of these stages.
+
+    They ask for other workers than these do; and where one of them gives a qualification, whom it holds up decides
+    about answers in stages that exclude who has it, and so on.
+    """
+    rows = Stage.objects.filter(project__stages__in=stage_pks).distinct()
+    stages = rows.only("pk", "project", "key", "grants", "not_workers_of", "requirements").in_bulk()
+    excluded = {
+        pk: {(stage.project_id, key) for key, wanted in presence(stage.requirements).items() if not wanted}
+        for pk, stage in stages.items()
+    }
+
+    def refusing(pks: Iterable[int]) -> set[int]:
+        given = {(stages[pk].project_id, stages[pk].grants) for pk in pks}
+        return {pk for pk in stages if excluded[pk] & given}
+
+    names = {(stages[pk].project_id, stages[pk].key) for pk in stage_pks}
+    found = {pk for pk, stage in stages.items() if names & {(stage.project_id, key) for key in stage.not_workers_of}}
+    news = found | refusing(stage_pks)
+    while news:
+        found |= news
+        news = refusing(news) - found
+    return found

@@ -19,7 +19,7 @@ from hits.models.workers import Worker
 from hits.mturk import fees
 
 # Why an answer may be held that counts again when its worker's block is undone.
-FREE = ("", eligibility.WHILE_BLOCKED)
+FREE = ("", eligibility.Cause.BLOCKED.value)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def restored(project: Project, worker: Worker) -> Return:
     for stage in project.stages.all():
         back = Label.objects.filter(stage=stage, worker=worker, void=True, assignment__problem="")
         back = back.exclude(assignment__state=Assignment.State.REJECTED)
-        items = _workers_by_item(back.filter(Q(assignment__held__in=FREE) | Q(assignment__admitted=True)))
+        items = _workers_by_item(back.filter(Q(assignment__held_for__in=FREE) | Q(assignment__admitted=True)))
         answers += items.total()
         closed += _closed(stage, items)
     places = sum(free_places(hit) for hit in closed)

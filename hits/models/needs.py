@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 
 def waiting(stage: Stage, limit: int | None) -> list[int]:
+    """Items to be published, oldest first; none of a stage without a crowd."""
+    if not stage.crowd:
+        return []
     return list(stage.items.filter(state=Item.State.NEW).order_by("id").values_list("id", flat=True)[:limit])
 
 

@@ -54,7 +54,11 @@ class Document(models.Model):
 
 
 class Stage(models.Model):
-    """One protocol with its settings. Its pay and requirements freeze when its HIT type is made."""
+    """One protocol with its settings. Its pay and requirements freeze when its HIT type is made.
+
+    Positions count from 1 at the first stage with a crowd; the one before it without a crowd has 0. Of that one nothing
+    is published, answered, voted on or closed.
+    """
 
     class State(models.TextChoices):
         DRAFT = "draft", "Not started"
@@ -63,13 +67,16 @@ class Stage(models.Model):
 
     class Approval(models.TextChoices):
         AUTOMATIC = "automatic", "Approved on submission"
-        REVIEW = "review", "Held for review"
+        REVIEW = "review", "Approved by a lead"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="stages")
     key = models.SlugField(max_length=60)
     title = models.CharField(max_length=120)
     position = models.PositiveSmallIntegerField()
     protocol = models.CharField(max_length=60)
+    crowd = models.BooleanField(
+        default=True, help_text="People are asked; else a program makes the items and leads correct them."
+    )
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     reward = DollarField(validators=[MinValueValidator(0)])
     answers = models.PositiveSmallIntegerField(
@@ -107,7 +114,7 @@ class Stage(models.Model):
         default=False, help_text="The check after every so many answers blocks by itself; else a lead does."
     )
     advance_approved = models.BooleanField(
-        default=True, help_text="Where answers are held for review: only approved ones go on to later stages."
+        default=True, help_text="Where a lead approves answers: only approved ones go on to later stages."
     )
     hit_type_id = models.CharField(max_length=64, blank=True)
     events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
@@ -125,9 +132,14 @@ class Stage(models.Model):
     def __str__(self) -> str:
         return f"{self.project} / {self.title}"
 
+    @property
+    def numbered(self) -> str:
+        """The title with the stage's number; one without a crowd has none."""
+        return f"{self.position} {self.title}" if self.crowd else self.title
+
 
 class StageSummary(models.Model):
-    """Figures of a stage, recomputed from the rows by the room that changed them.
+    """Figures of a stage, recomputed from the rows by the flow module that changed them.
 
     Pages read this one row, so their cost does not grow with the batch.
     """
@@ -145,7 +157,8 @@ class StageSummary(models.Model):
     answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
     to_review = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
-    held = models.PositiveIntegerField(default=0, help_text="Answers held for review: a lead says whether they count.")
+    rejected = models.PositiveIntegerField(default=0, help_text="Answers that stand rejected.")
+    held = models.PositiveIntegerField(default=0, help_text="Answers that do not count until a lead approves them.")
     reported = models.PositiveIntegerField(default=0, help_text="Answers with a report or a comment.")
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)
@@ -156,6 +169,7 @@ class StageSummary(models.Model):
     histogram = models.JSONField(default=list, help_text="20 counts of workers by accuracy, 5 % steps.")
     scores = models.JSONField(default=dict, help_text="em, f1, n where the protocol measures them.")
     conclusions = models.JSONField(default=list, help_text="[[outcome, the rule's own word, items], ...], most first.")
+    made = models.JSONField(default=dict, help_text="Where a program makes the items: sums of their figures by name.")
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
@@ -190,6 +204,9 @@ class Item(models.Model):
     conclusion = models.CharField(max_length=40, blank=True, help_text="The rule's own word, such as valid.")
     ballots = models.TextField(
         blank=True, help_text="What the votes say, in one spelling, so that a rule is tried on each kind of item once."
+    )
+    figures = models.JSONField(
+        null=True, help_text="Where a program makes the items: counts by name, so that pages need not read `data`."
     )
 
     class Meta:

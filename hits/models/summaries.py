@@ -1,14 +1,15 @@
-"""Recomputes the figures that pages show. Every room that changed rows calls this at its end."""
+"""Recomputes the figures that pages show. Every flow module that changed rows calls this at its end."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import TruncHour
 
@@ -20,7 +21,10 @@ from hits.models.workers import WorkerStat
 HISTOGRAM_BINS = 20
 
 
+@transaction.atomic
 def refresh_summary(stage: Stage) -> StageSummary:
+    # Before the rows are counted: of two processes, the one that counted first does not write over the other one.
+    StageSummary.objects.select_for_update().get_or_create(stage=stage)
     figures = {
         **_item_figures(stage),
         **_answer_figures(stage),
@@ -38,6 +42,9 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         counts[state] += n
         if word:
             conclusions.append([state, word, n])
+    if not stage.crowd:
+        # Its items are used from where they are: none waits for anything.
+        return {"items": counts.total(), "conclusions": sorted(conclusions, key=_most_first), "made": _made(stage)}
     total = counts.total()
     withdrawn = counts.get(Item.State.WITHDRAWN, 0)
     waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
@@ -51,8 +58,20 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
         "kept": counts.get(Item.State.KEPT, 0),
         "dropped": counts.get(Item.State.DROPPED, 0),
-        "conclusions": sorted(conclusions, key=lambda found: (-found[2], found[1])),
+        "conclusions": sorted(conclusions, key=_most_first),
     }
+
+
+def _most_first(conclusion: Sequence[Any]) -> tuple[int, str]:
+    return -conclusion[2], conclusion[1]
+
+
+def _made(stage: Stage) -> dict[str, int]:
+    """Sums of the items' figures, by name."""
+    sums: Counter[str] = Counter()
+    for figures in stage.items.exclude(figures=None).values_list("figures", flat=True).iterator(chunk_size=2000):
+        sums.update(figures)
+    return dict(sums)
 
 
 def _withdrawn_unpublished(stage: Stage) -> int:
@@ -66,6 +85,7 @@ def _answer_figures(stage: Stage) -> dict:
         to_review=Count("id", filter=Q(state=Assignment.State.SUBMITTED)),
         next_auto_approval=Min("auto_approval_at", filter=Q(state=Assignment.State.SUBMITTED)),
         invalid=Count("id", filter=~Q(problem="")),
+        rejected=Count("id", filter=Q(state=Assignment.State.REJECTED)),
         held=Count("id", filter=HELD),
         reported=Count("id", filter=~Q(remark="")),
     )

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from hits.protocols.base import TaskProtocol
+from hits.text.paths import without_folders
 
 HOME = Path(__file__).resolve().parent.parent
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -29,7 +30,15 @@ class UnknownProtocolError(LookupError):
 
 
 class BrokenProtocolError(Exception):
-    """The folder is there and cannot be used: it lacks its `protocol`, fails at its import, or shares its name."""
+    """The folder is there and cannot be used: it lacks its `protocol`, fails at its import, or shares its name.
+
+    Its text, for leads, names files from the plug-in directory on. `in_full` has their whole paths, for the log and
+    the command line.
+    """
+
+    def __init__(self, folder: Path, in_full: str) -> None:
+        self.in_full = in_full
+        super().__init__(without_folders(in_full, folder.parent.parent))
 
 
 @dataclass
@@ -37,11 +46,11 @@ class _Scan:
     """What lies under the roots: the folders by name, and what is wrong with folders that cannot be used, by name."""
 
     found: dict[str, Path] = field(default_factory=dict)
-    faults: dict[str, list[str]] = field(default_factory=dict)
+    faults: dict[str, list[BrokenProtocolError]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)
 
-    def refuse(self, name: str, why: str) -> None:
-        self.faults.setdefault(name, []).append(why)
+    def refuse(self, folder: Path, why: str) -> None:
+        self.faults.setdefault(folder.name, []).append(BrokenProtocolError(folder, f"{folder}: {why}"))
 
 
 def available(roots: Sequence[Path] = (HOME,)) -> list[str]:
@@ -55,20 +64,20 @@ def get(name: str, roots: Sequence[Path] = (HOME,)) -> TaskProtocol:
     if name in scan.found:
         return _load(name, scan.found[name])
     if name in scan.faults:
-        raise BrokenProtocolError(" ".join(scan.faults[name]))
+        raise scan.faults[name][0]
     raise UnknownProtocolError(f"There is no protocol {name!r}. Available: {', '.join(sorted(scan.found)) or 'none'}.")
 
 
-def faults(roots: Sequence[Path] = (HOME,)) -> list[str]:
-    """A sentence for each folder that cannot be used, which it names. Imports every protocol."""
+def faults(roots: Sequence[Path] = (HOME,)) -> list[BrokenProtocolError]:
+    """An error for each folder that cannot be used, which it names. Imports every protocol."""
     scan = _scan(roots)
-    sentences = [sentence for name in sorted(scan.faults) for sentence in scan.faults[name]]
+    errors = [error for name in sorted(scan.faults) for error in scan.faults[name]]
     for name in sorted(scan.found):
         try:
             _load(name, scan.found[name])
         except BrokenProtocolError as error:
-            sentences.append(str(error))
-    return sentences
+            errors.append(error)
+    return errors
 
 
 def _scan(roots: Sequence[Path]) -> _Scan:
@@ -84,13 +93,13 @@ def _judge(scan: _Scan, folder: Path) -> None:
     name = folder.name
     first = scan.found.get(name)
     if not (folder / "protocol.py").is_file():
-        scan.refuse(name, f"{folder}: protocol.py is missing.")
+        scan.refuse(folder, "protocol.py is missing.")
     elif not NAME.fullmatch(name):
-        scan.refuse(name, f"{folder}: name the folder in lower case, as {NAME.pattern}.")
+        scan.refuse(folder, f"name the folder in lower case, as {NAME.pattern}.")
     elif first is None and name not in scan.doubled:
         scan.found[name] = folder
     elif first != folder:
-        scan.refuse(name, f"{first or 'Another folder'} and {folder} claim one name. Rename one of them.")
+        scan.refuse(folder, f"another folder has the same name{f' ({first})' if first else ''}. Rename one of them.")
         # Nobody can say which of two plug-ins is meant; what comes with the package stays what it is.
         if first and first.parent.parent != HOME:
             del scan.found[name]
@@ -101,7 +110,7 @@ def _judge(scan: _Scan, folder: Path) -> None:
 def _load(name: str, folder: Path) -> TaskProtocol:
     protocol = getattr(_module(name, folder), "protocol", None)
     if protocol is None or getattr(protocol, "name", None) != name:
-        raise BrokenProtocolError(f"{folder / 'protocol.py'} must hold `protocol` with the name {name!r}.")
+        raise BrokenProtocolError(folder, f"{folder / 'protocol.py'} must hold `protocol` with the name {name!r}.")
     return protocol
 
 
@@ -113,12 +122,12 @@ def _module(name: str, folder: Path) -> ModuleType:
     file = folder / "protocol.py"
     spec = importlib.util.spec_from_file_location(unique, file)
     if spec is None or spec.loader is None:
-        raise BrokenProtocolError(f"{file} cannot be read.")
+        raise BrokenProtocolError(folder, f"{file} cannot be read.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[unique] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[unique]
-        raise BrokenProtocolError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+        raise BrokenProtocolError(folder, f"{file} cannot be imported: {type(error).__name__}: {error}") from error
     return module

@@ -76,6 +76,23 @@ class TaskProtocol(Protocol):
         """Measures over (document, item, label value) of one answer an item, such as em and f1; may be empty."""
 
 
+@runtime_checkable
+class CrowdlessProtocol(Protocol):
+    """Its items are made by a program and corrected by leads. No worker sees them, so it has no page and no answers."""
+
+    name: str
+    title: str
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        """The given settings completed with defaults. Raises SettingsRefusedError."""
+
+    def figures(self, item: Json) -> dict[str, int]:
+        """What of the item is counted, by name; the same names for every item, so that sums can be shown."""
+
+    def word(self, item: Json) -> str:
+        """What kind of item it is, by which leads filter lists, such as "no query"; empty for an ordinary one."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One of several screens of a task.

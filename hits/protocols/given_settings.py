@@ -30,7 +30,7 @@ INSTRUCTIONS = Setting(
     "What a worker has to know who has never seen this. A blank line begins a new paragraph. Empty: ours are shown.",
     rows=8,
 )
-LEAST_TIME = f"Asked for before an answer is sent; 0 to {MAX_SECONDS}. A faster answer is held for review."
+LEAST_TIME = f"Asked for before an answer is sent; 0 to {MAX_SECONDS}. A faster answer counts only when you approve it."
 CLOSING = (
     Setting("comment", "A box for comments", "bool", "Workers can tell what was unclear."),
     Setting("min_seconds", "Least time, s", "number", LEAST_TIME),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from hits.protocols.base import Json, TaskProtocol
+from hits.protocols.base import CrowdlessProtocol, Json, TaskProtocol
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WrittenProtocol(TaskProtocol, Protocol):
 class ItemwiseProtocol(TaskProtocol, Protocol):
     """Measures all answers to an item together, such as how often the majority is right."""
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """Measures over (document, item, what each answer says); empty without any.
 
         An answer says a value of each unit, and of `<unit>.correct` where the unit was compared with a reference.
@@ -147,3 +147,36 @@ class CorrectableProtocol(TaskProtocol, Protocol):
 
     def correction_note(self, first: Json, now: Json) -> str:
         """What to know of an item that came into its stage as `first`; empty without any."""
+
+
+@dataclass(frozen=True)
+class MentionCorrection:
+    """One mention of a text that is changed, added (`at` None) or removed (`wanted` None).
+
+    `place` is the number of a sentence, None for the passage; `at` is where the mention starts now. `wanted` is (start,
+    end, type, entity), end exclusive; without an entity it is a new one of the passage, and in a sentence none of it.
+    """
+
+    place: int | None
+    at: int | None
+    wanted: tuple[int, int, str, int | None] | None
+
+
+@runtime_checkable
+class AnnotatedProtocol(CrowdlessProtocol, Protocol):
+    """Its items have texts with annotations, which leads or programs outside may replace."""
+
+    def annotations(self, item: Json) -> Json:
+        """What can be replaced."""
+
+    def annotate(self, item: Json, given: Mapping[str, Any], options: Mapping[str, Any]) -> Json:
+        """The item with these annotations, all that follows from them computed anew by the project's options.
+
+        Raises AnswerRefusedError; its fields are places, such as `sentences[3].mentions[0].end`.
+        """
+
+    def correct(self, item: Json, correction: MentionCorrection, options: Mapping[str, Any]) -> Json:
+        """The item with one mention corrected, as `annotate` does it. Raises AnswerRefusedError."""
+
+    def drop(self, item: Json, query: str, *, back: bool) -> Json:
+        """The item without a query, or with one that was taken out. Raises AnswerRefusedError."""

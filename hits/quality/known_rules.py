@@ -5,14 +5,18 @@ are good or bad, `picked` is a candidate or `none` where no correct answer can b
 `needs_context` are yes or no and are asked only of those who picked a candidate.
 Source: Huang et al. (2019), Cosmos QA, sections 2.3 and 2.4. Our reading of two places that leave room:
 - The valid and the unanswerable sets add up to all sets, so they are disjoint, though each condition may hold of a
-  set that the other holds of. Unanswerable therefore comes first, with no more conditions than are stated for it: two
-  intended picks and one worker who needed no context or no common sense. Whatever it takes is not valid.
+  set that the other holds of. Unanswerable therefore comes first: two intended picks and one worker who needed no
+  context or no common sense. Whatever it takes is not valid.
 - "Answers satisfactory" for all workers is that each of them could determine a correct answer: none picked `none`.
   A worker who picked another candidate found the answers satisfactory, too.
+- For an unanswerable set the publication states those two conditions alone, so that a set goes out whose third worker
+  called the paragraph inappropriate. COSMOS_VALIDATION asks all workers to find paragraph and question good;
+  COSMOS_VALIDATION_TO_THE_LETTER does not.
 
-COSMOS_HUMANS measures people by the majority of three: a set is right when two of them picked the intended answer;
-three different picks are no majority, so the set is wrong. Nothing is dropped, as the share of right ones is wanted.
-Source: the same, section 5.
+COSMOS_HUMANS, of a stage that asks for a `choice`, measures people by the majority of three: a set is right when two of
+them chose the intended answer; three different choices are no majority, so the set is wrong. Nothing is dropped, as the
+share of right ones is wanted.
+Source: the same, section 4.1.
 
 COSMOS_GENERATED judges each machine-written candidate by itself (`<candidate>/selected` is yes or no): correct only
 if all three workers selected it; a candidate that a worker said nothing of was not selected. Nothing is dropped.
@@ -33,9 +37,10 @@ from hits.quality.votes import Rule
 
 @dataclass(frozen=True)
 class KnownRule:
-    """A written rule with how many answers an item wants."""
+    """A written rule with how many answers an item wants, and the protocol whose units it names."""
 
     title: str
+    protocol: str
     answers: int
     text: str
 
@@ -45,6 +50,21 @@ class KnownRule:
 
 COSMOS_VALIDATION = KnownRule(
     "Cosmos QA: valid and unanswerable question sets",
+    "staged_choice",
+    3,
+    """\
+answers missing: wait
+value missing: counts as nothing
+drop unsatisfactory: at least 1 paragraph = bad or at least 1 question = bad
+unanswerable: at least 2 picked.correct = yes and (at least 1 needs_context = no or at least 1 needs_common_sense = no)
+valid: at least 2 picked.correct = yes and all picked != none
+otherwise: drop
+""",
+)
+
+COSMOS_VALIDATION_TO_THE_LETTER = KnownRule(
+    "Cosmos QA: valid and unanswerable question sets, the latter whatever the third worker found inappropriate",
+    "staged_choice",
     3,
     """\
 answers missing: wait
@@ -57,17 +77,19 @@ otherwise: drop
 
 COSMOS_HUMANS = KnownRule(
     "Cosmos QA: human performance by majority",
+    "multiple_choice",
     3,
     """\
 answers missing: wait
 value missing: counts as nothing
-right: at least 2 picked.correct = yes
+right: at least 2 choice.correct = yes
 otherwise: keep wrong
 """,
 )
 
 COSMOS_GENERATED = KnownRule(
     "Cosmos QA: generated answers that all selected",
+    "select_all",
     3,
     """\
 each candidate:
@@ -80,6 +102,7 @@ otherwise: keep wrong
 
 MCSCRIPT_LABELS = KnownRule(
     "MCScript2.0: where a question's answer comes from",
+    "answer_writing",
     5,
     """\
 each question:
@@ -94,4 +117,4 @@ otherwise: drop no-majority
 """,
 )
 
-KNOWN = (COSMOS_VALIDATION, COSMOS_HUMANS, COSMOS_GENERATED, MCSCRIPT_LABELS)
+KNOWN = (COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, COSMOS_HUMANS, COSMOS_GENERATED, MCSCRIPT_LABELS)

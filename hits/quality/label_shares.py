@@ -1,4 +1,9 @@
-"""How large a share of items has each label, with its uncertainty."""
+"""How large a share of items has each label, with its uncertainty.
+
+Labels of a second list are given only to items that call for it. ReCoRD's Table 3 takes their shares of those items
+(Zhang et al. 2018, section 4: 37 of 75 is 49.3 %), Cosmos QA's Table 2 of all items (Huang et al. 2019, section 2.6: no
+number of the 469 that need common sense is 27.2 %, 136 of 500 is), so both are told.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +29,27 @@ class LabelShare:
 
 
 @dataclass(frozen=True)
+class SecondShare(LabelShare):
+    """`share_of_all` is that of all items, whether they call for the second list or not."""
+
+    share_of_all: float
+
+
+@dataclass(frozen=True)
 class LabelReport:
     """Shares over `n` items, the commonest label first; `note` is empty unless the shares add up to more than 1."""
 
     n: int
-    labels: tuple[LabelShare, ...]
+    labels: Sequence[LabelShare]
     note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {"n": self.n, "labels": [asdict(row) for row in self.labels], "note": self.note}
+
+    def within(self, n: int) -> LabelReport:
+        """As the report of a second list: these are the items, of all `n`, that call for it."""
+        rows = [SecondShare(**vars(row), share_of_all=row.count / n) for row in self.labels]
+        return LabelReport(self.n, tuple(rows), self.note)
 
 
 def has_most(answers: Sequence[Collection[str]]) -> frozenset[str]:

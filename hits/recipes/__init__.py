@@ -1,8 +1,8 @@
 """Recipes are data sets as data: folders that are found, never listed.
 
-A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules) and `steps.py` (pure
-functions that turn one stage's results into the next stage's items). Recipes lie in this package and in
-folders that the caller passes. `steps.py` holds
+A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules, options and qualification tests,
+whose questions lie in files beside it) and `steps.py` (pure functions that turn one stage's results into the next
+stage's items). Recipes lie in this package and in folders that the caller passes. `steps.py` holds
 
 - `read_documents(stream, *, name, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`, where
   `name` is the file's,
@@ -12,9 +12,12 @@ folders that the caller passes. `steps.py` holds
 and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), `next_items(JudgedItem) ->
 [NextItem, ...]`, without which a kept item goes as it is to the stage that `feeds` names in the file, and
 `draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
-most `count`, all where there are fewer. `EXPLAINED` has a sentence for options whose name does not say enough.
-`split_preview(Collected, options)` tells what the split would be with other
-options: {"writers": [{"worker", "written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
+most `count`, all where there are fewer. `told_of_draw(stage key, Collected)` says what a lead should know before
+a draw, and `check_option(name, value)` raises ValueError for an option's value that does not fit.
+`admit(documents, Collected) -> documents` chooses among what a file brought by what the project has already.
+`import_notes(documents) -> [sentence, ...]` says more about what a file brought.
+`split_preview(Collected, options)` tells what the split would be with other options: {"writers": [{"worker",
+"written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """
 
 from __future__ import annotations
@@ -40,12 +43,13 @@ from hits.recipes.source import (
     JudgedItem,
     NewDocument,
     NextItem,
+    Option,
     Progress,
     ReleaseContent,
     SourceDocument,
     SourceItem,
 )
-from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, recipe_fields
+from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, TestSpec, recipe_fields
 
 __all__ = [
     "ChainItem",
@@ -56,6 +60,7 @@ __all__ = [
     "JudgedItem",
     "NewDocument",
     "NextItem",
+    "Option",
     "OptionError",
     "Progress",
     "Recipe",
@@ -65,6 +70,7 @@ __all__ = [
     "SourceDocument",
     "SourceItem",
     "StageSpec",
+    "TestSpec",
     "available",
     "faults",
     "load",
@@ -85,8 +91,8 @@ class _Scan:
     faults: dict[str, list[RecipeError]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)
 
-    def refuse(self, name: str, where: Path, why: str) -> None:
-        self.faults.setdefault(name, []).append(RecipeError(str(where), [why]))
+    def refuse(self, folder: Path, where: Path, why: str) -> None:
+        self.faults.setdefault(folder.name, []).append(RecipeError(where, [why], folder))
 
 
 def available(extra_dirs: Iterable[Path] = ()) -> list[str]:
@@ -94,8 +100,8 @@ def available(extra_dirs: Iterable[Path] = ()) -> list[str]:
     return sorted(_scan(extra_dirs).found)
 
 
-def faults(extra_dirs: Iterable[Path] = ()) -> list[str]:
-    """A sentence for each thing that is wrong with a folder, which it names. Loads every recipe.
+def faults(extra_dirs: Iterable[Path] = ()) -> list[RecipeError]:
+    """An error for each folder that cannot be used, which it names. Loads every recipe.
 
     A folder that cannot be used spoils no other.
     """
@@ -107,7 +113,7 @@ def faults(extra_dirs: Iterable[Path] = ()) -> list[str]:
             load(name, extra_dirs)
         except RecipeError as error:
             errors.append(error)
-    return [f"{error.where}: {fault}." for error in errors for fault in error.faults]
+    return errors
 
 
 def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
@@ -120,9 +126,9 @@ def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
         raise RecipeError(name, [f"there is no recipe of this name; there are: {there}"])
     folder = scan.found[name]
     faults: list[str] = []
-    fields = recipe_fields(_parsed(folder / STAGES), faults)
+    fields = recipe_fields(_parsed(folder / STAGES), faults, lambda beside: (folder / beside).read_bytes())
     if faults:
-        raise RecipeError(str(folder / STAGES), faults)
+        raise RecipeError(folder / STAGES, faults, folder)
     return Recipe(name=name, steps=_steps(name, folder), **fields)
 
 
@@ -139,13 +145,15 @@ def _judge(scan: _Scan, folder: Path) -> None:
     name = folder.name
     first = scan.found.get(name)
     if not (folder / STAGES).is_file():
-        scan.refuse(name, folder / STAGES, "the file is missing: it describes the stages")
+        scan.refuse(folder, folder / STAGES, "the file is missing: it describes the stages")
     elif not _NAME.fullmatch(name):
-        scan.refuse(name, folder, f"name the folder in lower case, as {_NAME.pattern}")
+        scan.refuse(folder, folder, f"name the folder in lower case, as {_NAME.pattern}")
     elif first is None and name not in scan.doubled:
         scan.found[name] = folder
     elif first != folder:
-        scan.refuse(name, folder, f"{first or 'another folder'} has the same name: rename one of them")
+        scan.refuse(
+            folder, folder, f"another folder has the same name{f' ({first})' if first else ''}: rename one of them"
+        )
         # Nobody can say which of two plug-ins is meant; what comes with the package stays what it is.
         if first and first.parent != HOME:
             del scan.found[name]
@@ -156,18 +164,20 @@ def _parsed(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecipeError(str(file), [f"is not TOML: {error}"]) from error
+        raise RecipeError(file, [f"is not TOML: {error}"], file.parent) from error
     except OSError as error:
-        raise RecipeError(str(file), [f"cannot be read: {error}"]) from error
+        raise RecipeError(file, [f"cannot be read: {error}"], file.parent) from error
 
 
 def _steps(name: str, folder: Path) -> ModuleType:
     file = folder / STEPS
     if not file.is_file():
-        raise RecipeError(str(file), ["the file is missing: it turns one stage's results into the next one's items"])
+        raise RecipeError(
+            file, ["the file is missing: it turns one stage's results into the next one's items"], file.parent
+        )
     steps = importlib.import_module(f"hits.recipes.{name}.steps") if folder.parent == HOME else _outside(name, file)
     if missing := [verb for verb in VERBS if not callable(getattr(steps, verb, None))]:
-        raise RecipeError(str(file), [f"the function {verb} is missing" for verb in missing])
+        raise RecipeError(file, [f"the function {verb} is missing" for verb in missing], folder)
     return steps
 
 
@@ -178,11 +188,11 @@ def _outside(name: str, file: Path) -> ModuleType:
         return sys.modules[unique]
     spec = importlib.util.spec_from_file_location(unique, file)
     if spec is None or spec.loader is None:
-        raise RecipeError(str(file), ["cannot be read as Python"])
+        raise RecipeError(file, ["cannot be read as Python"], file.parent)
     module = sys.modules[unique] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[unique]
-        raise RecipeError(str(file), [f"cannot be imported: {type(error).__name__}: {error}"]) from error
+        raise RecipeError(file, [f"cannot be imported: {type(error).__name__}: {error}"], file.parent) from error
     return module

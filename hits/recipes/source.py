@@ -1,17 +1,23 @@
-"""What passes between a recipe's steps and the rooms: plain rows, no database."""
+"""What passes between a recipe's steps and `hits.flow`: plain rows, no database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol
+
+from hits.text.plugins import Kind
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SourceItem:
-    """`key` is unique within its stage; `data` is what that stage's protocol asks. No `stage` means the first one."""
+    """`key` is unique within its stage; `data` is what that stage's protocol asks.
+
+    No `stage` means the first one with a crowd.
+    """
 
     key: str
     data: Json
@@ -97,7 +103,7 @@ class NextItem:
 
 @dataclass(frozen=True)
 class ChainItem:
-    """An item of the first stage and the stages whose standing verdict keeps it, without a gap, in order."""
+    """An item of the first stage with a crowd and the stages whose verdict keeps it, without a gap, in order."""
 
     document_key: str
     key: str
@@ -113,12 +119,14 @@ class Collected(Protocol):
 
     seed: int
     options: Json
+    plugins: Sequence[Path]
+    """Folders of the installation that bring models of their own; see `hits.text.plugins`."""
 
     def settings(self, stage: str) -> Json:
         """What a stage's protocol was told, such as the choices for all items."""
 
     def chain(self) -> Iterator[ChainItem]:
-        """The first stage's kept items, ordered by document and key."""
+        """The kept items of the first stage with a crowd, ordered by document and key."""
 
     def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         """Every item of a stage, ordered by document and key.
@@ -132,30 +140,73 @@ class Collected(Protocol):
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a computation is. An `entry` is kept in its log; from a `checkpoint` it can go on after a crash."""
+    """Where a computation is. An `entry` is kept in its log; from a `checkpoint` it can go on after a crash.
+
+    What was found before a checkpoint is not found again by whoever goes on from it. With `anew`, the checkpoint that
+    was given belongs to other rows: everything found and noted so far is dropped.
+    """
 
     done: int
     total: int
     entry: Json | None = None
     checkpoint: Json | None = None
+    anew: bool = False
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a computation concludes about one item of its stage."""
+    """What a computation concludes about one item of its stage.
+
+    Of an item that comes again, the newer conclusion is merged into the older one, dictionary by dictionary.
+    """
 
     key: str
     data: Json
 
 
 @dataclass(frozen=True)
+class Option:
+    """What a lead reads about a value that can be changed: of a recipe's options or a computation's parameters.
+
+    `label` names it on the page, `unit` says what is counted, `help` what changes with it and since when, and `paper`
+    is the paper's value with its section, or that the paper states none. A text with `choices` is one of them, each
+    with its words; a number is `least` or more, and `most` or less.
+    """
+
+    label: str = ""
+    unit: str = ""
+    help: str = ""
+    paper: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    least: float | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True)
+class Outside:
+    """How a model that runs elsewhere takes part in a computation: files go out, one file comes back.
+
+    `parameter` is the computation's parameter that names its model. `sends` and `takes` say what the files hold, each
+    in a sentence or two. `write(collected, params, seed)` yields (file name, its content in pieces); `read(collected,
+    params, seed, stream)` yields what `run` yields, and raises FormatErrors with every fault of the file.
+    """
+
+    parameter: str
+    sends: str
+    takes: str
+    write: Callable[[Collected, Json, int], Iterable[tuple[str, Iterable[bytes]]]]
+    read: Callable[[Collected, Json, int, BinaryIO], Iterator[Progress | Found]]
+
+
+@dataclass(frozen=True)
 class Computation:
     """A step over a whole stage that takes no crowd, such as choosing which candidate to replace.
 
-    `run(collected, params, seed, checkpoint)` yields Progress while it works and at last one Found an item. The same
-    rows, parameters and seed give the same results. `params` are the defaults that a lead may change; `explained` has a
-    sentence for those, and for names in the log's entries, that do not say enough. `table(item's data, result)` tells a
-    result as rows by column; without it a result is shown as it is stored.
+    `run(collected, params, seed, checkpoint)` yields Progress while it works and one Found an item. The same
+    rows, parameters and seed give the same results. `params` are the defaults that a lead may change, and `options`
+    says what each means; `explained` has a sentence for names in the log's entries that do not say enough.
+    `table(item's data, result)` tells a result as rows by column; without it a result is shown as it is stored.
+    `models` has the kind of the models among which a parameter chooses by name; `outside` lets others take part.
     """
 
     key: str
@@ -166,14 +217,21 @@ class Computation:
     run: Callable[[Collected, Json, int, Json | None], Iterator[Progress | Found]]
     explained: Mapping[str, str] = field(default_factory=dict)
     table: Callable[[Json, Json], Sequence[Mapping[str, str | Sequence[str]]]] | None = None
+    options: Mapping[str, Option] = field(default_factory=dict)
+    models: Mapping[str, Kind] = field(default_factory=dict)
+    outside: Outside | None = None
 
 
 @dataclass(frozen=True)
 class ReleaseContent:
-    """Files by name, whole or as streams that are read once, and what the manifest says about them."""
+    """Files by name, whole or as streams, and what the manifest says about them.
+
+    `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
+    """
 
     files: Mapping[str, bytes | BinaryIO]
     counts: dict[str, int]
     left_out: dict[str, int] = field(default_factory=dict)
     statistics: Json = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    check: Callable[[], Json] | None = None

@@ -6,12 +6,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from hits.formats.faults import Faults
+from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.votes import Rule, RuleError
-from hits.recipes.source import JudgedItem, NextItem
+from hits.recipes.source import JudgedItem, NextItem, Option
+from hits.text.paths import without_folders
 
 Approval = Literal["automatic", "review"]
 
@@ -23,19 +27,33 @@ _LISTS = ("In", "NotIn")
 _EQUALITY = ("EqualTo", "NotEqualTo")
 _ORDER = ("LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo")
 _DAY = 86_400
+MOST_COPIES = 50
+# The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
+LONGEST_SECONDS = 365 * _DAY
 _KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _PROTOCOL = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_QUALIFICATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
+_WORDS_OF_OPTIONS = {"label": 80, "unit": 60, "help": 500, "paper": 300}
 _COUNTRY = re.compile(r"[A-Z]{2}")
 
 
 class RecipeError(Exception):
-    """A recipe that is not there or is wrong; `faults` are sentences, each of which names its place."""
+    """A recipe that is not there or is wrong; `faults` are sentences, each of which names its place.
 
-    def __init__(self, where: str, faults: Sequence[str]) -> None:
-        self.where = where
-        self.faults = tuple(faults)
-        super().__init__("\n".join(f"{where}: {fault}" for fault in self.faults))
+    `where` is a recipe's name or, below the recipe's folder, a path. The text, `where` and `faults`, for leads, name
+    files from the plug-in directory on; `in_full` has their whole paths, for the log and the command line.
+    """
+
+    def __init__(self, where: str | Path, faults: Sequence[str], folder: Path | None = None) -> None:
+        self.in_full = _sentences(where, faults)
+        root = folder.parent.parent if folder else Path()
+        self.where = without_folders(str(where), root)
+        self.faults = tuple(without_folders(fault, root) for fault in faults)
+        super().__init__(_sentences(self.where, self.faults))
+
+
+def _sentences(where: str | Path, faults: Sequence[str]) -> str:
+    return "\n".join(f"{where}: {fault}" for fault in faults)
 
 
 class OptionError(ValueError):
@@ -64,6 +82,9 @@ class StageSpec:
     """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage,
     to which kept items go; see `Recipe.next_items`.
 
+    Without `crowd`, items are made by a program and corrected by leads: nothing of the stage is published, so it has
+    no rule, and its pay and times say nothing.
+
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
     `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
@@ -85,7 +106,7 @@ class StageSpec:
     keywords: str
     settings: dict[str, Any]
     requirements: tuple[Requirement, ...]
-    rule: Rule
+    rule: Rule | None
     quality: Policy | None
     asks_other_workers_than: tuple[str, ...]
     feeds: str | None
@@ -94,11 +115,26 @@ class StageSpec:
     auto_publish: bool
     auto_block: bool
     expected_seconds: int | None
+    crowd: bool = True
+
+
+@dataclass(frozen=True)
+class TestSpec:
+    """A qualification test that a project offers to workers from its beginning on; `questions` as they are kept."""
+
+    # Its name is no test case's.
+    __test__ = False
+    details: Details
+    questions: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """`name` is the folder's name; `steps` turns one stage's results into the next stage's items."""
+    """`name` is the folder's name; `steps` turns one stage's results into the next stage's items.
+
+    `options` has each option's value, `described` what a lead reads of those that the file describes. A stage of the
+    file may stand for several: `repeat` names the option that says how many (`copies_of`); `tables` are the file's.
+    """
 
     name: str
     title: str
@@ -106,6 +142,9 @@ class Recipe:
     description: str
     stages: tuple[StageSpec, ...]
     options: dict[str, Any]
+    described: dict[str, Option]
+    tests: tuple[TestSpec, ...]
+    tables: tuple[Mapping[str, Any], ...]
     steps: ModuleType
 
     def next_items(self, item: JudgedItem) -> list[NextItem]:
@@ -123,6 +162,15 @@ class Recipe:
             raise RecipeError(self.name, [said])
         return made
 
+    def stages_with(self, options: Mapping[str, Any]) -> tuple[StageSpec, ...]:
+        """The stages of a project with these options, in order; those of the recipe's own are `stages`."""
+        found = (stage_spec(table, place, []) for place, table in copies_of(self.tables, options, []))
+        return tuple(stage for stage in found if stage)
+
+    def repeats(self) -> dict[str, int]:
+        """The options that say how many copies of a stage there are, each with the recipe's own number."""
+        return {table["repeat"]: self.options[table["repeat"]] for table in self.tables if "repeat" in table}
+
     def options_with(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The recipe's options, replaced by the given ones. Raises OptionError."""
         for name, value in given.items():
@@ -131,8 +179,20 @@ class Recipe:
                 raise OptionError(f"the recipe {self.name} has no option {name!r}; it has {known}")
             _refuse_other_type(name, value, self.options[name])
             _refuse_no_share(name, value)
-            _refuse_too_small(name, value)
+            described = self.described.get(name, Option())
+            _refuse_too_small(name, value, described.least)
+            _refuse_too_large(name, value, described.most)
+            _refuse_no_choice(name, value, described.choices)
+            self._refuse_unfit(name, value)
         return {**self.options, **given}
+
+    def _refuse_unfit(self, name: str, value: object) -> None:
+        check = getattr(self.steps, "check_option", None)
+        try:
+            if check:
+                check(name, value)
+        except ValueError as error:
+            raise OptionError(f"the option {name} does not fit: {error}") from error
 
 
 def _refuse_other_type(name: str, value: object, own: object) -> None:
@@ -147,11 +207,21 @@ def _refuse_no_share(name: str, value: object) -> None:
         raise OptionError(f"the option {name} must lie between 0 and 1, not {value!r}")
 
 
-def _refuse_too_small(name: str, value: object) -> None:
+def _refuse_too_small(name: str, value: object, least: float | None) -> None:
     """No option counts below nothing, and one whose name begins with `most_` lets something through."""
-    least = 1 if name.startswith("most_") else 0
+    least = (1 if name.startswith("most_") else 0) if least is None else least
     if isinstance(value, int | float) and not isinstance(value, bool) and value < least:
         raise OptionError(f"the option {name} must be {least} or more, not {value!r}")
+
+
+def _refuse_too_large(name: str, value: object, most: float | None) -> None:
+    if most is not None and isinstance(value, int | float) and value > most:
+        raise OptionError(f"the option {name} must be {most:g} or less, not {value!r}")
+
+
+def _refuse_no_choice(name: str, value: object, choices: Mapping[str, str]) -> None:
+    if choices and value not in choices:
+        raise OptionError(f"the option {name} must be one of {', '.join(choices)}, not {value!r}")
 
 
 class Table:
@@ -221,7 +291,7 @@ class Table:
 
     def refuse_rest(self) -> None:
         for name in sorted(self._left):
-            self.say(name, "is unknown: remove it or mend its spelling")
+            self.say(name, "is unknown: remove it or correct its spelling")
 
 
 def _is_table(value: object) -> bool:
@@ -313,6 +383,9 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
     """The stage, or None after a fault; the limits are those of the API. Adds to `faults`."""
     before = len(faults)
     table = Table(given, place, faults)
+    if not table.truth("crowd", True):
+        made = _without_crowd(table)
+        return made if len(faults) == before else None
     answers = table.whole("answers", 1, 100)
     rule = _rule(table, answers)
     fields: dict[str, Any] = {
@@ -320,8 +393,8 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
         "title": table.text("title", 120),
         "protocol": table.matching("protocol", _PROTOCOL, "the name of a protocol's folder"),
         "reward": _reward(table),
-        "assignment_seconds": table.whole("assignment_seconds", 30, 365 * _DAY),
-        "lifetime_seconds": table.whole("lifetime_seconds", 30, 365 * _DAY),
+        "assignment_seconds": table.whole("assignment_seconds", 30, LONGEST_SECONDS),
+        "lifetime_seconds": table.whole("lifetime_seconds", 30, LONGEST_SECONDS),
         "auto_approval_seconds": table.whole("auto_approval_seconds", 0, 30 * _DAY),
         "approval": table.one_of("approval", ("automatic", "review")),
         "hit_title": table.text("hit_title", 128),
@@ -342,6 +415,42 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
     return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
 
 
+def _without_crowd(table: Table) -> StageSpec:
+    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on."""
+    fields: dict[str, Any] = {
+        "key": table.matching("key", _KEY, "lower-case words joined by hyphens"),
+        "title": table.text("title", 120),
+        "protocol": table.matching("protocol", _PROTOCOL, "the name of a protocol's folder"),
+        "settings": table.table("settings"),
+    }
+    nothing: dict[str, Any] = {
+        "reward": Decimal("0.00"),
+        "answers": 1,
+        "assignment_seconds": 30,
+        "lifetime_seconds": 30,
+        "auto_approval_seconds": 0,
+        "approval": "automatic",
+        "hit_title": "",
+        "hit_description": "",
+        "keywords": "",
+        "requirements": (),
+        "rule": None,
+        "quality": None,
+        "asks_other_workers_than": (),
+        "feeds": None,
+        "draws": 0,
+        "grants": "",
+        "auto_publish": False,
+        "auto_block": False,
+        "expected_seconds": None,
+    }
+    for name in nothing:
+        if table.take(name) is not None:
+            table.say(name, "is of a stage with a crowd: remove it here")
+    table.refuse_rest()
+    return StageSpec(**fields, **nothing, crowd=False)
+
+
 def _grants(table: Table) -> str:
     given = table.text("grants", 60, "")
     if given and not _is_own(given):
@@ -349,34 +458,139 @@ def _grants(table: Table) -> str:
     return given
 
 
+def copies_of(
+    tables: Sequence[Mapping[str, Any]], options: Mapping[str, Any], faults: list[str]
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """(place, table) of each stage: one with `repeat` once for each number from 1 to the value of the option that it
+    names, with the number in its key and wherever its texts have {number}. Adds to `faults`.
+    """
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    for i, table in enumerate(tables):
+        place = f"stages[{i}]"
+        if "repeat" not in table:
+            found.append((place, table))
+            continue
+        times = options.get(str(table["repeat"]))
+        if type(times) is not int or not 1 <= times <= MOST_COPIES:
+            faults.append(f"{place}.repeat must name an option from 1 to {MOST_COPIES}, not {table['repeat']!r}")
+            continue
+        one = {name: value for name, value in table.items() if name != "repeat"}
+        one["key"] = f"{table.get('key')}-{{number}}"
+        found += [(place, _numbered(one, number)) for number in range(1, times + 1)]
+    return found
+
+
+def _numbered(value: Any, number: int) -> Any:
+    if isinstance(value, dict):
+        return {name: _numbered(one, number) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_numbered(one, number) for one in value]
+    return value.replace("{number}", str(number)) if isinstance(value, str) else value
+
+
 def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
-    """Stages name one another by key: other workers than those of earlier ones, feeding a later one."""
+    """Stages name one another by key: other workers than those of earlier ones, feeding a later one with a crowd.
+
+    A stage without a crowd comes first, and a recipe has one at most: what people answer is made from it.
+    """
     keys = [stage.key for stage in stages]
+    crowds = {stage.key for stage in stages if stage.crowd}
+    if stages and not crowds:
+        faults.append("stages must hold at least one stage with a crowd")
     for i, stage in enumerate(stages):
+        if i and not stage.crowd:
+            faults.append(f"stages[{i}].crowd is false: only the first stage can be without a crowd")
         if stage.key in keys[:i]:
             faults.append(f"stages[{i}].key {stage.key!r} is the key of two stages")
         if stage.feeds is not None and stage.feeds not in keys[i + 1 :]:
             faults.append(f"stages[{i}].feeds must name a later stage, not {stage.feeds!r}")
         for other in stage.asks_other_workers_than:
-            if other not in keys[:i]:
+            if other not in keys[:i] or other not in crowds:
                 faults.append(f"stages[{i}].asks_other_workers_than must name earlier stages, not {other!r}")
 
 
-def recipe_fields(given: Mapping[str, Any], faults: list[str]) -> dict[str, Any]:
-    """title, version, description, options and stages of the whole file. Adds to `faults`."""
+def _options(table: Table) -> tuple[dict[str, Any], dict[str, Option]]:
+    """(values, descriptions) by name. An option is a value, or a table with its `value` and the fields of `Option`."""
+    given = table.table("options")
+    values: dict[str, Any] = {}
+    described: dict[str, Option] = {}
+    for name, one in given.items():
+        values[name] = one
+        if isinstance(one, dict):
+            values[name], described[name] = _described(Table(one, f"options.{name}", table.faults))
+    return values, described
+
+
+def _described(table: Table) -> tuple[Any, Option]:
+    value, choices = table.take("value"), table.table("choices")
+    bounds = {name: table.take(name) for name in ("least", "most")}
+    if not isinstance(value, bool | int | float | str):
+        table.say("value", f"must be a number, true, false or a text, not {value!r}")
+    if not all(isinstance(words, str) and words for words in choices.values()):
+        table.say("choices", "must have words for each value")
+    if choices and value not in choices:
+        table.say("value", f"must be one of the choices {', '.join(choices)}, not {value!r}")
+    for name, bound in bounds.items():
+        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int | float)):
+            table.say(name, f"must be a number, not {bound!r}")
+    words: dict[str, Any] = {name: table.text(name, longest, "") for name, longest in _WORDS_OF_OPTIONS.items()}
+    table.refuse_rest()
+    return value, Option(**words, choices=choices, **bounds)
+
+
+def _tests(table: Table, read: Callable[[str], bytes]) -> tuple[TestSpec, ...]:
+    given = table.items("tests", _is_table, "tables")
+    found = [_test(Table(one, f"tests[{i}]", table.faults), read) for i, one in enumerate(given)]
+    keys = [one.details.key for one in found]
+    if len(set(keys)) < len(keys):
+        table.say("tests", "must have different keys")
+    return tuple(found)
+
+
+def _test(table: Table, read: Callable[[str], bytes]) -> TestSpec:
+    """`questions` names a JSON or CSV file beside the recipe's, as `hits.formats.qualification_test` reads it."""
+    faults = Faults()
+    details = Details(
+        *(table.take(name) for name in ("key", "title", "description", "pass_mark", "minutes", "retry_days"))
+    )
+    name = table.text("questions", 100)
+    table.refuse_rest()
+    texts = (details.key, details.title, details.description)
+    if not all(isinstance(text, str) for text in texts):
+        table.say("key", "must be a text, as title and description")
+        return TestSpec(details, ())
+    details = check_details(details, faults)
+    try:
+        questions = read_file(read(name), faults)
+    except OSError as error:
+        table.say("questions", f"cannot be read: {error}")
+        return TestSpec(details, ())
+    for fault in faults.listed:
+        table.say(fault.place or "questions", f"is wrong: {fault.message}")
+    return TestSpec(details, tuple(questions))
+
+
+def recipe_fields(
+    given: Mapping[str, Any], faults: list[str], read: Callable[[str], bytes] = lambda name: b""
+) -> dict[str, Any]:
+    """title, version, description, options, tests and stages of the whole file. Adds to `faults`.
+
+    `read` gives the content of a file beside it and raises OSError.
+    """
     table = Table(given, "", faults)
     raw_stages = table.items("stages", _is_table, "tables")
     if not raw_stages:
         table.say("stages", "must hold at least one stage")
-    fields = {
+    fields: dict[str, Any] = {
         "title": table.text("title", 120),
         "version": table.text("version", 20),
         "description": table.text("description", 2000),
-        "options": table.table("options"),
     }
+    fields["options"], fields["described"] = _options(table)
+    fields["tests"] = _tests(table, read)
     table.refuse_rest()
-    found = [stage_spec(one, f"stages[{i}]", faults) for i, one in enumerate(raw_stages)]
+    found = [stage_spec(one, place, faults) for place, one in copies_of(raw_stages, fields["options"], faults)]
     stages = tuple(stage for stage in found if stage)
     if len(stages) == len(found):
         check_order(stages, faults)
-    return {**fields, "stages": stages}
+    return {**fields, "stages": stages, "tables": raw_stages}

@@ -88,7 +88,7 @@ def _page(
         "filters": [
             ("", "All", summary.answers),
             ("review", "Wait for review", summary.to_review),
-            ("held", "Held for review", summary.held),
+            ("held", "Not counted yet", summary.held),
             ("reported", "Reported", summary.reported),
             ("invalid", "Invalid", summary.invalid),
             ("rejected", "Rejected", None),

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
@@ -40,7 +40,14 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: fo
 
 
 def _form(of: Computation, given: QueryDict | None = None) -> forms.ValuesForm:
-    return forms.ValuesForm(of.params, given, prefix=of.key, explained=of.explained)
+    return forms.ValuesForm(of.params, given, prefix=of.key, described=of.options)
+
+
+def _outside_form(of: Computation, prefix: str, given: QueryDict | None = None) -> forms.ValuesForm:
+    """Without the parameter that names the model: it is another one."""
+    left_out = of.outside.parameter if of.outside else ""
+    params = {name: value for name, value in of.params.items() if name != left_out}
+    return forms.ValuesForm(params, given, prefix=prefix, described=of.options)
 
 
 def _frame(project: Project) -> dict[str, Any]:
@@ -52,11 +59,16 @@ def _stage(project: Project, of: Computation) -> Any:
     return project.stages.filter(key=of.stage).first()
 
 
-@for_project(VERB)
-def start(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
-    of = next((each for each in computing.computations(project) if each.key == computation), None)
+def _computation(project: Project, key: str) -> Computation:
+    of = next((each for each in computing.computations(project) if each.key == key), None)
     if of is None:
         raise Http404
+    return of
+
+
+@for_project(VERB)
+def start(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
+    of = _computation(project, computation)
     form = _form(of, request.POST)
     if not form.is_valid():
         return _page(request, project, 400, **{of.key: form})
@@ -93,6 +105,7 @@ def _progress(project: Project, run: ComputationRun) -> dict[str, Any]:
         "run": run,
         "of": of,
         "going_on": run.state in GOING_ON,
+        "can_resume": computing.can_resume(run),
         "seconds": seconds,
         "seconds_left": (run.total - run.done) / rate if rate and run.total > run.done else None,
         **_log(run.log, of.explained if of else {}),
@@ -147,10 +160,91 @@ def stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return redirect("computation", project.slug, run.pk)
 
 
+@for_project(VERB)
+def resume(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    run = _run(project, pk)
+    try:
+        computing.resume(run)
+    except computing.ComputationRefusedError as error:
+        messages.error(request, str(error))
+    else:
+        jobs.start(request, tasks.compute, run.pk, said="It goes on. You may close this page.")
+    return redirect("computation", project.slug, run.pk)
+
+
+# A model elsewhere
+
+
+@for_project(PAGE)
+def outside(request: HttpRequest, project: Project, computation: str) -> HttpResponse:
+    return _outside_page(request, project, _with_files(project, computation))
+
+
+def _with_files(project: Project, key: str) -> Computation:
+    of = _computation(project, key)
+    if of.outside is None:
+        raise Http404
+    return of
+
+
+def _outside_page(
+    request: HttpRequest,
+    project: Project,
+    of: Computation,
+    *,
+    files: forms.ValuesForm | None = None,
+    answers: forms.ValuesForm | None = None,
+    file: forms.AnswersFileForm | None = None,
+    refusal: str = "",
+) -> HttpResponse:
+    """A refused form takes the place of the empty one."""
+    context = {
+        **_frame(project),
+        "of": of,
+        "files": files or _outside_form(of, "files"),
+        "answers": answers or _outside_form(of, "answers"),
+        "file": file or forms.AnswersFileForm(),
+        "refusal": refusal,
+    }
+    status = 409 if refusal else 400 if files or answers else 200
+    return render(request, "computations/outside.html", context, status=status)
+
+
+@for_project(PAGE)
+def outside_files(request: HttpRequest, project: Project, computation: str) -> HttpResponse:
+    """The zip, with the defaults where the address holds no values."""
+    of = _with_files(project, computation)
+    form = _outside_form(of, "files", request.GET or None)
+    if request.GET and not form.is_valid():
+        return _outside_page(request, project, of, files=form)
+    try:
+        pieces = computing.files(project, of.key, form.cleaned_data if request.GET else {})
+    except computing.ComputationRefusedError as error:
+        return _outside_page(request, project, of, refusal=str(error))
+    response = StreamingHttpResponse(pieces, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{project.slug}-{of.key}.zip"'
+    return response  # type: ignore[return-value]
+
+
+@for_project(VERB)
+def bring_in(request: LeadRequest, project: Project, computation: str) -> HttpResponse:
+    of = _with_files(project, computation)
+    form, file = _outside_form(of, "answers", request.POST), forms.AnswersFileForm(request.POST, request.FILES)
+    if not (form.is_valid() and file.is_valid()):
+        return _outside_page(request, project, of, answers=form, file=file)
+    sent = file.cleaned_data["file"]
+    try:
+        run = computing.bring_in(project, of.key, form.cleaned_data, sent.name, sent.file, sent.size, request.user)
+    except computing.ComputationRefusedError as error:
+        return _outside_page(request, project, of, answers=form, refusal=str(error))
+    jobs.start(request, tasks.compute, run.pk, said="The file is being read. You may close this page: it goes on.")
+    return redirect("computation", project.slug, run.pk)
+
+
 @for_project(PAGE)
 def results(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
-    page = paging.by_id(run.results.select_related("item__stage"), request.GET)
+    page = paging.by_id(run.concluded.select_related("item__stage"), request.GET)
     context = {**_frame(project), **_progress(project, run), "page": page}
     told = [(row, _table(context["of"], row)) for row in page.rows]
     context |= {"told": told, "tables": any(table for _, table in told)}

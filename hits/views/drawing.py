@@ -19,14 +19,15 @@ def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
     form = forms.DrawForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return _draw(request, stage, form.cleaned_data["items"])
-    quote, refusal = None, ""
+    quote, refusal, told = None, "", {}
     try:
         quote = drawing.quote(stage)
         form.initial = {"items": min(stage.draws, quote.there)}
+        told = drawing.told(stage)
     except drawing.DrawRefusedError as error:
         refusal = str(error)
     computes = computing.computations(stage.project)
-    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "computes": computes}
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "computes": computes, "told": told}
     return render(request, "stage/draw.html", context, status=400 if form.is_bound else 200)
 
 

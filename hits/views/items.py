@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.models import Assignment, Hit, Item, Label, Stage
+from hits.flow import mending
+from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
 from hits.text.passages import passage_parts
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
 from hits.views.stages import frame
 
 
-@for_stage(PAGE)
+@for_stage(PAGE, crowd=False)
 def items(request: HttpRequest, stage: Stage) -> HttpResponse:
     state = request.GET.get("state", "")
     rows = stage.items.select_related("document").defer("document__data")
@@ -25,6 +26,14 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
     summary = stage.summary
     filters = [
         ("", "All", summary.items),
+        *(_states(summary) if stage.crowd else []),
+    ]
+    context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
+    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage)})
+
+
+def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
+    return [
         (Item.State.NEW, "To be published", summary.waiting),
         (Item.State.OPEN, "At workers", summary.open - summary.again),
         (Item.State.AGAIN, "To be answered again", summary.again),
@@ -32,8 +41,6 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
         (Item.State.DROPPED, "Dropped", summary.dropped),
         *([(Item.State.WITHDRAWN, "Taken back", summary.withdrawn)] if summary.withdrawn else []),
     ]
-    context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
-    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage)})
 
 
 def words(stage: Stage) -> list[tuple[str, int]]:
@@ -41,9 +48,11 @@ def words(stage: Stage) -> list[tuple[str, int]]:
     return [(word, number) for _, word, number in stage.summary.conclusions]
 
 
-@for_stage(PAGE)
+@for_stage(PAGE, crowd=False)
 def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     """One item: what it asks, its HITs with their answers, and every verdict it ever had."""
+    if mending.can_mend(stage):
+        return redirect("article", stage.project.slug, stage.key, pk)
     row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
     answers = Assignment.objects.select_related("worker").prefetch_related(
         Prefetch("labels", Label.objects.order_by("unit")), "actions"

@@ -10,8 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from hits import forms
-from hits.flow import projects as room
-from hits.flow.common import recipe_of
+from hits.flow import projects as flow
 from hits.models import Project
 from hits.quality.intervals import wilson
 from hits.views.guard import FORM, PAGE, for_project
@@ -22,11 +21,11 @@ WRITERS_SHOWN = 200
 @for_project(FORM)
 def options(request: HttpRequest, project: Project) -> HttpResponse:
     """GET shows them, with the split of what the query types; POST saves them."""
-    own = room.options_of(project)
+    own = flow.options_of(project)
     if request.method == "POST":
         form = _form(project, own, request.POST)
         if _fits(project, form):
-            room.change_options(project, form.cleaned_data)
+            flow.change_options(project, form.cleaned_data)
             messages.success(request, f"Saved. {_next_release(project)}")
             return redirect("options", project.slug)
         return _page(request, project, form, 400)
@@ -40,13 +39,13 @@ def _typed(request: HttpRequest, project: Project, own: Mapping[str, Any]) -> fo
 
 
 def _form(project: Project, own: Mapping[str, Any], given: QueryDict | None) -> forms.ValuesForm:
-    return forms.ValuesForm(own, given, explained=getattr(recipe_of(project).steps, "EXPLAINED", {}))
+    return forms.ValuesForm(own, given, described=flow.described_options(project))
 
 
 def _fits(project: Project, form: forms.ValuesForm) -> bool:
     """Also what the recipe says of its options; faults stand at their fields."""
     form.full_clean()
-    for name, fault in room.option_faults(project, form.cleaned_data).items():
+    for name, fault in flow.option_faults(project, form.cleaned_data).items():
         form.add_error(name, fault)
     return form.is_valid()
 
@@ -60,7 +59,7 @@ def _next_release(project: Project) -> str:
 
 def _page(request: HttpRequest, project: Project, form: forms.ValuesForm, status: int = 200) -> HttpResponse:
     """The split reads the whole collection: it is told here for typed options only, otherwise as a part."""
-    tells = room.tells_split(project)
+    tells = flow.tells_split(project)
     context = {
         "project": project,
         "stages": list(project.stages.select_related("summary").order_by("position")),
@@ -75,15 +74,15 @@ def _page(request: HttpRequest, project: Project, form: forms.ValuesForm, status
 @for_project(PAGE)
 def split(request: HttpRequest, project: Project) -> HttpResponse:
     """The part of the page that tells the split of the typed options; saves nothing."""
-    form = _typed(request, project, room.options_of(project))
-    told = _split(project, form) if room.tells_split(project) else {}
+    form = _typed(request, project, flow.options_of(project))
+    told = _split(project, form) if flow.tells_split(project) else {}
     return render(request, "options/_split.html", {"project": project, "form": form, **told})
 
 
 def _split(project: Project, form: forms.ValuesForm) -> dict[str, Any]:
     if form.is_bound and not _fits(project, form):
         return {"split_faults": [(form[name].label, faults) for name, faults in form.errors.items()]}
-    found = room.split_preview(project, form.cleaned_data if form.is_bound else {})
+    found = flow.split_preview(project, form.cleaned_data if form.is_bound else {})
     writers = sorted(found["writers"], key=lambda one: (not one.get("best"), -one["kept"], one["worker"]))
     return {
         "told": True,

@@ -157,9 +157,9 @@ def held_up(stage: Stage) -> list[str]:
     told = ~Q(item__state=Item.State.NEW) | Q(due_at__isnull=False)
     late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
     sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
-    rooms = (scoring, topping_up, publishing, blocking)
+    modules = (scoring, topping_up, publishing, blocking)
     faults = [stage_fault(stage)] if stage_fault(stage) else []
-    return [*faults, *(sentence for room in rooms for sentence in room.held_up(stage)), *sentences]
+    return [*faults, *(sentence for module in modules for sentence in module.held_up(stage)), *sentences]
 
 
 def clearable(stage: Stage) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
 from hits.flow import computing, importing
-from hits.flow import projects as room
+from hits.flow import projects as flow
 from hits.flow.common import faults_of, offered
 from hits.models import Project, Stage
 from hits.models.holding import presence
@@ -46,10 +46,13 @@ def new(request: LeadRequest) -> HttpResponse:
     form = forms.NewProjectForm(request.POST or None, recipes=choices)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
-        project = room.create_project(
+        project = flow.create_project(
             given["name"], given["recipe"], given["budget"], given["contact_email"], request.user
         )
         messages.success(request, f"{project.name} is there. Import a file to fill its first stage.")
+        if project.qualification_tests.exists():
+            said = "Its qualification test is being offered to workers."
+            jobs.start(request, tasks.finish_tests, project.pk, said=said)
         return redirect("project", project.slug)
     context = {"form": form, "faults": there.faults}
     return render(request, "projects/new.html", context, status=400 if form.is_bound else 200)
@@ -75,11 +78,11 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "releases": project.releases.all()[:SHOWN],
         "computes": bool(computing.computations(project)),
         "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
-        "has_options": bool(room.options_of(project)),
+        "has_options": bool(flow.options_of(project)),
         "owners": project.owners.order_by("username"),
         "import_form": forms.ImportForm(),
         "owner_form": forms.OwnerForm(),
-        "budget_changes": room.budget_changes(project)[:1],
+        "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
         **bound,
     }
@@ -91,7 +94,7 @@ def add_owner(request: HttpRequest, project: Project) -> HttpResponse:
     form = forms.OwnerForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, owner_form=form)
-    room.add_owner(project, form.cleaned_data["username"])
+    flow.add_owner(project, form.cleaned_data["username"])
     messages.success(request, f"{form.cleaned_data['username']} now owns this project too.")
     return redirect("project", project.slug)
 
@@ -104,8 +107,8 @@ def remove_owner(request: HttpRequest, project: Project) -> HttpResponse:
         return redirect("project", project.slug)
     former = form.cleaned_data["owner"]
     try:
-        room.remove_owner(project, former)
-    except room.LastOwnerError as error:
+        flow.remove_owner(project, former)
+    except flow.LastOwnerError as error:
         messages.error(request, str(error))
         return redirect("project", project.slug)
     messages.success(request, f"{former} no longer owns {project.name}.")
@@ -120,11 +123,11 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
     budget = form.cleaned_data["budget"]
     as_shown = form.cleaned_data["before"] == project.account.budget
     try:
-        room.change_budget(project, budget, request.user, confirmed=budget if as_shown else None)
-    except room.BudgetTooLowError as error:
+        flow.change_budget(project, budget, request.user, confirmed=budget if as_shown else None)
+    except flow.BudgetTooLowError as error:
         form.add_error("budget", str(error))
         return _page(request, project, 400, budget_form=form)
-    except room.BudgetNotConfirmedError as error:
+    except flow.BudgetNotConfirmedError as error:
         context = {"project": project, "before": error.before, "budget": error.budget}
         return render(request, "projects/budget.html", context)
     messages.success(request, f"The budget is now ${budget:,.2f}.")
@@ -136,10 +139,9 @@ def import_file(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, project, 400, import_form=form)
-    file = form.cleaned_data["file"]
     try:
-        importing.check_size(file.size)
-        upload = importing.create_upload(project, file.name, file.read(), form.cleaned_data["origin"], request.user)
+        name, content = importing.as_one([(file.name, file) for file in form.cleaned_data["file"]])
+        upload = importing.create_upload(project, name, content, form.cleaned_data["origin"], request.user)
     except importing.UploadRefusedError as error:
         form.add_error("file", str(error))
         return _page(request, project, 400, import_form=form)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.flow import releasing
+from hits.flow import evaluating, releasing
+from hits.formats.faults import FormatErrors
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.views import jobs
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -42,11 +43,23 @@ MEASURES = {
     "questions_per_text": "Questions a text",
     "mean_tokens_text": "Tokens a text",
     "mean_tokens_answer": "Tokens an answer",
+    "human_queries": "Queries that one more person answered",
+    "human_exact_match": "Exact match of people, %",
+    "human_f1": "F1 of people, %",
+    "human_sets": "Question sets that people answered",
+    "human_majority": "Accuracy of the majority of people",
     "human_annotators": "Readers for the human upper bound",
     "human_texts": "Texts that they read",
     "human_accuracy": "Human accuracy",
     "human_pairwise_agreement": "Human pairwise agreement",
     "human_krippendorff_alpha": "Krippendorff's alpha of the readers",
+}
+
+# What the small models of `hits.text.artefacts` are shown.
+SEES = {
+    "question_blind": "Text and answers, not the question",
+    "text_blind": "Question and answers, not the text",
+    "answers_alone": "Answers alone",
 }
 
 
@@ -93,7 +106,15 @@ def described(manifest: dict) -> dict[str, object]:
         "statistics": table,
         "scores": manifest.get("scores", {}).items(),
         "notes": manifest.get("notes", []),
+        "collection": manifest.get("collection", []),
+        "artefacts": _artefacts(manifest.get("artefacts", {})),
     }
+
+
+def _artefacts(found: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, float]]]:
+    """(what the model sees, split, its figures)."""
+    parts = [(SEES[view], parts) for view, parts in found.items() if view in SEES]
+    return [(sees, split, figures) for sees, of in parts for split, figures in of.items()]
 
 
 def _measures(statistics: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -128,12 +149,36 @@ def make(request: LeadRequest, project: Project) -> HttpResponse:
 @for_project(PAGE)
 def release(request: HttpRequest, project: Project, number: int) -> HttpResponse:
     row = get_object_or_404(project.releases.select_related("created_by"), number=number)
+    return _release_page(request, row)
+
+
+@for_project(VERB)
+def evaluate(request: LeadRequest, project: Project, number: int) -> HttpResponse:
+    """Scores predictions against the key of test; keeps nothing."""
+    row = get_object_or_404(project.releases.select_related("created_by"), number=number)
+    file = request.FILES.get("predictions")
+    if file is None:
+        messages.error(request, "Choose a file of predictions.")
+        return _release_page(request, row, status=400)
+    try:
+        scored = evaluating.evaluate(row, cast(BinaryIO, file), file.name or "")
+    except evaluating.EvaluationRefusedError as error:
+        messages.error(request, str(error))
+        return _release_page(request, row, status=400)
+    except FormatErrors as error:
+        return _release_page(request, row, status=400, faults=error)
+    return _release_page(request, row, scored=scored)
+
+
+def _release_page(request: HttpRequest, row: Release, *, status: int = 200, **more: Any) -> HttpResponse:
+    project = row.project
     files = row.files.select_related("blob")
     charts = [
         (file.name, _title(file.name.removesuffix(CHART).replace("-", "_"))) for file in files if _is_chart(file.name)
     ]
-    context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest)}
-    return render(request, "releases/detail.html", context)
+    context = {**_frame(project), "release": row, "files": files, "charts": charts, **described(row.manifest), **more}
+    context["has_key"] = any(file.name == evaluating.key_of(project) for file in files)
+    return render(request, "releases/detail.html", context, status=status)
 
 
 def _is_chart(name: str) -> bool:

@@ -12,12 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import advancing, blocking, correcting, publishing, setting_up
+from hits.flow import advancing, blocking, correcting, mending, publishing, setting_up
 from hits.models import Block, Stage, WorkerStat
-from hits.views import grants, jobs, overview, qualification_tests, words
+from hits.views import grants, jobs, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 
 WORKERS_SHOWN = 25
+# Of what was done to a stage, on its page.
+LATEST = 20
 SORTS = {"answers": "-answers", "accuracy": "-accuracy", "worst": "accuracy"}
 
 
@@ -25,8 +27,11 @@ def _back(stage: Stage) -> HttpResponse:
     return redirect("stage", stage.project.slug, stage.key)
 
 
-@for_stage(PAGE)
+@for_stage(PAGE, crowd=False)
 def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """A stage without a crowd is its items."""
+    if not stage.crowd:
+        return redirect("queries" if mending.can_mend(stage) else "items", stage.project.slug, stage.key)
     tests = qualification_tests.of_stage(stage)
     moving = _moving(stage)
     context = {
@@ -37,8 +42,16 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         "requirements": words.requirements(stage.requirements),
         **tests,
         **grants.of_stage(stage, tests["tests_required"]),
+        "done": stage.actions.order_by("-id")[:LATEST],
     }
     return render(request, "stage/detail.html", context)
+
+
+@for_stage(PAGE, crowd=False)
+def done(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """Everything that was done to the stage, newest first."""
+    page = paging.by_id(stage.actions.all(), request.GET, newest_first=True)
+    return render(request, "stage/done.html", {**frame(stage), "page": page})
 
 
 def _moving(stage: Stage) -> dict[str, Any]:
@@ -61,7 +74,8 @@ def frame(stage: Stage) -> dict[str, object]:
         "summary": stage.summary,
         "stages": stages,
         "others": others,
-        "correctable": correcting.can_correct(stage),
+        "correctable": stage.crowd and correcting.can_correct(stage),
+        "mendable": mending.can_mend(stage),
     }
 
 

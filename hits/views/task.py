@@ -23,6 +23,7 @@ from django.views.decorators.http import require_POST, require_safe
 from common.addresses import client_address, network
 from hits.flow import serving
 from hits.protocols.base import AnswerRefusedError
+from hits.views.jobs import fetch_soon
 
 View = Callable[..., HttpResponseBase]
 
@@ -78,13 +79,15 @@ def check(request: HttpRequest) -> JsonResponse:
     The reasons against an answer may come with "fields": the names of the fields that they are about, one a reason.
     """
     try:
-        serving.check(*_posted(request))
+        announced = serving.check(*_posted(request))
     except AnswerRefusedError as refusal:
         return _reasons(422, *refusal.reasons, fields=refusal.fields)
     except serving.NotEligibleError as refusal:
         return _reasons(403, f"{refusal} Please return this HIT: that does not count against you.")
     except serving.TokenRefusedError as refusal:
         return _reasons(400, str(refusal))
+    if announced:
+        fetch_soon(announced)
     return JsonResponse({"ok": True})
 
 

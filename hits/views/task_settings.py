@@ -47,7 +47,7 @@ def _form_field(setting: Setting) -> forms.Field:
 
 
 class TaskForm(forms.Form):
-    """The task of a stage. Whatever the room finds wrong is told at the field that it is about."""
+    """The task of a stage. Whatever `setting_up` finds wrong is told at the field that it is about."""
 
     hit_title = forms.CharField(
         required=False, label="Title", help_text="Workers choose by it in the marketplace's list."
@@ -68,7 +68,7 @@ class TaskForm(forms.Form):
 
     @cached_property
     def given(self) -> dict[str, Any]:
-        """What the room takes; what could not be read is left out."""
+        """What `setting_up` takes; what could not be read is left out."""
         read = self.cleaned_data
         settings = {
             setting.name: _lines(read[setting.name]) if setting.kind == "lines" else read[setting.name]

@@ -1,7 +1,7 @@
 """Rows for tests, straight into the tables: `hit(item(stage(project())))`.
 
 Every function makes what it is not given, takes any column as a keyword and returns the row. Names count up,
-so that two calls never collide. Nothing here calls a room or the network.
+so that two calls never collide. Nothing here calls a flow module or the network.
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ from tests.hits import factories
 
 STEPS = """
 import random
-from hits.recipes.source import Computation, Found, NextItem, Progress, ReleaseContent
+import json
+from hits.formats.faults import Fault, FormatErrors
+from hits.recipes.source import Computation, Found, NextItem, Option, Outside, Progress, ReleaseContent
 
 def read_documents(stream, *, name, max_bytes, default_origin, progress=None, seed=0, options=None):
     return []
@@ -37,19 +39,41 @@ def count_words(collected, params, seed, checkpoint):
             from hits.models import ComputationRun
             ComputationRun.objects.filter(state="running").update(state="stopped")
         entry = {"read": number + 1, "loss": 1 / (number + 1), "said": items[number].key}
-        yield Progress(number + 1, len(items), entry=entry, checkpoint={"step": number + 1})
-    for item in items:
+        item = items[number]
         yield Found(item.key, {"words": len(item.data["query"].split()) * params["times"]})
+        yield Found(item.key, {"by": {params["model"]: number}})
+        yield Progress(number + 1, len(items), entry=entry, checkpoint={"step": number + 1})
 
-PARAMS = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1}
-EXPLAINED = {"best_written": "Who wrote so many sentences or more is among the best."}
-IN_WORDS = {"times": "How often each word counts.", "loss": "Share of words that were wrong."}
+def asked(collected, params, seed):
+    for number, item in enumerate(collected.judged("judge")):
+        yield f"{number}.json", (json.dumps(part).encode() for part in (item.data["query"], params["times"]))
+
+def told(collected, params, seed, stream):
+    given = json.load(stream)
+    there = [item.key for item in collected.judged("judge")]
+    yield Progress(0, len(there))
+    yield from (Found(key, {"words": given[key]}) for key in there if key in given)
+    faults = [Fault(None, key, "has no answer") for key in there if key not in given]
+    faults += [Fault(None, key, "is no item here") for key in given if key not in there]
+    if faults:
+        raise FormatErrors(faults)
+
+PARAMS = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, "model": "plain"}
+OPTIONS = {
+    "times": Option("Count each word", "times", "How often each word counts.", "1", least=1),
+    "model": Option("Model", choices={"plain": "plain words", "stems": "words without endings"}),
+    "crash_at": Option(least=-1), "fail_at": Option(least=-1), "stop_at": Option(least=-1),
+}
+OUTSIDE = Outside("model", "A file for each item.", "A number for each item, by its key.", asked, told)
+IN_WORDS = {"loss": "Share of words that were wrong."}
 
 def in_rows(item, found):
     return [{"Query": item["query"], "Words": [str(found["words"]), f"{found['words']} as text"]}]
 
 SAID = "Counts the words of each query."
-COMPUTATIONS = (Computation("words", "Words", SAID, "judge", PARAMS, count_words, IN_WORDS, in_rows),)
+COMPUTATIONS = (
+    Computation("words", "Words", SAID, "judge", PARAMS, count_words, IN_WORDS, in_rows, OPTIONS, outside=OUTSIDE),
+)
 
 def draw(stage_key, collected, count, *, seed):
     kept = [item for item in collected.judged("judge") if item.outcome == "kept"]
@@ -89,8 +113,14 @@ title = "Small"
 version = "1"
 description = "Two stages, one of which draws."
 
+[options.best_written]
+value = 3
+label = "Least written"
+unit = "sentences"
+help = "Who wrote so many sentences or more is among the best."
+paper = "20 (section 2)"
+
 [options]
-best_written = 3
 best_kept_share = 0.5
 """
     + _STAGE.format(key="judge", title="Judge", draws=0)

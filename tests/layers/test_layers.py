@@ -13,7 +13,7 @@ from tests.layers.imports import PROJECTS, Import, imports, modules, within
 PURE = ("hits.quality", "hits.text")
 BELOW_MODELS = (*PURE, "hits.protocols", "hits.formats", "hits.mturk")
 RECIPES = (*PURE, "hits.formats")
-ROOMS = (*BELOW_MODELS, "hits.recipes", "hits.models")
+FLOW = (*BELOW_MODELS, "hits.recipes", "hits.models")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "common": (),
     "hits.quality": (),
@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # The simulated crowd sees what workers see: the marketplace's site, over HTTP, and the file with the answers.
     "hits.crowd": RECIPES,
     "hits.models": BELOW_MODELS,
-    "hits.flow": ROOMS,
+    "hits.flow": FLOW,
     "marketplace.rules": (),
     "marketplace.models": ("marketplace.rules",),
     "marketplace.transports": ("marketplace.rules",),
@@ -83,8 +83,8 @@ ONLY_IN = {
     "botocore": ("hits.mturk", "marketplace.transports", "marketplace.wire"),
 }
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
-# What rooms share: no verb, so no room.
-SHARED_BY_ROOMS = tuple(f"hits.flow.{name}" for name in ("common", "collecting", "failures", "qualifying", "rates"))
+# What flow modules share: no verb of its own.
+SHARED_IN_FLOW = tuple(f"hits.flow.{name}" for name in ("common", "collecting", "failures", "qualifying", "rates"))
 
 
 def upward(found: Import) -> bool:
@@ -95,14 +95,14 @@ def upward(found: Import) -> bool:
     return not any(within(found.target, package) for package in (home, *MAY_IMPORT[home]))
 
 
-def between_rooms(found: Import) -> bool:
-    """One room of flow/ imports another."""
+def between_flow_modules(found: Import) -> bool:
+    """One module of flow/ imports another."""
     if not (within(found.module, "hits.flow") and within(found.target, "hits.flow")):
         return False
-    return not any(within(found.target, shared) for shared in SHARED_BY_ROOMS)
+    return not any(within(found.target, shared) for shared in SHARED_IN_FLOW)
 
 
-def reads_the_house_from_a_room(found: Import) -> bool:
+def reads_the_wiring_around_it(found: Import) -> bool:
     """hits imports the wiring around it, which belongs to a deployment."""
     return within(found.module, "hits") and within(found.target, "annotate")
 
@@ -135,8 +135,8 @@ def signal_handler(found: Import) -> bool:
 
 RULES = [
     upward,
-    between_rooms,
-    reads_the_house_from_a_room,
+    between_flow_modules,
+    reads_the_wiring_around_it,
     between_strangers,
     impure,
     networked,
@@ -159,10 +159,10 @@ PLANTED = [
     (upward, "hits/formats/a.py", "from hits.mturk import fees"),
     (upward, "marketplace/rules/a.py", "from marketplace.models import Hit"),
     (upward, "marketplace/site/a.py", "from marketplace.wire import view"),
-    (between_rooms, "hits/flow/a.py", "from hits.flow import scoring"),
-    (between_rooms, "hits/flow/a.py", "from . import scoring"),
-    (between_rooms, "hits/flow/a.py", "from hits.flow.scoring import score"),
-    (reads_the_house_from_a_room, "hits/tasks.py", "from annotate import settings"),
+    (between_flow_modules, "hits/flow/a.py", "from hits.flow import scoring"),
+    (between_flow_modules, "hits/flow/a.py", "from . import scoring"),
+    (between_flow_modules, "hits/flow/a.py", "from hits.flow.scoring import score"),
+    (reads_the_wiring_around_it, "hits/tasks.py", "from annotate import settings"),
     (between_strangers, "marketplace/wire/a.py", "from hits.mturk import fees"),
     (between_strangers, "hits/crowd/a.py", "import marketplace.models"),
     (impure, "hits/text/a.py", "from django.conf import settings"),

@@ -12,6 +12,8 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Each test client would look through all static files before its first request.
 WHITENOISE_AUTOREFRESH = True
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# Jobs wait in this process, where a test can look at them.
+CELERY_BROKER_URL = "memory://"
 # The marketplace of the tests has no limit of calls; tests of the limit bring their own rates.
 # A HIT that expired closes at the first look: tests of reads that lag behind set a time of their own.
 MTURK_SETTLE_SECONDS = 0

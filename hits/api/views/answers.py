@@ -29,6 +29,8 @@ SHOWN = {
 
 
 class Items(StageView):
+    crowd = False
+
     @operation(
         "items_list",
         "The items of a stage",
@@ -46,6 +48,8 @@ class Items(StageView):
 
 
 class ItemDetail(StageView):
+    crowd = False
+
     @operation(
         "items_retrieve",
         "An item with its HITs and every verdict",
@@ -84,7 +88,7 @@ class Approve(StageView):
 
     @operation(
         "approve",
-        "Approve answers that wait or are held; they are paid and count",
+        "Approve answers that wait, or that do not count yet; they are paid and count",
         tag=TAG,
         takes=serializers.AnswersChosen,
         answer=serializers.Decided,

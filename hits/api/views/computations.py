@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,8 +16,9 @@ from hits.api import serializers
 from hits.api.base import ProjectView, StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.views.uploads import FORM_BYTES
 from hits.flow import computing, drawing
-from hits.flow import projects as room
+from hits.flow import projects as flow
 
 TAG = "Computations"
 
@@ -89,6 +94,71 @@ class StopRun(ProjectView):
         return Response(serializers.RunShape(run).data)
 
 
+class ResumeRun(ProjectView):
+    @operation(
+        "computation_runs_resume",
+        "Let the newest run of a computation go on where it was stopped or failed",
+        tag=TAG,
+        answer=serializers.RunShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        run = get_object_or_404(self.project.computation_runs, pk=pk)
+        computing.resume(run)
+        start_kept(tasks.compute, run.pk)
+        run.refresh_from_db()
+        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+
+
+class Files(ProjectView):
+    heavy = frozenset({"GET"})
+
+    @operation(
+        "computations_files",
+        "A zip of what a model elsewhere learns from and is asked",
+        tag=TAG,
+        query=serializers.FilesQuery,
+        code=(200, "application/zip"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, computation: str, **address: str) -> StreamingHttpResponse:
+        given = serializers.FilesQuery(data=request.query_params.dict())
+        given.is_valid(raise_exception=True)
+        pieces = computing.files(self.project, computation, given.validated_data["params"])
+        headers = {"Content-Disposition": f'attachment; filename="{self.project.slug}-{computation}.zip"'}
+        return StreamingHttpResponse(pieces, content_type="application/zip", headers=headers)
+
+
+class Answers(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "computations_answers",
+        "Send in what a model elsewhere made of the files: a run of its own, refused with every fault of the file",
+        tag=TAG,
+        takes={"multipart/form-data": serializers.NewAnswers},
+        answer=serializers.RunShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, computation: str, **address: str) -> Response:
+        given = serializers.NewAnswers(data=request.data)
+        given.is_valid(raise_exception=True)
+        file, params = given.validated_data["file"], given.validated_data["params"]
+        run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
+        start_kept(tasks.compute, run.pk)
+        run.refresh_from_db()
+        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+
+    def refuse_large_body(self, length: int) -> None:
+        # A form larger than any file that is taken need not reach the disk.
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            computing.check_size(length)
+
+
 class Results(ProjectView):
     @operation(
         "computation_runs_results",
@@ -100,7 +170,7 @@ class Results(ProjectView):
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         run = get_object_or_404(self.project.computation_runs, pk=pk)
-        return page(request, run.results.select_related("item"), serializers.ResultShape)
+        return page(request, run.concluded.select_related("item"), serializers.ResultShape)
 
 
 class Draw(StageView):
@@ -116,10 +186,11 @@ class Draw(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         try:
-            return Response({**vars(drawing.quote(self.stage)), "problems": []})
+            quote = vars(drawing.quote(self.stage))
+            return Response({**quote, "told": drawing.told(self.stage), "problems": []})
         except drawing.DrawRefusedError as error:
             here = self.stage.items.count()
-            return Response({"there": 0, "here": here, "problems": [str(error)]})
+            return Response({"there": 0, "here": here, "told": {}, "problems": [str(error)]})
 
     @operation(
         "draw",
@@ -147,15 +218,16 @@ class Options(ProjectView):
         "options_change",
         "Change some options; the next release goes by them",
         tag=TAG,
-        takes=serializers.Options,
+        takes=serializers.ChangedOptions,
         answer=serializers.Options,
         refuses=[404],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = serializers.Options(data=request.data)
+        given = serializers.ChangedOptions(data=request.data)
         given.is_valid(raise_exception=True)
-        room.change_options(self.project, given.validated_data["options"])
+        flow.change_options(self.project, given.validated_data["options"])
         return self._options()
 
     def _options(self) -> Response:
-        return Response({"options": room.options_of(self.project)})
+        found = {"options": flow.options_of(self.project), "described": flow.described_options(self.project)}
+        return Response(serializers.Options(found).data)

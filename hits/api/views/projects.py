@@ -10,10 +10,12 @@ from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from hits import tasks
 from hits.api import serializers
 from hits.api.base import LeadView, ProjectView, operation
+from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
-from hits.flow import projects as room
+from hits.flow import projects as flow
 from hits.flow.common import offered
 from hits.models import Project
 
@@ -64,7 +66,9 @@ class Projects(LeadView):
     def post(self, request: Request) -> Response:
         given = serializers.NewProject(data=request.data)
         given.is_valid(raise_exception=True)
-        project = room.create_project(owner=self.user, **given.validated_data)
+        project = flow.create_project(owner=self.user, **given.validated_data)
+        if project.qualification_tests.exists():
+            start_kept(tasks.finish_tests, project.pk)
         return Response(serializers.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
 
 
@@ -95,7 +99,7 @@ class Budget(ProjectView):
         given = serializers.Budget(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        room.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
+        flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         self.project.account.refresh_from_db()
         return Response(serializers.AccountShape(self.project.account).data)
 
@@ -118,7 +122,7 @@ class Owners(ProjectView):
     def post(self, request: Request, **address: str) -> Response:
         given = serializers.OwnerShape(data=request.data)
         given.is_valid(raise_exception=True)
-        room.add_owner(self.project, _user(given.validated_data["username"]))
+        flow.add_owner(self.project, _user(given.validated_data["username"]))
         return self._owners()
 
     def _owners(self) -> Response:
@@ -139,7 +143,7 @@ class Owner(ProjectView):
         former = self.project.owners.filter(username=username).first()
         if former is None:
             raise exceptions.NotFound("This person does not own the project.")
-        room.remove_owner(self.project, former)
+        flow.remove_owner(self.project, former)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

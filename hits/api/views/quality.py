@@ -35,32 +35,6 @@ class Workers(StageView):
         return page(request, rows, serializers.WorkerShape, blocked=_standing(self.project))
 
 
-def _preview(view: StageView, worker_ids: list[str] | None) -> Response:
-    found = blocking.preview(view.stage, worker_ids)
-    body = {
-        "results": [{**vars(one), "answers": found.answers[one.worker]} for one in found.proposals],
-        "chosen": found.chosen,
-        "budget_left": found.left,
-        **vars(found.loss),
-    }
-    return Response(serializers.Proposals(body).data)
-
-
-class CheckQuality(StageView):
-    heavy = frozenset({"POST"})
-
-    @operation(
-        "check_quality",
-        "Look for workers below the floor now; changes nothing, `block/` blocks them",
-        tag=TAG,
-        answer=serializers.Proposals,
-        refuses=[404, 409],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        blocking.refuse_without_policy(self.stage)
-        return _preview(self, None)
-
-
 class BlockProposals(StageView):
     heavy = frozenset({"GET"})
 
@@ -73,7 +47,15 @@ class BlockProposals(StageView):
         refuses=[404, 409],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return _preview(self, asked(request, serializers.BlockQuery).get("worker_id"))
+        blocking.refuse_without_policy(self.stage)
+        found = blocking.preview(self.stage, asked(request, serializers.BlockQuery).get("worker_id"))
+        body = {
+            "results": [{**vars(one), "answers": found.answers[one.worker]} for one in found.proposals],
+            "chosen": found.chosen,
+            "budget_left": found.left,
+            **vars(found.loss),
+        }
+        return Response(serializers.Proposals(body).data)
 
 
 class BlockWorkers(StageView):

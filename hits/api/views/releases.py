@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.db.models import Sum
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +19,8 @@ from hits.api import serializers
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
-from hits.flow import releasing
+from hits.api.views.uploads import FORM_BYTES
+from hits.flow import evaluating, releasing
 from hits.models import ReleaseFile, StageSummary
 
 TAG = "Releases"
@@ -106,3 +110,29 @@ class ReleaseFileContent(ProjectView):
             "X-Content-SHA256": file.blob.sha256,
         }
         return StreamingHttpResponse(file.blob.read_chunks(), content_type="application/octet-stream", headers=headers)
+
+
+class Evaluation(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "releases_evaluate",
+        "Score a file of predictions against the key of a release; keeps nothing, and names every fault of the file",
+        tag=TAG,
+        takes={"multipart/form-data": serializers.NewPredictions},
+        answer=serializers.EvaluationShape,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, number: int, **address: str) -> Response:
+        given = serializers.NewPredictions(data=request.data)
+        given.is_valid(raise_exception=True)
+        row = get_object_or_404(self.project.releases.select_related("project"), number=number)
+        file = given.validated_data["predictions"]
+        found = evaluating.evaluate(row, file.file, file.name, given.validated_data["file"])
+        return Response(serializers.EvaluationShape(found).data)
+
+    def refuse_large_body(self, length: int) -> None:
+        # A form larger than any file that is taken need not reach the disk.
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            raise RequestDataTooBig(f"At most {settings.MAX_IMPORT_BYTES:,} bytes are taken at once.")

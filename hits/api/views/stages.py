@@ -14,6 +14,7 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.flow import advancing, blocking, publishing, setting_up
+from hits.flow.common import refuse_without_crowd
 
 TAG = "Stages"
 
@@ -32,6 +33,7 @@ class Stages(ProjectView):
 
 
 class StageDetail(StageView):
+    crowd = False
     pays = frozenset({"PATCH"})
 
     @operation("stages_retrieve", "A stage with its figures", tag=TAG, answer=serializers.StageShape, refuses=[404])
@@ -47,6 +49,7 @@ class StageDetail(StageView):
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
+        refuse_without_crowd(self.stage)
         given = serializers.StageChange(data=request.data)
         given.is_valid(raise_exception=True)
         changes: dict[str, Any] = dict(given.validated_data)
@@ -62,6 +65,21 @@ class StageDetail(StageView):
             if "expected_seconds" in changes:
                 setting_up.expect_seconds(self.stage, changes["expected_seconds"])
         return Response(serializers.StageShape(self.stage).data)
+
+
+class Actions(StageView):
+    crowd = False
+
+    @operation(
+        "stages_actions",
+        "What was done to a stage: who did what, when and from where",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(serializers.ActionShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.stage.actions.all(), serializers.ActionShape)
 
 
 class Harvest(StageView):

@@ -61,7 +61,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     if not person.writes_junk:
         _delete(cards)
         for card in cards:
-            _mend(card, story, key)
+            _correct(card, story, key)
     for card in cards:
         _make_distinct(card)
     fields = {name: text for card in cards for name, text in card.fields.items()}
@@ -105,7 +105,7 @@ def _delete(cards: Sequence[Card]) -> None:
             card.delete("duplicate", duplicate_of=first.ident)
 
 
-def _mend(card: Card, story: str, key: AnswerKey) -> None:
+def _correct(card: Card, story: str, key: AnswerKey) -> None:
     """Exchange what the key knows to be wrong, and what has no word of the story where the key knows nothing."""
     if card.goes:
         return

@@ -9,7 +9,7 @@ from hits.crowd.key import AnswerKey, Written, squeezed
 from hits.crowd.people import Person, happens, one_of
 from hits.crowd.task_page import NotATaskError, Screen
 
-NONE_OF_THE_ABOVE = "None of the above"
+NONE_OF_THE_ABOVE = "none of the above"
 
 
 def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
@@ -27,10 +27,15 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
 def _choose(person: Person, item: str, choices: dict[str, str], question: Written) -> str:
     if person.chooses_blindly:
         return one_of(sorted(choices), person, item, "random")
-    right = _having(choices, question.correct) or _having(choices, [NONE_OF_THE_ABOVE])
+    right = _having(choices, question.correct) or _none_of_the_above(choices)
     wrong = [value for value in sorted(choices) if value not in right]
     knows = happens(person, item, "knows", person.accuracy)
     return one_of((right if knows else wrong) or sorted(choices), person, item, "which")
+
+
+def _none_of_the_above(choices: dict[str, str]) -> list[str]:
+    """However it is spelled: files say "None of the above choices ." as well."""
+    return [value for value, text in choices.items() if text.casefold().startswith(NONE_OF_THE_ABOVE)]
 
 
 def _having(choices: dict[str, str], texts: Iterable[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """What the commands share: finding a project and its stage, typed errors, and running jobs without a broker.
 
-A command does its work in its own process. Rooms that it needs one after another are chained by `hits.tasks`,
+A command does its work in its own process. Flow modules that it needs one after another are chained by `hits.tasks`,
 whose tasks are ordinary functions; what such a task would queue runs at once under `jobs_run_here`. So no command
 needs a broker, and the same command may run beside web and worker: leases keep two from doing one job at once.
 """
@@ -22,8 +22,10 @@ from hits.flow import (
     compensating,
     computing,
     drawing,
+    evaluating,
     granting,
     importing,
+    mending,
     ordering,
     projects,
     publishing,
@@ -32,16 +34,19 @@ from hits.flow import (
     ruling,
     testing,
 )
+from hits.flow.common import NoCrowdError, in_full, refuse_without_crowd
 from hits.models import Action, Batch, BudgetExceededError, NotOfferedError, Project, Stage
 from hits.models.actions import acting_from
 from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import MarketplaceError
-from hits.protocols.base import SettingsRefusedError
+from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 
 REFUSALS = (
+    AnswerRefusedError,
     BalanceTooLowError,
     BudgetExceededError,
     MarketplaceError,
+    NoCrowdError,
     NotOfferedError,
     SettingsRefusedError,
     blocking.NoPolicyError,
@@ -53,9 +58,13 @@ REFUSALS = (
     compensating.PriceChangedError,
     computing.ComputationRefusedError,
     drawing.DrawRefusedError,
+    evaluating.EvaluationRefusedError,
     granting.UnknownKeyError,
     granting.WorkersRefusedError,
     importing.UploadRefusedError,
+    mending.NothingToChangeError,
+    mending.NothingToUndoError,
+    mending.SentError,
     ordering.OrderChangedError,
     projects.BudgetNotConfirmedError,
     projects.LastOwnerError,
@@ -83,15 +92,15 @@ REFUSALS = (
 )
 
 
-class RoomCommand(BaseCommand, ABC):
-    """Subclasses write `run`; what a room refuses becomes one line on stderr and exit code 1."""
+class FlowCommand(BaseCommand, ABC):
+    """Subclasses write `run`; what a flow module refuses becomes one line on stderr and exit code 1."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with acting_from(Action.Origin.COMMAND):
                 self.run(options)
         except REFUSALS as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(in_full(error)) from error
 
     @abstractmethod
     def run(self, options: dict[str, Any]) -> None:
@@ -115,7 +124,7 @@ def _is_number(text: str) -> bool:
     return text.strip("$%-+").replace(",", "").replace(".", "", 1).isdigit() or text == "–"
 
 
-class ProjectCommand(RoomCommand):
+class ProjectCommand(FlowCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's slug, as in its address")
 
@@ -149,8 +158,14 @@ class StageCommand(ProjectCommand):
         super().add_arguments(parser)
         parser.add_argument("stage", help="the stage's key, as in its address")
 
+    crowd = True
+
     def stage(self, options: dict[str, Any]) -> Stage:
-        return self.stages(options)[0]
+        """Raises NoCrowdError for a stage without a crowd, unless the command is for such ones."""
+        found = self.stages(options)[0]
+        if self.crowd:
+            refuse_without_crowd(found)
+        return found
 
 
 @contextmanager

@@ -14,13 +14,17 @@ from hits.models import Stage
 
 
 class ReviewCommand(StageCommand):
-    """Takes assignment ids, `--all` for what waits or `--held` for what is held; decides, then carries it out here."""
+    """Takes assignment ids, `--all` for what waits or `--held` for what does not count yet; decides and carries out."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("assignments", nargs="*", metavar="assignment", help="assignment ids at the marketplace")
-        parser.add_argument("--all", action="store_true", help="every answer that waits for review and is not held")
-        parser.add_argument("--held", action="store_true", help="every answer that is held for review")
+        parser.add_argument("--all", action="store_true", help="every answer that waits for review and counts already")
+        parser.add_argument(
+            "--held",
+            action="store_true",
+            help="every answer that does not count yet: its worker was not eligible, or too fast",
+        )
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
@@ -50,7 +54,7 @@ class ReviewCommand(StageCommand):
 
 
 class Command(ReviewCommand):
-    help = "Approve answers that wait for review; they are paid, and those that are held count."
+    help = "Approve answers that wait for review; they are paid, and those that did not count yet count."
 
     def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
         return reviewing.approve(stage, pks, None)

@@ -23,7 +23,7 @@ class Command(BonusCommand):
     def source(self, options: dict[str, Any]) -> tuple[str, bytes]:
         file: Path = options["file"]
         try:
-            # One byte more than is taken, so that the room sees what is too large.
+            # One byte more than is taken, so that `ordering` sees what is too large.
             with file.open("rb") as opened:
                 return file.name, opened.read(MOST_BYTES + 1)
         except OSError as error:

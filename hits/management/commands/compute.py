@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,32 +11,71 @@ from django.core.management.base import CommandError
 from hits.flow import computing
 from hits.management.commands._base import ProjectCommand
 from hits.management.commands.create_project import option
-from hits.models import ComputationRun
+from hits.models import ComputationRun, Project
 
 
 class Command(ProjectCommand):
-    help = "List what the recipe computes without a crowd, or compute one of it here and say what came out."
+    help = (
+        "List what the recipe computes without a crowd, or compute one of it here and say what came out. With --files "
+        "and --answers a model elsewhere takes part; --resume goes on where the newest run was stopped or failed."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("computation", nargs="?", help="its key; without it, all are listed")
         parser.add_argument("--param", type=option, action="append", default=[], metavar="NAME=VALUE")
+        instead = parser.add_mutually_exclusive_group()
+        instead.add_argument("--files", type=Path, metavar="ZIP", help="write what a model elsewhere learns from")
+        instead.add_argument("--answers", type=Path, metavar="FILE", help="read what a model elsewhere made of it")
+        instead.add_argument("--resume", action="store_true", help="let the newest run go on where it was")
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
-        if options["computation"] is None:
+        key, params = options["computation"], dict(options["param"])
+        if key is None:
             found = computing.computations(project)
             rows = [(each.key, each.stage, json.dumps(each.params), each.title) for each in found]
             return self.table(["key", "stage", "parameters", "title"], rows)
-        run = computing.start(project, options["computation"], dict(options["param"]), None)
+        if options["files"]:
+            return self._write(project, key, params, options["files"])
+        if options["answers"]:
+            return self._compute(self._brought_in(project, key, params, options["answers"]))
+        return self._compute(self._resumed(project, key) if options["resume"] else self._started(project, key, params))
+
+    def _write(self, project: Project, key: str, params: Mapping[str, Any], to: Path) -> None:
+        pieces = computing.files(project, key, params)
+        try:
+            with to.open("wb") as file:
+                file.writelines(pieces)
+        except OSError as error:
+            raise CommandError(f"{to} cannot be written: {error.strerror}.") from error
+        self.say(f"{to} is written: {to.stat().st_size:,} bytes.")
+
+    def _brought_in(self, project: Project, key: str, params: Mapping[str, Any], file: Path) -> ComputationRun:
+        try:
+            with file.open("rb") as stream:
+                return computing.bring_in(project, key, params, file.name, stream, file.stat().st_size, None)
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+
+    def _resumed(self, project: Project, key: str) -> ComputationRun:
+        run = project.computation_runs.filter(key=key).first()
+        if run is None:
+            raise CommandError(f"{key} has never run.")
+        computing.resume(run)
+        return run
+
+    def _started(self, project: Project, key: str, params: Mapping[str, Any]) -> ComputationRun:
+        return computing.start(project, key, params, None)
+
+    def _compute(self, run: ComputationRun) -> None:
         try:
             computing.run(run.pk)
         except Exception as error:
             raise CommandError(f"It failed: {error}. Results of the run before it stand.") from error
-        self._tell(run)
-
-    def _tell(self, run: ComputationRun) -> None:
         run.refresh_from_db()
+        if run.state == ComputationRun.State.FAILED:
+            raise CommandError(run.error)
         for entry in run.log:
             self.say("  " + ", ".join(f"{name} {value}" for name, value in entry.items()))
         self.say(f"{run.key}: {run.get_state_display().lower()}, {run.items:,} items with a result.")

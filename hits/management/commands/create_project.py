@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from hits.flow import projects
-from hits.management.commands._base import RoomCommand
+from hits.flow import projects, testing
+from hits.management.commands._base import FlowCommand
 from hits.models import Stage
 from hits.quality.votes import RuleError
 
@@ -39,7 +39,7 @@ def option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-class Command(RoomCommand):
+class Command(FlowCommand):
     help = "Start a project from a recipe; nothing is published. Prints its slug."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -72,6 +72,8 @@ class Command(RoomCommand):
             )
             if options["answers"]:
                 _want(project.stages.get(position=1), options["answers"], options["need"] or options["answers"])
+        # An absent marketplace is told later, by the worker of the installation.
+        testing.finish(project)
         self.say(project.slug)
 
 

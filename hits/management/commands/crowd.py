@@ -11,7 +11,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from hits.crowd.browser import LOOPBACK, Allowance, RemoteRefusedError, refuse_remote
+from common.configuration import is_home
+from hits.crowd.browser import Allowance, RemoteRefusedError, refuse_remote
 from hits.crowd.crowd import Crowd
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, gather
@@ -19,7 +20,7 @@ from hits.crowd.worker import SiteError, Worker
 from hits.formats.faults import FormatErrors
 
 OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns")
-SCALE = "seconds waited for one simulated second; faster than the task's least time, answers are held for review"
+SCALE = "seconds waited for one simulated second; answers faster than the task's least time do not count until approved"
 SANDBOX_PASSWORD = "simulated crowd of a sandbox"
 
 
@@ -29,6 +30,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
         add("--key", type=Path, required=True, help="a ReCoRD file with its answers, or a key of written texts")
+        add("--tests", type=Path, help="a file of the questions of a qualification test, which they take and pass")
         add("--marketplace", default=settings.MTURK_SUBMIT_ORIGINS[0], help="address of the worker site")
         add("--workers", type=int, default=12, help="how many people, spammers included")
         add("--spammers", type=int, default=2, help="how many of them click at random and write rubbish, and fast")
@@ -65,10 +67,10 @@ class Command(BaseCommand):
     def _workers(self, options: dict[str, Any]) -> list[Worker]:
         try:
             refuse_remote(options["marketplace"], allow_remote=options["allow_remote"])
-            key = AnswerKey.read(options["key"])
+            key = AnswerKey.read(options["key"], options["tests"])
             people = gather(**{name: options[name] for name in OF_PEOPLE})
         except FormatErrors as error:
-            raise CommandError(f"{options['key']} is no ReCoRD file: {error}") from error
+            raise CommandError(f"{options['key']} is no ReCoRD file, or --tests no test: {error}") from error
         except (RemoteRefusedError, OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         if options["time_scale"] < 0:
@@ -97,8 +99,7 @@ class Command(BaseCommand):
 def _password(marketplace: str) -> str:
     """A password that everybody can read here is good enough for this machine alone."""
     given = os.environ.get("CROWD_PASSWORD", "")
-    on_this_machine = any(f"//{host}" in marketplace for host in LOOPBACK)
-    if not given and not on_this_machine:
+    if not given and not is_home(marketplace):
         raise CommandError("Set CROWD_PASSWORD: the simulated workers get accounts on another machine.")
     return given or SANDBOX_PASSWORD
 

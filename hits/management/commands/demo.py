@@ -1,4 +1,4 @@
-"""The requester's part of `make demo`, one step a process: `manage.py demo start|wait|compute|draw|release`."""
+"""The requester's part of `make demo`, one step a process: `manage.py demo start|send|wait|compute|draw|release`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,31 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Exists, OuterRef
 
 from hits.crowd.scaling import numbers_for
-from hits.flow import blocking, computing, drawing, granting, importing, projects, publishing, releasing, reviewing
-from hits.models import Assignment, Batch, Block, ComputationRun, Hit, Item, Project, Stage, Upload, Verdict
+from hits.flow import (
+    blocking,
+    computing,
+    drawing,
+    granting,
+    importing,
+    projects,
+    publishing,
+    releasing,
+    reviewing,
+    testing,
+)
+from hits.models import (
+    Assignment,
+    Batch,
+    Block,
+    ComputationRun,
+    Hit,
+    Item,
+    Project,
+    QualificationTest,
+    Stage,
+    Upload,
+    Verdict,
+)
 from hits.models.needs import waiting
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
 
@@ -56,12 +79,16 @@ class Command(BaseCommand):
         start.add_argument("--budget", type=Decimal, default=Decimal("1000.00"))
         start.add_argument("--answers", type=int, help="how many workers do each item of the first stage")
         start.add_argument("--grants", type=json.loads, default={}, help="worker ids by qualification, as JSON")
+        start.add_argument("--only-import", action="store_true", help="publish nothing yet: a program makes the items")
+        send = steps.add_parser("send")
+        send.add_argument("project", type=int)
         wait = steps.add_parser("wait")
         wait.add_argument("project", type=int)
         wait.add_argument("--seconds", type=float, default=PATIENCE_SECONDS, help="give up when nothing moves so long")
         compute = steps.add_parser("compute")
         compute.add_argument("project", type=int)
         compute.add_argument("computation")
+        compute.add_argument("--params", type=json.loads, default={}, help="parameters that differ, as JSON")
         draw = steps.add_parser("draw")
         draw.add_argument("project", type=int)
         draw.add_argument("stage")
@@ -72,6 +99,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         steps: dict[str, Callable[[dict[str, Any]], None]] = {
             "start": self._start,
+            "send": self._send,
             "wait": self._wait,
             "compute": self._compute,
             "draw": self._draw,
@@ -91,34 +119,43 @@ class Command(BaseCommand):
             options=options["options"],
             seed=options["seed"],
         )
+        _offer_tests(project)
         # The simulated people are faster than people.
         projects.want_seconds(project, 0)
         upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
         import_upload.delay(upload.pk)
         items = _imported(upload)
+        report = {"project": project.pk, "namespace": project.namespace, "items": items, "notes": upload.notes}
+        if not options["only_import"]:
+            report |= self._publish(project, user, items, options)
+        self.stdout.write(json.dumps(report))
+
+    def _send(self, options: dict[str, Any]) -> None:
+        """Draw all that was made into the first stage with a crowd, and publish it. Prints JSON as start does."""
+        project = Project.objects.get(pk=options["project"])
+        items = drawing.draw(project.stages.get(position=1), drawing.ALL)
+        report = self._publish(project, _lead(), items, {"answers": None, "grants": {}})
+        self.stdout.write(json.dumps({"items": items, **report}))
+
+    def _publish(self, project: Project, user: User, items: int, options: dict[str, Any]) -> dict[str, Any]:
         first = project.stages.get(position=1)
         # Other numbers are for answers that are compared with references.
         numbers = numbers_for(items) if first.quality else None
         if numbers:
             projects.want_answers(first, numbers.answers, numbers.need)
-            first.quality = asdict(numbers.policy)
-            first.save(update_fields=["quality"])
+            project.stages.exclude(quality={}).update(quality=asdict(numbers.policy))
         elif options["answers"]:
             projects.want_answers(first, options["answers"], options["answers"])
         for key, workers in options["grants"].items():
             granting.grant(project, key, workers, user)
         price = sum((_publish(stage, user) for stage in _with_items(project)), Decimal(0))
-        _refuse_nothing(project, options["input"].name)
-        report = {
-            "project": project.pk,
-            "namespace": project.namespace,
-            "items": items,
+        _refuse_nothing(project)
+        return {
             "answers": first.answers,
             "need": first.rule["params"].get("need"),
             "numbers": numbers.in_words() if numbers else "",
             "price": str(price),
         }
-        self.stdout.write(json.dumps(report))
 
     def _wait(self, options: dict[str, Any]) -> None:
         project = Project.objects.get(pk=options["project"])
@@ -153,7 +190,7 @@ class Command(BaseCommand):
     def _compute(self, options: dict[str, Any]) -> None:
         """Prints JSON: how many items got a result, whichever process took it up."""
         project = Project.objects.get(pk=options["project"])
-        run = computing.start(project, options["computation"], {}, _lead())
+        run = computing.start(project, options["computation"], options["params"], _lead())
         compute.delay(run.pk)
         self.stdout.write(json.dumps({"items": _computed(run)}))
 
@@ -176,14 +213,28 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(report))
 
 
+def _offer_tests(project: Project) -> None:
+    """Nobody could answer in a stage whose test is not on offer yet. Raises CommandError."""
+    patience = Patience()
+    while waiting := list(project.qualification_tests.exclude(state=QualificationTest.State.OFFERED)):
+        testing.finish(project)
+        if patience.is_over(None):
+            raise CommandError(f"The test {waiting[0].key} could not be offered. {waiting[0].error}")
+        if project.qualification_tests.filter(state=QualificationTest.State.OFFERING).exists():
+            time.sleep(LOOK_SECONDS)
+
+
 def _with_items(project: Project) -> list[Stage]:
-    """Those that the import brought items for."""
-    return list(project.stages.filter(Exists(Item.objects.filter(stage=OuterRef("pk")))).order_by("position"))
+    """Those that the import brought items for and that people are asked in."""
+    return list(
+        project.stages.filter(Exists(Item.objects.filter(stage=OuterRef("pk"))), crowd=True).order_by("position")
+    )
 
 
-def _refuse_nothing(project: Project, name: str) -> None:
+def _refuse_nothing(project: Project) -> None:
     """Raises CommandError: without a HIT the crowd would wait for work that never comes."""
     if not Hit.objects.filter(stage__project=project).exists():
+        name = project.uploads.values_list("name", flat=True).first()
         raise CommandError(f"Nothing was published: the import of {name} brought no item that could be.")
 
 
@@ -260,7 +311,7 @@ def _approve(project: Project) -> None:
 
 def _publish_held(project: Project) -> None:
     """What waits for a lead's look goes out."""
-    for stage in project.stages.filter(auto_publish=False, items__state=Item.State.NEW).distinct():
+    for stage in project.stages.filter(crowd=True, auto_publish=False, items__state=Item.State.NEW).distinct():
         publish_arrivals.delay(stage.pk)
 
 

@@ -12,8 +12,6 @@ from hits.flow import publishing, sending
 from hits.management.commands._base import StageCommand, describe
 from hits.models import Batch
 
-A_YEAR = 365 * 24
-
 
 class Command(StageCommand):
     help = "Keep every open HIT of a stage open for longer; `expire` closes them early."
@@ -34,8 +32,8 @@ class Command(StageCommand):
             raise CommandError("Give either the hours or --until.")
         if until is not None:
             return publishing.extend_until(stage, _moment(until), None)
-        if not 1 <= hours <= A_YEAR:
-            raise CommandError(f"The hours must be from 1 to {A_YEAR:,}.")
+        if not 1 <= hours <= publishing.MOST_HOURS:
+            raise CommandError(f"The hours must be from 1 to {publishing.MOST_HOURS:,}.")
         return publishing.extend(stage, hours * 3600, None)
 
 

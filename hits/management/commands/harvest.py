@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from operator import attrgetter
 from typing import Any
 
 from hits import tasks
@@ -16,7 +17,7 @@ class Command(ProjectCommand):
         parser.add_argument("stage", nargs="?", help="one stage; all by default")
 
     def run(self, options: dict[str, Any]) -> None:
-        for stage in self.stages(options):
+        for stage in filter(attrgetter("crowd"), self.stages(options)):
             with jobs_run_here():
                 new = tasks.harvest_stage(stage.pk)
             stage.summary.refresh_from_db()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,15 @@ class Command(ProjectCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path)
+        parser.add_argument("file", type=Path, nargs="+", help="several, or a folder of .story files, become one zip")
         parser.add_argument(
             "--origin", choices=["public", "crawled"], default="public", help="where its texts are from"
         )
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
-        upload = importing.create_upload(project, options["file"].name, _read(options["file"]), options["origin"], None)
+        name, content = _read(list(_files(options["file"])))
+        upload = importing.create_upload(project, name, content, options["origin"], None)
         self.say(f"Reading {upload.name} ({upload.blob.size:,} bytes) ...")
         with self._progress(upload.pk):
             importing.import_upload(upload.pk)
@@ -39,6 +40,8 @@ class Command(ProjectCommand):
         if upload.state != Upload.State.DONE:
             self._refuse(upload)
         self.say(f"Imported {upload.items:,} items of {upload.total:,} documents into {project.slug}.")
+        for note in upload.notes:
+            self.say(note)
 
     @contextmanager
     def _progress(self, pk: int) -> Iterator[None]:
@@ -75,10 +78,19 @@ class Command(ProjectCommand):
         raise CommandError(f"{upload.fault_count:,} faults in {upload.name}. Nothing was imported.")
 
 
-def _read(file: Path) -> bytes:
-    try:
-        # By its size first: a file beyond all measure must not be read into memory.
-        importing.check_size(file.stat().st_size)
-        return file.read_bytes()
-    except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
+def _files(given: list[Path]) -> Iterator[Path]:
+    for path in given:
+        yield from sorted(path.glob("*.story")) if path.is_dir() else [path]
+
+
+def _read(files: list[Path]) -> tuple[str, bytes]:
+    """The name and bytes of the file, or of a zip of several. Raises CommandError."""
+    if not files:
+        raise CommandError("There is no .story file in this folder.")
+    with ExitStack() as opened:
+        try:
+            # By its size first: a file beyond all measure must not be read into memory.
+            importing.check_size(sum(file.stat().st_size for file in files))
+            return importing.as_one([(file.name, opened.enter_context(file.open("rb"))) for file in files])
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from error

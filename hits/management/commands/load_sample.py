@@ -6,13 +6,13 @@ import os
 from argparse import ArgumentParser
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
+from common.configuration import is_home
 from hits.flow import importing, projects, publishing, sending
 from hits.models import Batch, Project, Upload, wages
 from hits.mturk.errors import MarketplaceError
@@ -23,7 +23,6 @@ BUDGET = Decimal("50.00")
 LEAD = "lead"
 # Known to everybody who can read this, so it is good for this machine alone: `_refuse_in_earnest`.
 PASSWORD = "lead-sample-password"
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Command(BaseCommand):
@@ -46,7 +45,7 @@ class Command(BaseCommand):
 def _refuse_in_earnest() -> None:
     if not settings.DEBUG:
         raise CommandError("The sample has a known password, so it is for DEBUG=True only.")
-    if urlsplit(settings.PUBLIC_URL).hostname not in LOOPBACK:
+    if not is_home(settings.PUBLIC_URL):
         raise CommandError(
             f"The sample has a known password, so it is for this machine only, not for {settings.PUBLIC_URL}."
         )

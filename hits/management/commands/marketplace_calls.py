@@ -8,14 +8,14 @@ from django.conf import settings
 
 from hits.api.views.calls import described
 from hits.flow.common import gateway
-from hits.management.commands._base import RoomCommand
+from hits.management.commands._base import FlowCommand
 from hits.mturk.calls import Figures, Report, Window
 from hits.templatetags.figures import latency
 
 COUNTS = ["calls", "retries", "throttled", "refused", "failed"]
 
 
-class Command(RoomCommand):
+class Command(FlowCommand):
     help = "Show how many calls of the marketplace were made, how they ended, and how fast the account may call."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

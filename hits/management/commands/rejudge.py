@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from operator import attrgetter
 from typing import Any
 
 from django.utils import timezone
@@ -23,7 +24,7 @@ class Command(ProjectCommand):
         parser.add_argument("stage", nargs="?", help="one stage; all by default")
 
     def run(self, options: dict[str, Any]) -> None:
-        for stage in self.stages(options):
+        for stage in filter(attrgetter("crowd"), self.stages(options)):
             self._rejudge(stage)
 
     def _rejudge(self, stage: Stage) -> None:

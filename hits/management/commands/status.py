@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.flow.common import faults_of
+from hits.flow.common import faults_of, in_full
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import Account, Stage
 
@@ -24,12 +24,12 @@ class Command(ProjectCommand):
         account = self.project(options).account
         if options["json"]:
             found = {"project": options["project"], "account": _account(account), "stages": [_stage(s) for s in stages]}
-            found["faults"] = faults_of(self.project(options), stages)
+            found["faults"] = faults_of(self.project(options), stages, in_full)
             self.say(json.dumps(found, indent=2))
             return
         self.say(f"Budget {dollars(account.budget)}, reserved {dollars(account.reserved)}, "
                  f"paid {dollars(account.paid)}, left {dollars(account.left)}")  # fmt: skip
-        for fault in faults_of(self.project(options), stages):
+        for fault in faults_of(self.project(options), stages, in_full):
             self.say(fault)
         head = ["stage", "state", *FIGURES, "accuracy"]
         rows = [[s.key, s.state, *(f"{getattr(s.summary, name):,}" for name in FIGURES), _accuracy(s)] for s in stages]

@@ -1,6 +1,6 @@
 """A cloze over a news passage, answered by clicking an entity mention.
 
-Source: Zhang et al. (2018), ReCoRD, section 2.4 and appendix A.2. Document: {"text", "entities": [[start, inclusive
+Source: Zhang et al. (2018), ReCoRD, section 3.4 and appendix A.2. Document: {"text", "entities": [[start, inclusive
 end], ...]}; item: {"query" with @placeholder, "answers": [{"start", "end" (inclusive), "text"}]}, where the answers
 may be absent. An answer is one mention; any mention of an entity stands for that entity.
 """

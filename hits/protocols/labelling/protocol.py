@@ -2,13 +2,13 @@
 
 Document: {"text"}. Item: a question set {"question", "candidates", "intended"}, a cloze {"query" with @placeholder,
 "answers"}, or any {"question"?}; {"gold": [label id, ...]} where labels are known. Unlike other tasks this one shows
-the right answer: what is asked is how a reader gets there. Sources: Zhang et al. (2018), ReCoRD, section 3 (types of
-reasoning, and of the common sense that some need); Huang et al. (2019), Cosmos QA, section 3 (question types).
+the right answer: what is asked is how a reader gets there. Sources: Zhang et al. (2018), ReCoRD, section 4 (types of
+reasoning, and of the common sense that some need); Huang et al. (2019), Cosmos QA, section 2.6 (question types).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from hits.protocols import choosing
@@ -27,6 +27,7 @@ from hits.protocols.optional import Setting
 from hits.quality.label_shares import has_most, label_shares
 
 PLACEHOLDER = "@placeholder"
+Said = Mapping[str, Any]
 DEFAULTS: Json = {
     **COMMON,
     "question": "Which of these describe it?",
@@ -140,13 +141,30 @@ class Labelling:
         """Single answers measure nothing: see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Said]]], settings: Json) -> Json:
         """{"n" items, "labels": [{"label", "count", "share", "low", "high"}, ...], "note"}; shares of 1.
 
-        An item has a label if more than half of those who answered gave it.
+        An item has a label if more than half of those who answered gave it. With a second list there is also
+        "dependent", over the items whose labels call for it, by the answers that do; its labels have "share_of_all",
+        too.
         """
-        answered = [[_ids(said) for said in given] for _, _, given in items if given]
-        return label_shares([has_most(given) for given in answered]).to_dict() if answered else {}
+        answered = [given for _, _, given in items if given]
+        if not answered:
+            return {}
+        first = {label["id"] for label in settings["labels"]}
+        labels = [has_most([_ids(said) & first for said in given]) for given in answered]
+        report = label_shares(labels).to_dict()
+        if settings["dependent_on"]:
+            opens = set(settings["dependent_on"])
+            second = [_second(given, first, opens) for given, has in zip(answered, labels, strict=True) if has & opens]
+            report["dependent"] = label_shares(second).within(len(answered)).to_dict()
+        return report
+
+
+def _second(given: Sequence[Said], first: Set[str], opens: Set[str]) -> frozenset[str]:
+    """The labels of the second list that most of the answers give which call for it."""
+    ids = [_ids(said) for said in given]
+    return has_most([found - first for found in ids if found & opens])
 
 
 def _statement(item: Json) -> list[str]:

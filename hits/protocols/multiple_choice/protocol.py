@@ -128,7 +128,7 @@ class MultipleChoice:
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, over the items that have gold; of several choices every box has to be right."""
         return right_shares([given for _, _, given in items])
 

@@ -88,7 +88,7 @@ class ReadingTest:
         """Empty: an item has several questions. See `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, question by question: `n` are questions, not texts."""
         units = [(f"{question['id']}/choice", given) for _, item, given in items for question in item["questions"]]
         return right_shares([[_of(unit, said) for said in given if unit in said] for unit, given in units])

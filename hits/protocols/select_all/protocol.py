@@ -1,12 +1,14 @@
 """Choosing all answers that are plausible, or none of them.
 
-Document: {"text"}. Item: {"question", "candidates": [{"id", "text"}, ...]}; the candidates may have been written by
-machines. Source: Huang et al. (2019), Cosmos QA, the evaluation of generated answers: four answers and "None of the
-above", in another order for each worker; an answer counts as correct if all three workers selected it.
+Document: {"text"}. Item: {"question", "candidates": [{"id", "text", "systems"?: names}, ...]}; the candidates may have
+been written by machines, whose names no page shows. Source: Huang et al. (2019), Cosmos QA, section 5.4 and appendix E,
+the evaluation of generated answers: four answers and "None of the above", in another order for each worker; an answer
+counts as correct if all three workers selected it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +17,7 @@ from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelVa
 from hits.protocols.choosing import yes_no
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, LONGEST_QUESTION, Given, paragraphs
 from hits.protocols.optional import Setting
+from hits.quality.intervals import wilson
 
 # The id of "none of the above", which no candidate may have.
 NONE = "none"
@@ -85,18 +88,40 @@ class SelectAll:
         """Single answers measure nothing: see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]]) -> Json:
-        """{"selected_by_all": percent of the candidates that every worker selected, "candidates", "n" items}."""
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+        """{"selected_by_all": percent of the candidates that every worker selected, "candidates", "n" items}.
+
+        Where candidates name the `systems` that wrote them, also {"systems": [{"system", "count" selected by all,
+        "candidates", "share" of 1, "low", "high"}, ...]}, by name, with the 95 % interval of the share.
+        """
         answered = [(item["candidates"], given) for _, item, given in items if given]
         by_all = [
-            all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given)
+            (candidate, all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given))
             for candidates, given in answered
             for candidate in candidates
         ]
         if not by_all:
             return {}
-        percent = choosing.percent(sum(by_all), len(by_all))
-        return {"selected_by_all": percent, "candidates": len(by_all), "n": len(answered)}
+        percent = choosing.percent(sum(chosen for _, chosen in by_all), len(by_all))
+        found = {"selected_by_all": percent, "candidates": len(by_all), "n": len(answered)}
+        systems = _systems(by_all)
+        return {**found, "systems": systems} if systems else found
+
+
+def _systems(by_all: Sequence[tuple[Json, bool]]) -> list[Json]:
+    """The share of each system's candidates that everybody selected; one that several wrote counts for each."""
+    counts: dict[str, list[bool]] = defaultdict(list)
+    for candidate, chosen in by_all:
+        for system in candidate.get("systems", ()):
+            if system:
+                counts[system].append(chosen)
+    return [_share(system, chosen) for system, chosen in sorted(counts.items())]
+
+
+def _share(system: str, chosen: Sequence[bool]) -> Json:
+    low, high = wilson(sum(chosen), len(chosen))
+    found = {"system": system, "count": sum(chosen), "candidates": len(chosen)}
+    return {**found, "share": sum(chosen) / len(chosen), "low": low, "high": high}
 
 
 def _shown(document: Json, item: Json, worker: str) -> list[Json]:

@@ -1,6 +1,6 @@
 """Validating a multiple-choice question one step at a time.
 
-Source: Huang et al. (2019), Cosmos QA, section 2.2. Document: {"text": paragraph}; item, a question set: {"question",
+Source: Huang et al. (2019), Cosmos QA, section 2.3. Document: {"text": paragraph}; item, a question set: {"question",
 "candidates": [{"id", "text"}, ...], "intended" (an id, may be absent), "set" (its key)}. Each step depends on the one
 before: whoever finds the paragraph or the question bad, or cannot determine an answer, is asked nothing more.
 """

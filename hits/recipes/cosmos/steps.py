@@ -1,8 +1,9 @@
 """Cosmos QA's steps between its stages (Huang et al. 2019, sections 2.1 to 2.5 and appendix A).
 
 Stories become paragraphs to write about, or finished question sets come in for validation alone; files without labels
-are machine-written answers. A question with two right answers becomes two sets (C3). A valid set may get "None of the
-above" for its least challenging wrong answer (C6); an unanswerable one gets it for its right answer (C5).
+are machine-written answers (C9, section 5.4 and appendix E). A question with two right answers becomes two sets (C3). A
+valid set may get "None of the above" for its least challenging wrong answer (C6); an unanswerable one gets it for its
+right answer (C5).
 """
 
 from __future__ import annotations
@@ -11,17 +12,20 @@ import io
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from tempfile import TemporaryFile
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from hits.formats import cosmos, stories
+from hits.formats import by_id, cosmos, generated, stories
 from hits.formats.faults import Fault, FormatErrors
-from hits.formats.tables import COSMOS_TYPES, FORMATS, Format, write_all
 from hits.recipes.cosmos import splitting
+from hits.recipes.cosmos.releasing import KEY_FILE as KEY_FILE
+from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
+from hits.recipes.cosmos.releasing import evaluate as evaluate
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
     Collected,
@@ -31,27 +35,34 @@ from hits.recipes.source import (
     Json,
     JudgedItem,
     NextItem,
+    Option,
+    Outside,
     Progress,
     ReleaseContent,
     SourceDocument,
     SourceItem,
 )
-from hits.text.least_challenging import least_challenging
-from hits.text.paragraphs import NoParagraphError, paragraph_of
+from hits.text.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
+from hits.text.paragraphs import COHERENCE, NoParagraphError, paragraph_of
+from hits.text.scorers import SCORERS
 from hits.text.set_statistics import Tally, prefix_chart
 from hits.text.statistics import OVERALL
 
 WRITE, VALIDATE, HUMAN, GENERATIVE, REASONING = "write", "validate", "human", "generative", "reasoning"
 VALID, UNANSWERABLE = "valid", "unanswerable"
-NONE_OF_THE_ABOVE = "None of the above"
 LEAST_CHALLENGING = "least-challenging"
+PROGRESS_EVERY = 1000
+POOLED = "all"
+RIGHT_IS_NONE = "answers to questions whose right answer is “None of the above”."
+NOT_DRAWN = "answers to questions that were not drawn; some may have “None of the above” as their right answer."
+Asked = TypeVar("Asked", cosmos.QuestionSet, generated.Generated)
 SPLITS = ("train", "dev", "test")
 _LEFT_OUT = {
     "dropped": "not validated",
     "open": "not judged yet",
     "withdrawn": "written in an answer that does not count",
 }
-_NONE = NONE_OF_THE_ABOVE.casefold()
+_NONE = "none of the above"
 
 
 # Import
@@ -76,7 +87,10 @@ def read_documents(
         _refuse_options(options)
         found = stories.read(stream, name, max_bytes=max_bytes, progress=progress)
         return [_of_story(story, default_origin, seed, options) for story in found]
-    sets = cosmos.read(stream, max_bytes=max_bytes, progress=progress, labelled="label" in columns)
+    if "label" not in columns:
+        rows = generated.read(stream, max_bytes=max_bytes, progress=progress)
+        return [_of_generated(group, default_origin, seed, options) for group in _by_context(rows).values()]
+    sets = cosmos.read(stream, max_bytes=max_bytes, progress=progress)
     return [_of_sets(group, default_origin) for group in _by_context(sets).values()]
 
 
@@ -90,7 +104,7 @@ def _refuse_options(options: Mapping[str, Any]) -> None:
 def _of_story(story: stories.Story, origin: str, seed: int, options: Mapping[str, Any]) -> SourceDocument:
     low, high = options["shortest_paragraph"], options["longest_paragraph"]
     try:
-        found = paragraph_of(story, seed=seed, low=low, high=high)
+        found = paragraph_of(story, seed=seed, scorer=COHERENCE[options["coherence"]], low=low, high=high)
     except NoParagraphError:
         note = f"no run of whole sentences has {low} to {high} words."
         return SourceDocument(story.key, origin, {}, (), story.line, note=note)
@@ -98,9 +112,9 @@ def _of_story(story: stories.Story, origin: str, seed: int, options: Mapping[str
     return SourceDocument(story.key, origin, data, (SourceItem(story.key, {}),), story.line)
 
 
-def _by_context(sets: Iterable[cosmos.QuestionSet]) -> dict[str, list[cosmos.QuestionSet]]:
-    groups: dict[str, list[cosmos.QuestionSet]] = defaultdict(list)
-    for one in sets:
+def _by_context(rows: Iterable[Asked]) -> dict[str, list[Asked]]:
+    groups: dict[str, list[Asked]] = defaultdict(list)
+    for one in rows:
         groups[one.context].append(one)
     return groups
 
@@ -108,17 +122,13 @@ def _by_context(sets: Iterable[cosmos.QuestionSet]) -> dict[str, list[cosmos.Que
 def _of_sets(sets: Sequence[cosmos.QuestionSet], origin: str) -> SourceDocument:
     first = sets[0]
     items = tuple(_imported(one) for one in sets)
-    # Machines answer questions that are here already, under the same ids.
-    key = f"{first.key}/{'machine' if first.label is None else 'context'}"
-    return SourceDocument(key, origin, {"text": first.context, "source": ""}, items, first.line)
+    return SourceDocument(f"{first.key}/context", origin, {"text": first.context, "source": ""}, items, first.line)
 
 
 def _imported(one: cosmos.QuestionSet) -> SourceItem:
-    """In the order of the file, whose answers are shuffled already. Without a label the answers are a machine's."""
+    """In the order of the file, whose answers are shuffled already."""
     candidates = [{"id": f"c{number}", "text": text} for number, text in enumerate(one.answers)]
     data: Json = {"question": one.question, "candidates": candidates, "set": one.key}
-    if one.label is None:
-        return SourceItem(one.key, data, GENERATIVE)
     return SourceItem(one.key, {**data, "intended": f"c{one.label}", "author": _author(one.key)}, VALIDATE)
 
 
@@ -126,6 +136,68 @@ def _author(key: str) -> str:
     """The worker whom the ids of the published files name: HIT##assignment##worker##story##question and answer##HIT."""
     parts = key.split("##")
     return parts[2] if len(parts) == 6 else ""
+
+
+# Machine-written answers (C9)
+
+
+def _of_generated(
+    rows: Sequence[generated.Generated], origin: str, seed: int, options: Mapping[str, Any]
+) -> SourceDocument:
+    """The answers of machines to questions about one paragraph, which may be here already under the same ids."""
+    pooled = options["generated_from"] == POOLED
+    groups: dict[str, list[generated.Generated]] = defaultdict(list)
+    for row in rows:
+        groups[row.key if pooled or not row.system else f"{row.key}/{row.system}"].append(row)
+    count = options["generated_answers"]
+    items = tuple(SourceItem(key, _drawn_answers(key, of, count, seed), GENERATIVE) for key, of in groups.items())
+    first = rows[0]
+    key = "/".join(filter(None, (first.key, "machine", first.system)))
+    return SourceDocument(key, origin, {"text": first.context, "source": ""}, items, first.line)
+
+
+def _drawn_answers(key: str, rows: Sequence[generated.Generated], count: int, seed: int) -> Json:
+    """At most so many of the answers, of which equal ones are one; each says which systems wrote it."""
+    texts: dict[str, str] = {}
+    systems: dict[str, dict[str, None]] = defaultdict(dict)
+    for row in rows:
+        for answer in row.answers:
+            said = " ".join(answer.casefold().split())
+            texts.setdefault(said, answer)
+            systems[said][row.system] = None
+    drawn = sample(texts, count, f"generated {seed} {key}")
+    candidates = [
+        {"id": f"c{number}", "text": texts[said], "systems": list(systems[said])} for number, said in enumerate(drawn)
+    ]
+    return {"question": rows[0].question, "candidates": candidates, "set": rows[0].key}
+
+
+def admit(documents: list[SourceDocument], collected: Collected) -> list[SourceDocument]:
+    """Of machine-written answers those to a sample of questions, none of which has "None of the above" as its answer.
+
+    Everything else is let in as it is.
+    """
+    answered = {item.data["set"] for one in documents for item in one.items if item.stage == GENERATIVE}
+    if not answered:
+        return documents
+    none = {item.key for item in collected.judged(VALIDATE) if item.key in answered and _is_none(item)}
+    count = collected.options["generated_questions"]
+    drawn = set(sample(answered - none, count, f"generated questions {collected.seed}"))
+    return [_admitted(one, none, drawn) for one in documents]
+
+
+def _is_none(item: JudgedItem) -> bool:
+    """Whether "None of the above" is the right answer: put there by the verdict, or imported so."""
+    return item.conclusion == UNANSWERABLE or offers_none(_right_texts(item))
+
+
+def _admitted(document: SourceDocument, none: Set[str], drawn: Set[str]) -> SourceDocument:
+    items = tuple(item for item in document.items if item.data["set"] in drawn)
+    if len(items) == len(document.items):
+        return document
+    left_out = {item.data["set"] for item in document.items} - drawn
+    note = RIGHT_IS_NONE if left_out <= none else NOT_DRAWN
+    return replace(document, items=items, note=note)
 
 
 def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any]) -> dict[str, str]:
@@ -175,25 +247,55 @@ def _choose_least_challenging(
 
     Sets that offer "None of the above" as they were imported are a part of that share already.
     """
-    valid = [_labelled(item) for item in collected.judged(VALIDATE) if item.conclusion == VALID]
-    # Every set teaches the scorers, also those that stay as they are.
-    sets = [one for one in valid if not offers_none(one.answers)]
-    wanted = round(len(valid) * collected.options["none_share"]) - (len(valid) - len(sets))
-    chosen = set(sample((one.key for one in sets), wanted, f"none of the above {seed}"))
+    sets, chosen = _replaceable(collected, seed)
     said: list[Progress] = []
     choices = least_challenging(
         sets,
         seed=seed,
         folds=params["folds"],
+        scorer=SCORERS.load(params["scorer"], collected.plugins).make,
         progress=lambda done, total: said.append(Progress(done, total)),
     )
     for choice in choices:
         yield from said
         said.clear()
         if choice.key in chosen:
-            scores = {f"c{at}": [round(score, 6) for score in of] for at, of in choice.scores.items()}
-            yield Found(choice.key, {"candidate": f"c{choice.index}", "scores": scores})
+            yield _found(choice)
     yield from said
+
+
+def _replaceable(collected: Collected, seed: int) -> tuple[list[LabelledSet], set[str]]:
+    """(the valid sets that do not offer it yet, the keys of those that are to)."""
+    valid = [_labelled(item) for item in collected.judged(VALIDATE) if item.conclusion == VALID]
+    # Every set teaches the scorers, also those that stay as they are.
+    sets = [one for one in valid if not offers_none(one.answers)]
+    wanted = round(len(valid) * collected.options["none_share"]) - (len(valid) - len(sets))
+    return sets, set(sample((one.key for one in sets), wanted, f"none of the above {seed}"))
+
+
+def _found(choice: Choice) -> Found:
+    scores = {f"c{at}": [round(score, 6) for score in of] for at, of in choice.scores.items()}
+    return Found(choice.key, {"candidate": f"c{choice.index}", "scores": scores})
+
+
+def _files_to_score(collected: Collected, params: Json, seed: int) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """For each fold the pairs that a scorer elsewhere learns from and those that it scores."""
+    sets, _ = _replaceable(collected, seed)
+    for fold, (learned, asked) in enumerate(pairs_by_fold(sets, seed=seed, folds=params["folds"])):
+        yield f"fold{fold}-train.jsonl", by_id.lines(vars(pair) for pair in learned)
+        yield f"fold{fold}-test.jsonl", by_id.lines({**vars(pair), "follows": None} for pair in asked)
+
+
+def _choose_by_scores(collected: Collected, params: Json, seed: int, stream: BinaryIO) -> Iterator[Progress | Found]:
+    sets, chosen = _replaceable(collected, seed)
+    given = by_id.read_lines(stream, "score", by_id.check_number)
+    for done, one in enumerate(sets, start=1):
+        choice = chosen_by_scores(one, given.score, seed)
+        if choice.key in chosen:
+            yield _found(choice)
+        if done % PROGRESS_EVERY == 0 or done == len(sets):
+            yield Progress(done, len(sets))
+    given.refuse("is the id of no pair here")
 
 
 @dataclass(frozen=True)
@@ -221,8 +323,36 @@ COMPUTATIONS = (
         title="None of the above",
         description="Finds the least challenging wrong answer of a share of the valid sets. A release replaces it.",
         stage=VALIDATE,
-        params={"folds": 5},
+        params={"scorer": "lexical", "folds": 5},
         run=_choose_least_challenging,
+        options={
+            "scorer": Option(
+                label="Scorer",
+                unit="model",
+                help="What says how well an answer continues its context. One of your own runs elsewhere, by files.",
+                paper="BERT, fine-tuned to tell next sentences (section 2.4)",
+            ),
+            "folds": Option(
+                label="Folds",
+                unit="folds",
+                help="The scorers that judge a set have learned from the sets of all other folds alone.",
+                paper="states none: its scorers are fine-tuned on all sets (section 2.4)",
+                least=2,
+            ),
+        },
+        models={"scorer": SCORERS},
+        outside=Outside(
+            parameter="scorer",
+            sends=(
+                "For each fold a file to learn from and one to score, fold0-train.jsonl and fold0-test.jsonl and so "
+                "on: an answer in one of three views of its context a line, "
+                '{"id", "context", "answer", "follows"}. In train, "follows" says '
+                "whether the answer is the correct one; in test it is null."
+            ),
+            takes='JSON Lines, {"id": ..., "score": a number} for each line of all test files; higher is likelier.',
+            write=_files_to_score,
+            read=_choose_by_scores,
+        ),
     ),
 )
 
@@ -232,15 +362,13 @@ def offers_none(answers: Iterable[str]) -> bool:
     return any(answer.casefold().startswith(_NONE) for answer in answers)
 
 
-def as_released(item: JudgedItem) -> Json:
-    """The set's data with "None of the above" in the place of the right answer (C5) or of the computed one (C6)."""
+def as_released(item: JudgedItem, none_text: str) -> Json:
+    """The set's data with `none_text` in the place of the right answer (C5) or of the computed one (C6)."""
     least = item.computed["candidate"] if item.computed else None
     replaced = {UNANSWERABLE: item.data["intended"], VALID: least}.get(item.conclusion)
     if replaced is None or offers_none(each["text"] for each in item.data["candidates"]):
         return item.data
-    candidates = [
-        {**each, "text": NONE_OF_THE_ABOVE} if each["id"] == replaced else each for each in item.data["candidates"]
-    ]
+    candidates = [{**each, "text": none_text} if each["id"] == replaced else each for each in item.data["candidates"]]
     return {**item.data, "candidates": candidates}
 
 
@@ -272,13 +400,16 @@ def _split(collected: Collected, best: frozenset[str], options: Mapping[str, Any
 
 
 def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
-    """C8: test sets as released; C10: answerable dev sets. The same rows and seed draw the same sample."""
-    part = {HUMAN: "test", REASONING: "dev"}[stage_key]
-    split = split_of(collected, seed)
-    fit = [item.key for item in _drawable(collected, stage_key) if split.part(_digest(item)) == part]
+    """C8: test sets as released; C10: answerable sets, of the split that an option names or of all. The same rows and
+    seed draw the same sample.
+    """
+    part = {HUMAN: "test", REASONING: collected.options["reasoning_from"]}[stage_key]
+    split = split_of(collected, seed) if part in SPLITS else None
+    fit = [item.key for item in _drawable(collected, stage_key) if not split or split.part(_digest(item)) == part]
     drawn = set(sample(fit, count, f"draw {stage_key} {seed}"))
+    none_text = collected.options["none_text"]
     return [
-        NextItem(stage_key, item.key, as_released(item), parent=(VALIDATE, item.key))
+        NextItem(stage_key, item.key, as_released(item, none_text), parent=(VALIDATE, item.key))
         for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING)
         if item.key in drawn
     ]
@@ -286,8 +417,17 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
 
 def _drawable(collected: Collected, stage_key: str) -> Iterator[JudgedItem]:
     for item in collected.judged(VALIDATE):
-        if item.outcome == "kept" and (stage_key != REASONING or item.conclusion == VALID):
+        if item.outcome == "kept" and (stage_key != REASONING or _is_answerable(item)):
             yield item
+
+
+def _is_answerable(item: JudgedItem) -> bool:
+    """Whether the set is valid and its right answer is not "None of the above", as it may be in an imported one."""
+    return item.conclusion == VALID and not offers_none(_right_texts(item))
+
+
+def _right_texts(item: JudgedItem) -> list[str]:
+    return [each["text"] for each in item.data["candidates"] if each["id"] == item.data["intended"]]
 
 
 def split_preview(collected: Collected, options: Mapping[str, Any]) -> Json:
@@ -313,6 +453,8 @@ def build_release(collected: Collected) -> ReleaseContent:
     counts: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     computed = False
+    none_text = collected.options["none_text"]
+    people = Majorities(collected.judged(HUMAN, labels=True))
     with ExitStack() as stack:
         spools = {name: stack.enter_context(TemporaryFile()) for name in SPLITS}
         for item in collected.judged(VALIDATE, computation=LEAST_CHALLENGING):
@@ -321,20 +463,25 @@ def build_release(collected: Collected) -> ReleaseContent:
             if name not in spools:
                 continue
             computed = computed or item.computed is not None
-            data = as_released(item)
+            data = as_released(item, none_text)
             replaced[item.conclusion] += data is not item.data
             released = _labelled(item, data)
             spools[name].write(json.dumps(_row(released), ensure_ascii=False).encode() + b"\n")
             tallies[name].add(released)
-        files = {file: stream for name in SPLITS for file, stream in _files(name, spools[name]).items()}
+            if name == "test":
+                people.add(item.key, data)
+        files = {file: stream for name in SPLITS for file, stream in files_of(name, spools[name]).items()}
     tallies[OVERALL] = _overall(tallies.values())
     files["question-starts.svg"] = io.BytesIO(prefix_chart(tallies[OVERALL].prefix_tree()).encode())
+    statistics = {name: _figures(tally) for name, tally in tallies.items()}
+    statistics["test"] |= people.figures()
     return ReleaseContent(
         files=files,
         counts={name: counts[name] for name in SPLITS},
         left_out={reason: counts[name] for name, reason in _LEFT_OUT.items() if counts[name]},
-        statistics={name: _figures(tally) for name, tally in tallies.items()},
-        notes=(*found.notes, *_notes(replaced, counts, computed)),
+        statistics=statistics,
+        notes=(*found.notes, *_notes(replaced, counts, computed, none_text)),
+        check=partial(artefacts, files),
     )
 
 
@@ -366,19 +513,10 @@ def _row(one: LabelledSet) -> Json:
     return {"id": one.key, "context": one.context, "question": one.question, **answers, "label": one.label}
 
 
-def _files(name: str, spool: BinaryIO) -> dict[str, BinaryIO]:
-    """The split in each format, written in one pass over its spooled rows."""
-    spool.seek(0)
-    # Whoever stores the release reads them, so they outlive this function.
-    files: dict[Format, BinaryIO] = {form: TemporaryFile() for form in FORMATS}  # noqa: SIM115
-    write_all(map(json.loads, spool), cosmos.COLUMNS, COSMOS_TYPES, files)
-    return {f"{name}.{form}": stream for form, stream in files.items()}
-
-
-def _notes(replaced: Mapping[str, int], counts: Mapping[str, int], computed: bool) -> Iterator[str]:
+def _notes(replaced: Mapping[str, int], counts: Mapping[str, int], computed: bool, none_text: str) -> Iterator[str]:
     if replaced[UNANSWERABLE]:
-        yield f'{replaced[UNANSWERABLE]:,} unanswerable sets have "{NONE_OF_THE_ABOVE}" as their right answer.'
+        yield f'{replaced[UNANSWERABLE]:,} unanswerable sets have "{none_text}" as their right answer.'
     if computed:
-        yield f'{replaced[VALID]:,} valid sets have "{NONE_OF_THE_ABOVE}" in place of their least challenging answer.'
+        yield f'{replaced[VALID]:,} valid sets have "{none_text}" in place of their least challenging answer.'
     elif any(counts[name] for name in SPLITS):
-        yield f'No wrong answer became "{NONE_OF_THE_ABOVE}": run that computation before the release.'
+        yield f'No wrong answer became "{none_text}": run that computation before the release.'

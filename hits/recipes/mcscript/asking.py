@@ -30,8 +30,9 @@ from hits.text.written import alike
 STORY, ANSWERS = "story", "answers"
 PARTS = ("np", "vp")
 QUESTION_STAGES = ("np-long", "np-short", "vp-long", "vp-short")
-# From so many target sentences on, a text is paid as a long one.
-LONG = 4
+# Of scenarios that were imported before these were options: from so many target sentences on, a text is paid as a long
+# one, and counting started at the fourth sentence.
+_LONG, _EARLIER_FIRST = 4, 4
 NO_TARGET = "no sentence is a target with a phrase to ask about."
 OWN_QUESTIONS = "the questions that the file has. Workers ask new ones."
 
@@ -56,15 +57,15 @@ def read_documents(
     rule = _rule(options)
     if not mcscript.is_xml(stream):
         found = scenarios.read(stream, max_bytes=max_bytes, progress=progress)
-        return [_of_scenario(one, default_origin, rule) for one in found]
+        return [_of_scenario(one, default_origin, rule, options["long_from"]) for one in found]
     texts = mcscript.read(stream, max_bytes=max_bytes, progress=progress)
-    return list(_of_texts(texts, default_origin, rule))
+    return list(_of_texts(texts, default_origin, rule, options["long_from"]))
 
 
 def _rule(options: Mapping[str, Any]) -> Json:
     """The numbers of `hits.text.targets.Rule`."""
-    names = {"every": "every", "longest": "longest_tokens", "least_noun_phrases": "least_noun_phrases"}
-    numbers = {name: options[own] for name, own in names.items()}
+    numbers = {name: options[name] for name in ("first", "every", "least_noun_phrases")}
+    numbers["longest"] = options["longest_tokens"]
     try:
         Rule(**numbers)
     except ValueError as error:
@@ -72,18 +73,34 @@ def _rule(options: Mapping[str, Any]) -> Json:
     return numbers
 
 
-def _of_scenario(one: scenarios.Scenario, origin: str, rule: Json) -> SourceDocument:
-    """The rule goes with the scenario: whoever takes up the stories knows no options."""
-    data = {"scenario": one.scenario, "hint": one.hint, "targets": rule}
+def _of_scenario(one: scenarios.Scenario, origin: str, rule: Json, long_from: int) -> SourceDocument:
+    """The numbers go with the scenario: whoever takes up the stories knows no options."""
+    data = {"scenario": one.scenario, "hint": one.hint, "targets": rule, "long_from": long_from}
     return SourceDocument(one.key, origin, data, (SourceItem(one.key, {}, STORY),), one.line, one.place)
 
 
-def _of_texts(texts: Sequence[mcscript.Instance], origin: str, rule: Json) -> Iterator[SourceDocument]:
+def _of_texts(texts: Sequence[mcscript.Instance], origin: str, rule: Json, long_from: int) -> Iterator[SourceDocument]:
     for one, found in zip(texts, targets_of((one.text for one in texts), **rule), strict=True):
-        items = tuple(SourceItem(f"{one.id}/{part}", data, stage) for stage, part, data in _asked(found))
+        items = tuple(SourceItem(f"{one.id}/{part}", data, stage) for stage, part, data in _asked(found, long_from))
         data = {"text": one.text, "scenario": one.scenario} if items else {}
         note = (OWN_QUESTIONS if one.questions else "") if items else NO_TARGET
         yield SourceDocument(one.id, origin, data, items, one.line, one.place, note=note)
+
+
+def import_notes(documents: Sequence[SourceDocument]) -> list[str]:
+    """How many target sentences the texts of a file have, which is to be looked at before anybody is asked."""
+    counts = [_count_targets(one) for one in documents if "hint" not in one.data]
+    if not counts:
+        return []
+    return [
+        f"Target sentences a text: {sum(counts) / len(counts):.2f} ({sum(counts):,} in {len(counts):,} texts, of which "
+        f"{counts.count(0):,} have none)."
+    ]
+
+
+def _count_targets(text: SourceDocument) -> int:
+    """Each part shows all of them."""
+    return len(text.items[0].data["targets"]) if text.items else 0
 
 
 # What a story leads to
@@ -94,7 +111,8 @@ def next_items(item: JudgedItem) -> list[NextItem]:
     if item.stage != STORY or item.outcome != "kept":
         return []
     told = [label for label in item.labels if label.unit == STORY]
-    found = targets_of((label.value["text"] for label in told), **item.document["targets"])
+    rule = {"first": _EARLIER_FIRST, **item.document["targets"]}
+    found = targets_of((label.value["text"] for label in told), **rule)
     made = []
     for label, its_targets in zip(told, found, strict=True):
         key = f"{item.key}/{label.assignment}"
@@ -102,14 +120,14 @@ def next_items(item: JudgedItem) -> list[NextItem]:
         document = NewDocument(key, data)
         made += [
             NextItem(stage, f"{key}/{part}", asked, document=document, source=label.assignment)
-            for stage, part, asked in _asked(its_targets)
+            for stage, part, asked in _asked(its_targets, item.document.get("long_from", _LONG))
         ]
     return made
 
 
-def _asked(found: Sequence[Target]) -> Iterator[tuple[str, str, Json]]:
+def _asked(found: Sequence[Target], long_from: int) -> Iterator[tuple[str, str, Json]]:
     """(stage, part, item data) of each part for which the targets have a phrase; both parts show all targets."""
-    size = "long" if len(found) >= LONG else "short"
+    size = "long" if len(found) >= long_from else "short"
     for part in PARTS:
         phrases = [one.noun_phrases if part == "np" else one.verb_phrases for one in found]
         if any(phrases):

@@ -11,17 +11,20 @@ import io
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
-from hits.formats import mcscript
-from hits.formats.tables import Format, Type, write_all
+from hits.formats import labels, mcscript
+from hits.formats.tables import Format, Type, write_all, write_csv
 from hits.quality.human_bound import human_bound, plan
+from hits.recipes.artefacts import of_tables
+from hits.recipes.keys import reading
 from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_withdrawn, standing_stories
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
@@ -30,7 +33,6 @@ from hits.text.hiding import visible
 from hits.text.question_statistics import AskedQuestion, QuestionTally, labels_chart, together, types_chart
 from hits.text.statistics import OVERALL
 
-HUMANS = ("human-1", "human-2", "human-3", "human-4", "human-5")
 COLUMNS: dict[str, Type] = {
     "id": "string",
     "scenario": "string",
@@ -43,6 +45,9 @@ COLUMNS: dict[str, Type] = {
     "label": "int64",
 }
 _TABLES: tuple[Format, ...] = ("jsonl", "parquet")
+KEY_FILE, IDS_FILE = "test-key.csv", "ids.csv"
+KEY_COLUMNS = ("id", "question_id", "label")
+HIDDEN = -1
 _WORDS = {"": "without a label", "no-majority": "no clear majority"}
 _CHANGED = {
     "text": "questions_reworded_by_experts",
@@ -245,13 +250,22 @@ def split_of(collected: Collected, passed: Passed) -> Split:
     )
 
 
+def humans(collected: Collected) -> list[str]:
+    """The stages of the annotators, by their keys."""
+    return [f"human-{number}" for number in range(1, collected.options["annotators"] + 1)]
+
+
 def draw_human(stage: str, collected: Collected, count: int, *, seed: int) -> list[NextItem]:
-    """The texts of test that this annotator reads, as they are released. Draw as many for each annotator."""
+    """The texts of test that this annotator reads, as they are released: as many as an option says, at most `count`.
+
+    Options, count, seed and the texts of test decide who reads what: draw with the same count for each annotator.
+    """
     found = split_of(collected, Passed())
     test = [one for one in released(collected, Passed()) if found.part(one.digest) == "test"]
-    common = min(collected.options["common_texts"], count)
-    plans = plan([one.item.key for one in test], annotators=len(HUMANS), each=count, common=common, seed=seed)
-    mine = set(plans[HUMANS.index(stage)])
+    annotators, each = humans(collected), min(count, collected.options["annotator_texts"])
+    common = min(collected.options["common_texts"], each)
+    plans = plan([one.item.key for one in test], annotators=len(annotators), each=each, common=common, seed=seed)
+    mine = set(plans[annotators.index(stage)])
     return [
         NextItem(stage, one.item.key, _to_read(one), parent=(ANSWERS, one.item.key))
         for one in test
@@ -277,7 +291,7 @@ def _human_figures(collected: Collected) -> Json:
     said: dict[str, dict[str, str]] = {}
     intended: dict[str, str] = {}
     texts: set[str] = set()
-    for stage in HUMANS:
+    for stage in humans(collected):
         for item in collected.judged(stage, labels=True):
             own = _changes(item.labels)
             for question in item.data["questions"]:
@@ -302,7 +316,11 @@ def _human_figures(collected: Collected) -> Json:
 
 
 def build_release(collected: Collected) -> ReleaseContent:
-    """Each split as XML, JSON Lines and Parquet, figures of its questions, and two charts."""
+    """Each split as XML, JSON Lines and Parquet, figures of its questions, and two charts.
+
+    Names, layout and numbers are those of the published files. Test has no labels; those are in a file of their own,
+    and its table in Parquet has the label -1, so that the splits have the same columns.
+    """
     passed = Passed()
     found = split_of(collected, passed)
     _count_earlier(collected, passed.left_out)
@@ -314,7 +332,10 @@ def build_release(collected: Collected) -> ReleaseContent:
             name = found.part(one.digest)
             spools[name].write(json.dumps(asdict(one.text), ensure_ascii=False).encode() + b"\n")
             tallies[name].add(one.text.text, map(_asked, one.text.questions))
-        files = dict(chain.from_iterable(_files(name, spools[name]).items() for name in SPLITS))
+        ids = collected.options["ids"]
+        files = dict(chain.from_iterable(_files(name, spools[name], ids).items() for name in SPLITS))
+        if ids == "numbers":
+            files[IDS_FILE] = _ids_file(spools)
     overall = together(tallies.values())
     statistics = {name: tally.figures() for name, tally in {**tallies, OVERALL: overall}.items()}
     statistics[OVERALL] |= {name: passed.changed[name] for name in _CHANGED.values() if passed.changed}
@@ -326,7 +347,13 @@ def build_release(collected: Collected) -> ReleaseContent:
         left_out=dict(passed.left_out),
         statistics=statistics,
         notes=(*found.notes, *_notes(collected, found, passed.left_out)),
+        check=partial(_artefacts, files),
     )
+
+
+def _artefacts(files: Mapping[str, BinaryIO]) -> Json:
+    tables = {name: f"{name}.jsonl" for name in SPLITS}
+    return of_tables(files, tables, KEY_FILE, text="text", answers=("answer0", "answer1"))
 
 
 def _asked(question: ReleasedQuestion) -> AskedQuestion:
@@ -334,22 +361,64 @@ def _asked(question: ReleasedQuestion) -> AskedQuestion:
     return AskedQuestion(question.text, question.type, correct, incorrect)
 
 
-def _files(name: str, spool: BinaryIO) -> dict[str, BinaryIO]:
-    """The split in each format, from its spooled texts."""
+def _files(name: str, spool: BinaryIO, ids: str) -> dict[str, BinaryIO]:
+    """The split in each format, from its spooled texts; of test without labels, and its key."""
+    texts = partial(_texts, spool, ids)
     # Whoever stores the release reads them, so they outlive this function.
-    files: dict[str, BinaryIO] = {f"{name}.{form}": TemporaryFile() for form in ("xml", *_TABLES)}  # noqa: SIM115
-    mcscript.write(map(_instance, _texts(spool)), files[f"{name}.xml"])
-    tables = {form: files[f"{name}.{form}"] for form in _TABLES}
-    write_all(chain.from_iterable(map(_rows, _texts(spool))), list(COLUMNS), COLUMNS, tables)
+    xml: BinaryIO = TemporaryFile()  # noqa: SIM115
+    tables: dict[Format, BinaryIO] = {form: TemporaryFile() for form in _TABLES}  # noqa: SIM115
+    files = {f"{name}-data.xml": xml, **{f"{name}.{form}": stream for form, stream in tables.items()}}
+    mcscript.write(map(_instance, texts()), xml, told=name != "test")
+    if name != "test":
+        write_all(_all_rows(texts()), list(COLUMNS), COLUMNS, tables)
+        return files
+    shown = {column: kind for column, kind in COLUMNS.items() if column != "label"}
+    write_all(_cut(_all_rows(texts()), list(shown)), list(shown), shown, {"jsonl": tables["jsonl"]})
+    hidden = ({**row, "label": HIDDEN} for row in _all_rows(texts()))
+    write_all(hidden, list(COLUMNS), COLUMNS, {"parquet": tables["parquet"]})
+    key = files[KEY_FILE] = TemporaryFile()  # noqa: SIM115
+    write_csv(_cut(_all_rows(texts()), KEY_COLUMNS), KEY_COLUMNS, key)
     return files
 
 
-def _texts(spool: BinaryIO) -> Iterator[ReleasedText]:
+def _cut(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    return ({column: row[column] for column in columns} for row in rows)
+
+
+def _texts(spool: BinaryIO, ids: str) -> Iterator[ReleasedText]:
+    """With the numbers that published files have, from 0 in each of them, or with the keys of the project."""
+    for at, text in enumerate(_spooled(spool)):
+        yield text if ids == "keys" else _numbered(text, at)
+
+
+def _numbered(text: ReleasedText, at: int) -> ReleasedText:
+    questions = tuple(replace(one, number=str(number)) for number, one in enumerate(text.questions))
+    return replace(text, key=str(at), questions=questions)
+
+
+def _spooled(spool: BinaryIO) -> Iterator[ReleasedText]:
     spool.seek(0)
     for line in spool:
         found = json.loads(line)
         questions = [ReleasedQuestion(**{**one, "answers": tuple(one["answers"])}) for one in found["questions"]]
         yield ReleasedText(found["key"], found["scenario"], found["text"], tuple(questions))
+
+
+def _ids_file(spools: Mapping[str, BinaryIO]) -> BinaryIO:
+    """Which text and question of the project each number stands for."""
+    stream: BinaryIO = TemporaryFile()  # noqa: SIM115
+    rows = (
+        {"split": name, "id": str(at), "question_id": str(number), "text": text.key, "question": one.number}
+        for name, spool in spools.items()
+        for at, text in enumerate(_spooled(spool))
+        for number, one in enumerate(text.questions)
+    )
+    write_csv(rows, ("split", "id", "question_id", "text", "question"), stream)
+    return stream
+
+
+def _all_rows(texts: Iterable[ReleasedText]) -> Iterator[Mapping[str, Any]]:
+    return chain.from_iterable(map(_rows, texts))
 
 
 def _instance(text: ReleasedText) -> mcscript.Instance:
@@ -366,6 +435,16 @@ def _rows(text: ReleasedText) -> Iterator[Mapping[str, Any]]:
         answers = {f"answer{at}": answer for at, answer in enumerate(one.answers)}
         asked = {"question_id": one.number, "question": one.text, "type": one.type, **answers, "label": one.right}
         yield {"id": text.key, "scenario": text.scenario, "text": text.text, **asked}
+
+
+def evaluate(key: BinaryIO, predictions: BinaryIO, *, key_name: str, name: str, max_bytes: int) -> Json:
+    """The accuracy of labels by text and question, such as a CSV file with the key's columns; see
+    `hits.formats.labels`.
+    """
+    how: Mapping[str, Any] = {"columns": KEY_COLUMNS[:-1], "choices": 2, "max_bytes": max_bytes}
+    with reading(key_name):
+        known = labels.read(key, key_name, **how)
+    return labels.accuracy(labels.read(predictions, name, **how), known)
 
 
 def _notes(collected: Collected, found: Split, left_out: Mapping[str, int]) -> Iterator[str]:

@@ -8,14 +8,37 @@ Source: Ostermann et al. (2019), MCScript2.0, section 3.4: the correct answer th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import BinaryIO
 
+from hits.formats import by_id
 from hits.recipes.mcscript.asking import ANSWERS, is_withdrawn, standing_stories
 from hits.recipes.sampling import sample
-from hits.recipes.source import Collected, Computation, Found, GivenLabel, Json, JudgedItem, NextItem, Progress
-from hits.text.adversarial_filtering import Batch, FilteredQuestion, Iteration, Result, filter_answers
-from hits.text.answer_merging import Selection, select, still_incorrect
+from hits.recipes.source import (
+    Collected,
+    Computation,
+    Found,
+    GivenLabel,
+    Json,
+    JudgedItem,
+    NextItem,
+    Option,
+    Outside,
+    Progress,
+)
+from hits.text.adversarial_filtering import (
+    Batch,
+    FilteredQuestion,
+    Iteration,
+    Result,
+    answers_by_batch,
+    assigned_by_scores,
+    filter_answers,
+    started,
+)
+from hits.text.answer_merging import Merging, Selection, select, still_incorrect
+from hits.text.classifiers import CLASSIFIERS
 from hits.text.hiding import visible
 from hits.text.question_statistics import LABELS
 
@@ -52,14 +75,11 @@ def _select_answers(
     collected: Collected, params: Json, seed: int, checkpoint: Json | None
 ) -> Iterator[Progress | Found]:
     """M6 and M7 over all texts; a question without an incorrect answer gets no result."""
-    candidates: dict[str, _Candidates] = {}
-    questions: list[FilteredQuestion] = []
-    for item in collected.judged(ANSWERS, labels=True):
-        for one, question in _candidates(item, seed):
-            candidates[question.key] = one
-            questions.append(question)
+    candidates, questions = _all(collected, seed)
+    numbers = {name: value for name, value in params.items() if name != "classifier"}
+    make = CLASSIFIERS.load(params["classifier"], collected.plugins).make
     batch = Batch(0, 0, 0, 0, 0, 1)
-    for said in filter_answers(questions, seed=seed, checkpoint=checkpoint, **params):
+    for said in filter_answers(questions, seed=seed, checkpoint=checkpoint, classifier=make, **numbers):
         match said:
             case Batch():
                 batch = said
@@ -71,7 +91,50 @@ def _select_answers(
                 yield from _found(candidates, questions, assigned)
 
 
-def _candidates(item: JudgedItem, seed: int) -> Iterator[tuple[_Candidates, FilteredQuestion]]:
+def _all(collected: Collected, seed: int) -> tuple[dict[str, _Candidates], list[FilteredQuestion]]:
+    """(what is known of each question by key, the questions)."""
+    candidates: dict[str, _Candidates] = {}
+    questions: list[FilteredQuestion] = []
+    options = collected.options
+    by = Merging(options["merged_edits"], frozenset(options["dropped_words"].lower().split()))
+    for item in collected.judged(ANSWERS, labels=True):
+        for one, question in _candidates(item, seed, by):
+            candidates[question.key] = one
+            questions.append(question)
+    return candidates, questions
+
+
+def _files(collected: Collected, params: Json, seed: int) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """For each batch the answers that a classifier elsewhere learns from and those that it scores."""
+    _, questions = _all(collected, seed)
+    assigned = started(questions, _taken(collected), seed)
+    batches = answers_by_batch(questions, assigned, seed=seed, batch=params["batch"])
+    for number, (learned, asked) in enumerate(batches):
+        yield f"batch{number}-train.jsonl", by_id.lines(vars(each) for each in learned)
+        yield f"batch{number}-test.jsonl", by_id.lines({**vars(each), "correct": None} for each in asked)
+
+
+def _taken(collected: Collected) -> dict[str, str]:
+    """The incorrect answer of each question in the newest finished run."""
+    return {
+        f"{key} {question}": one["incorrect"]
+        for key, data in collected.found(SELECT)
+        for question, one in data["questions"].items()
+    }
+
+
+def _select_by_scores(collected: Collected, params: Json, seed: int, stream: BinaryIO) -> Iterator[Progress | Found]:
+    """An iteration with the scores of a classifier elsewhere."""
+    candidates, questions = _all(collected, seed)
+    given = by_id.read_lines(stream, "score", by_id.check_number)
+    yield Progress(0, len(questions))
+    assigned, entry = assigned_by_scores(questions, started(questions, _taken(collected), seed), given.score)
+    given.refuse("is the id of no answer here")
+    yield Progress(len(questions), len(questions), entry)
+    yield from _found(candidates, questions, assigned)
+
+
+def _candidates(item: JudgedItem, seed: int, by: Merging) -> Iterator[tuple[_Candidates, FilteredQuestion]]:
     text = visible(item.document["text"], item.data["hidden"])
     written = _written(item.labels)
     asked = {question["id"]: question["text"] for question in item.data["questions"]}
@@ -80,8 +143,8 @@ def _candidates(item: JudgedItem, seed: int) -> Iterator[tuple[_Candidates, Filt
         # An own rule may keep what nobody answered.
         if correct:
             key = f"{item.key} {question}"
-            selection = select(correct, seed=f"{seed} {key}")
-            incorrect = tuple(still_incorrect(written[f"{question}/incorrect"], selection))
+            selection = select(correct, seed=f"{seed} {key}", by=by)
+            incorrect = tuple(still_incorrect(written[f"{question}/incorrect"], selection, by))
             one = _Candidates(item.key, question, label, tuple(correct), selection)
             yield one, FilteredQuestion(key, item.key, text, asked[question], selection.text, incorrect)
 
@@ -137,13 +200,10 @@ COMPUTATIONS = (
             "to tell from it for a simple classifier. Review, release and human upper bound need it."
         ),
         stage=ANSWERS,
-        params={"batch": 250, "stop_at": 50, "most_iterations": 30},
+        params={"classifier": "logistic", "batch": 250, "stop_at": 50, "most_iterations": 30},
         run=_select_answers,
         table=_told,
         explained={
-            "batch": "So many texts at a time get incorrect answers, by a classifier that learned from all others.",
-            "stop_at": "It ends when an iteration changes so many answers or fewer, or no fewer than the one before.",
-            "most_iterations": "It ends after so many iterations, however many answers still change.",
             "changed": "Questions that got another incorrect answer; in iteration 0 all get one at random.",
             "accuracy": (
                 "How often the classifier found the correct answer likelier than the incorrect one, before the change; "
@@ -151,6 +211,49 @@ COMPUTATIONS = (
             ),
             "accuracy_after": "The same after the change: the lower, the harder the incorrect answers are to tell.",
         },
+        options={
+            "classifier": Option(
+                label="Classifier",
+                unit="model",
+                help="What incorrect answers are to mislead. One of your own runs elsewhere, by files.",
+                paper="logistic regression on lengths, overlap and word patterns (section 5.1)",
+            ),
+            "batch": Option(
+                label="Texts in a batch",
+                unit="texts",
+                help="So many texts at a time get incorrect answers, by a classifier that learned from all others.",
+                paper="250; 50, 100 and 500 were tried as well (supplement)",
+                least=1,
+            ),
+            "stop_at": Option(
+                label="Changes at which it ends",
+                unit="questions",
+                help="It ends when an iteration changes so many answers or fewer, or no fewer than the one before.",
+                paper="50 (supplement)",
+            ),
+            "most_iterations": Option(
+                label="Most iterations",
+                unit="iterations",
+                help="It ends after so many, however many answers still change.",
+                paper="states no such limit",
+            ),
+        },
+        models={"classifier": CLASSIFIERS},
+        outside=Outside(
+            parameter="classifier",
+            sends=(
+                "For each batch of texts, batch0-train.jsonl and so on to learn from, the correct and the assigned "
+                "incorrect answers of all other texts, and batch0-test.jsonl to score, with all answers of its texts. "
+                "A line is "
+                '{"id", "text", "question", "answer", "correct"}; in test, "correct" is null.'
+            ),
+            takes=(
+                'JSON Lines, {"id": ..., "score": a number} for each line of all test files; higher is likelier to be '
+                "correct. Each time is one iteration: take the files again while many answers change."
+            ),
+            write=_files,
+            read=_select_by_scores,
+        ),
     ),
 )
 

@@ -65,7 +65,7 @@ def test_answers_are_chosen_by_what_is_to_be_done(api: APIClient, stage: Stage) 
 
 @pytest.fixture
 def held(api: APIClient, stage: Stage, market, eager: None) -> list[int]:
-    """Ids of two answers that the marketplace holds for review."""
+    """Ids of two answers that wait for review."""
     stage.auto_approval_seconds = 86_400
     stage.approval = Stage.Approval.REVIEW
     stage.save()

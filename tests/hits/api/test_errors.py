@@ -1,4 +1,4 @@
-"""Every refusal has one shape, and what the rooms raise has a code of its own."""
+"""Every refusal has one shape, and what flow modules raise has a code of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
 from hits import tasks
-from hits.api.errors import ROOM_ERRORS
+from hits.api.errors import FLOW_ERRORS
 from hits.models import Stage
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE
@@ -101,7 +101,7 @@ def test_a_fault_of_ours_is_written_down_and_says_nothing_of_its_inside(
 
 
 def test_every_error_of_the_rooms_has_a_code_of_its_own() -> None:
-    codes = [code for _, _, code in ROOM_ERRORS]
+    codes = [code for _, _, code in FLOW_ERRORS]
     assert len(set(codes)) == len(codes)
 
 

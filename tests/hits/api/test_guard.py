@@ -12,10 +12,11 @@ from rest_framework.test import APIClient
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
 from hits.flow.api_tokens import make_token
-from hits.models import Project, Stage
+from hits.models import ChangeSet, Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in
-from tests.hits.protocols import phrases
+from tests.hits.protocols import articles, phrases
+from tests.hits.text.triples import article
 
 OPEN_TO_ALL = {("token", "post"), ("schema", "get"), ("docs", "get")}
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -38,6 +39,12 @@ def named(pairs: list[tuple[URLPattern, str]]) -> dict[str, Any]:
     return {"argvalues": pairs, "ids": [f"{method} {route.name}" for route, method in pairs]}
 
 
+ARTICLES = (
+    *("articles", "article", "drop-query", "undo-article", "annotations", "generate-again"),
+    *("change-sets", "change-set", "confirm-change-set", "undo-change-set"),
+)
+
+
 @pytest.fixture
 def world(stage: Stage) -> dict[str, Any]:
     """One of everything that an address can name; the values of the addresses' parts."""
@@ -52,7 +59,7 @@ def world(stage: Stage) -> dict[str, Any]:
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
         **dict.fromkeys(
-            ["computation-run", "stop-computation-run", "computation-run-results"],
+            ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
             factories.computation_run(stage.project),
         ),
         "ledger-check": factories.ledger_check(stage.project),
@@ -64,14 +71,31 @@ def world(stage: Stage) -> dict[str, Any]:
     asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
     text = factories.item(asking, document=factories.document(stage.project, data=phrases.DOCUMENT), data=phrases.NP)
     rows |= dict.fromkeys(["target", "undo-target"], text)
+    making = factories.stage(
+        stage.project, key="generate", position=0, protocol="passage_queries", crowd=False, rule={}
+    )
+    for number in range(2):
+        factories.item(making, document=factories.document(stage.project), data=article(number), figures={})
+    mended = factories.item(
+        making, document=factories.document(stage.project, data=articles.DOCUMENT), data=articles.ITEM, figures={}
+    )
+    rows |= dict.fromkeys(["article", "drop-query", "undo-article"], mended)
+    rows |= dict.fromkeys(
+        ["change-set", "confirm-change-set", "undo-change-set"],
+        ChangeSet.objects.create(stage=making, effect={"items": 0, "before": {}, "after": {}, "left_out": {}}),
+    )
     return {
-        "stages": dict.fromkeys(["targets", "target", "undo-target"], asking.key),
+        "stages": {
+            **dict.fromkeys(["targets", "target", "undo-target"], asking.key),
+            **dict.fromkeys(ARTICLES, making.key),
+        },
         "slug": stage.project.slug,
         "key": stage.key,
         "number": release.number,
         "name": "train.json",
         "rows": rows,
         "test": factories.qualification_test(stage.project).key,
+        "computation": "filter",
     }
 
 

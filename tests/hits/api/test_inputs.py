@@ -23,7 +23,16 @@ BODIES = {
     "a number of 5,000 digits": "9" * 5000,
     "not a number": '{"budget": NaN}',
 }
-HOW = {"slug": "river", "key": "validate", "pk": 1, "number": 1, "test": "a-b", "username": "ann", "name": "x.json"}
+HOW = {
+    "slug": "river",
+    "key": "validate",
+    "pk": 1,
+    "number": 1,
+    "test": "a-b",
+    "username": "ann",
+    "name": "x.json",
+    "computation": "filter",
+}
 
 
 def addresses() -> list[str]:

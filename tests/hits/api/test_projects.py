@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from hits.flow.projects import budget_changes
 from hits.models import Project, Stage
+from hits.recipes import load
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE, signed_in
 from tests.hits.api.test_errors import refused
@@ -18,14 +19,15 @@ NEW = {"name": "Harbour", "recipe": "record", "budget": "120.50", "contact_email
 
 def test_the_recipes_say_what_they_cost(api: APIClient) -> None:
     record = next(recipe for recipe in api.get("/api/recipes/").json() if recipe["name"] == "record")
-    assert record["stages"][0] == {
+    assert record["stages"][1] == {
         "key": "validate",
         "title": "Validation",
         "protocol": "clickable_entity",
+        "crowd": True,
         "reward": "0.04",
         "answers": 1,
     }
-    assert record["options"] == {"eval_share": 0.18}
+    assert record["options"] == {**load("record").options, "eval_share": 0.18}
 
 
 def test_a_project_starts_with_the_stages_of_its_recipe(api: APIClient, alice: Any) -> None:
@@ -34,8 +36,12 @@ def test_a_project_starts_with_the_stages_of_its_recipe(api: APIClient, alice: A
     assert answer.status_code == 201
     made = answer.json()
     assert made["account"] == {"budget": "120.50", "reserved": "0.00", "paid": "0.00", "left": "120.50"}
-    assert (made["owners"], made["seed"], made["options"]) == (["alice"], 11, {"eval_share": 0.5})
-    assert [stage["key"] for stage in made["stages"]] == ["validate", "revalidate", "human", "reasoning"]
+    assert (made["owners"], made["seed"], made["options"]) == (
+        ["alice"],
+        11,
+        {**load("record").options, "eval_share": 0.5},
+    )
+    assert [stage["key"] for stage in made["stages"]] == ["generate", "validate", "revalidate", "human", "reasoning"]
     assert made["stages"][0]["figures"]["items"] == 0
     assert api.get(f"/api/projects/{made['slug']}/").json() == made
 

@@ -53,10 +53,10 @@ def test_proposals_come_with_their_evidence(api: APIClient, stage: Stage, crowd:
 
 
 def test_the_preview_gives_what_follows_and_blocks_nobody(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
-    for preview in (api.get(STAGE + "block-proposals/").json(), api.post(STAGE + "check-quality/").json()):
-        assert preview["chosen"] == [crowd["bad"]]
-        assert (preview["answers"], preview["replacements"], preview["cost"]) == (40, 40, "2.00")
-        assert preview["budget_left"] == "100.00"
+    preview = api.get(STAGE + "block-proposals/").json()
+    assert preview["chosen"] == [crowd["bad"]]
+    assert (preview["answers"], preview["replacements"], preview["cost"]) == (40, 40, "2.00")
+    assert preview["budget_left"] == "100.00"
     nobody = api.get(STAGE + f"block-proposals/?worker_id={crowd['good']}").json()
     assert (nobody["chosen"], nobody["answers"], nobody["cost"]) == ([], 0, "0.00")
     assert api.get(HOME + "blocks/").json()["results"] == []
@@ -110,8 +110,7 @@ def test_the_check_blocks_by_itself_only_where_a_lead_allowed_it(
 
 def test_a_stage_without_a_policy_says_so(api: APIClient, stage: Stage) -> None:
     Stage.objects.update(quality={})
-    refused(api.post(STAGE + "check-quality/"), 409, "no_policy")
-    assert api.get(STAGE + "block-proposals/").json()["results"] == []
+    refused(api.get(STAGE + "block-proposals/"), 409, "no_policy")
 
 
 def test_the_workers_page_costs_the_same_with_many(

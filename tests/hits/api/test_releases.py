@@ -6,6 +6,7 @@ import hashlib
 import json
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from hits.api.views import releases as view
@@ -31,7 +32,7 @@ def _data(number: int) -> dict[str, object]:
 def test_the_preview_counts_and_makes_nothing(api: APIClient, kept: list[Item]) -> None:
     preview = api.get(HOME + "release-preview/").json()
     assert preview["counts"]["train"] == 3
-    assert set(preview) == {"why_empty", "counts", "left_out", "statistics", "notes", "scores"}
+    assert set(preview) == {"why_empty", "counts", "left_out", "statistics", "notes", "scores", "collection"}
     assert not Release.objects.exists()
 
 
@@ -78,3 +79,32 @@ def test_a_large_release_is_made_in_the_background(
     answer = api.post(RELEASES)
     assert answer.status_code == 202
     assert [row["number"] for row in api.get(answer.json()["see"]).json()["results"]] == [1]
+
+
+KEY = {
+    "version": "1.0",
+    "data": [
+        {
+            "id": "d1", "source": "Ours", "passage": {"text": "Ada met Bo.", "entities": [{"start": 0, "end": 2}]},
+            "qas": [{"id": "q1", "query": "@placeholder left.", "answers": [{"start": 0, "end": 2, "text": "Ada"}]}],
+        }
+    ],
+}  # fmt: skip
+
+
+def predictions(said: object) -> dict[str, object]:
+    return {"predictions": SimpleUploadedFile("said.json", json.dumps(said).encode())}
+
+
+def test_predictions_are_scored_against_the_key_of_a_release(api: APIClient, stage: Stage) -> None:
+    factories.release(stage.project, files={"test-key.json": json.dumps(KEY).encode(), "train.json": b"{}"})
+    answer = api.post(f"{RELEASES}1/evaluate/", predictions({"q1": "the ada"}), format="multipart")
+    assert answer.json() == {"release": 1, "file": "test-key.json", "n": 1, "exact_match": 100.0, "f1": 100.0}
+    refused(api.post(f"{RELEASES}1/evaluate/", predictions({"q2": "Ada"}), format="multipart"), 400, "file_refused")
+
+
+def test_a_release_without_that_key_says_which_files_it_has(api: APIClient, stage: Stage) -> None:
+    factories.release(stage.project, files={"train.json": b"{}"})
+    answer = api.post(f"{RELEASES}1/evaluate/", predictions({}), format="multipart")
+    refused(answer, 409, "nothing_to_compare")
+    assert "It has train.json" in answer.content.decode()

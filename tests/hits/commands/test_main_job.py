@@ -125,6 +125,28 @@ def test_the_main_job_ends_in_files_whose_checksums_are_printed(run: Run, answer
         run("release", "river", "--to", tmp_path / "out")
 
 
+def test_predictions_are_scored_against_a_file_of_a_release(run: Run, answered: list[Hit], tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="River has no release yet. Make one"):
+        run("evaluate", "river", tmp_path / "said.json")
+    run("harvest", "river")
+    run("release", "river", "--to", tmp_path / "out")
+    released = json.loads((tmp_path / "out" / "train.json").read_text())["data"]
+    said = tmp_path / "said.json"
+    said.write_text(json.dumps({query["id"]: "the Linden" for one in released for query in one["qas"]}))
+    assert run("evaluate", "river", said, "--file", "train.json").splitlines() == [
+        "release: 1", "file: train.json", "exact_match: 100.0", "f1: 100.0", "n: 2",
+    ]  # fmt: skip
+    with pytest.raises(CommandError, match="Nothing can be compared with test-key.json: the file holds no example"):
+        run("evaluate", "river", said)
+    said.write_text('{"q": "Linden"}')
+    with pytest.raises(CommandError, match="is the id of no query of this file"):
+        run("evaluate", "river", said, "--file", "train.json")
+    with pytest.raises(CommandError, match="Release 1 has no file dev.xml. It has dev.json"):
+        run("evaluate", "river", said, "--file", "dev.xml")
+    with pytest.raises(CommandError, match="River has no release 7"):
+        run("evaluate", "river", said, "--release", 7)
+
+
 def test_a_release_that_cannot_be_written_leaves_no_file_of_it(run: Run, answered: list[Hit], tmp_path: Path) -> None:
     run("harvest", "river")
     in_the_way = tmp_path / "out" / ".train.json.part"
@@ -142,12 +164,12 @@ def test_answers_that_came_too_fast_are_held_and_approved_by_a_command(
     hit = Hit.objects.order_by("pk")[0]
     market.answer(market.sign_up_worker(), hit.hit_id, **fields(hit, "Linden"))
     run("harvest", "river", "validate")
-    assert json.loads(run("status", "river", "--json"))["stages"][0]["held"] == 1
+    assert json.loads(run("status", "river", "--json"))["stages"][1]["held"] == 1
     assert "0 answers decided" in run("approve", "river", "validate", "--all")
     with pytest.raises(CommandError, match="--all or --held"):
         run("approve", "river", "validate", "--all", "--held")
     assert "1 answers decided" in run("approve", "river", "validate", "--held")
-    assert json.loads(run("status", "river", "--json"))["stages"][0]["held"] == 0
+    assert json.loads(run("status", "river", "--json"))["stages"][1]["held"] == 0
     assert hit.item.labels.counting().count() == 1
 
 
@@ -206,7 +228,7 @@ def test_judging_again_shows_what_a_changed_label_changes(run: Run, answered: li
 
 @pytest.fixture
 def held(run: Run, filled: Project, market: Marketplace) -> list[Assignment]:
-    """Three answers that the marketplace holds for review."""
+    """Three answers that wait for review."""
     Stage.objects.update(auto_approval_seconds=86_400, approval=Stage.Approval.REVIEW)
     run("publish", "river", "validate", "--yes")
     worker = market.sign_up_worker()
@@ -282,7 +304,7 @@ def test_quality_shows_then_blocks_and_a_block_is_undone(
 
 def test_a_stage_without_a_policy_says_so(run: Run, project: Project) -> None:
     with pytest.raises(CommandError, match="no blocking policy"):
-        run("quality", "river", "human")
+        run("quality", "river", "reasoning")
 
 
 def test_an_absent_marketplace_is_one_sentence(

@@ -11,6 +11,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from hits.models import Account, Item, Project, Stage, Upload
+from hits.recipes import load
 from tests.hits import factories
 from tests.hits.commands.conftest import Run
 from tests.hits.flow.conftest import example, lines
@@ -19,7 +20,7 @@ NEW = ("create_project", "Harbour", "--recipe", "record", "--email", "lab@exampl
 
 
 def test_a_project_starts_as_it_was_asked_for(run: Run, project: Project) -> None:
-    assert (project.name, project.seed, project.options) == ("River", 3, {"eval_share": 0})
+    assert (project.name, project.seed, project.options) == ("River", 3, {**load("record").options, "eval_share": 0})
     assert project.account.budget == Decimal("20.00")
     assert [user.username for user in project.owners.all()] == ["lena"]
 
@@ -50,6 +51,30 @@ def test_the_budget_is_shown_and_changed_and_a_large_change_asks_first(
     assert Account.objects.get().budget == Decimal("4000.00")
 
 
+def test_the_options_are_told_with_their_meaning_and_changed(run: Run, db: None) -> None:
+    factories.user("lena")
+    slug = run(*NEW[:3], "cosmos", *NEW[4:], "--budget", "5").strip()
+    told = run("options", slug, "--set", "none_share=0.5")
+    assert "none_share = 0.5\n" in told and "Paper: 0.7 (section 2.4)." in told
+    assert Project.objects.get().options["none_share"] == 0.5
+    with pytest.raises(CommandError, match="between 0 and 1"):
+        run("options", slug, "--set", "none_share=5")
+
+
+def test_what_goes_on_by_itself_and_the_pay_of_a_stage_are_told_and_changed(run: Run, db: None) -> None:
+    factories.user("lena")
+    slug = run(*NEW[:3], "cosmos", *NEW[4:], "--budget", "5").strip()
+    told = run("stage", slug, "write")
+    assert "Writing: $0.70 an answer" in told and "advance-approved    yes" in told
+    told = run("stage", slug, "write", "--no-advance-approved", "--reward", "0.80", "--expected-seconds", "200")
+    assert "$0.80" in told and "advance-approved    no" in told and "expected seconds    200" in told
+    assert not Stage.objects.get(key="write").advance_approved
+    assert "advance-approved    yes" in run("stage", slug, "write", "--advance-approved", "--expected-seconds", "0")
+    for wrong in (["--reward", "0"], ["--expected-seconds", "-1"]):
+        with pytest.raises(CommandError, match="must be"):
+            run("stage", slug, "write", *wrong)
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
@@ -78,7 +103,7 @@ def test_wrong_words_make_no_project(run: Run, db: None, arguments: tuple[str, .
 def test_an_unknown_project_or_stage_names_what_is_there(run: Run, project: Project) -> None:
     with pytest.raises(CommandError, match="There are: river"):
         run("status", "lake")
-    with pytest.raises(CommandError, match="There are: validate, revalidate, human, reasoning"):
+    with pytest.raises(CommandError, match="There are: generate, validate, revalidate, human, reasoning"):
         run("pause", "river", "nope")
 
 
@@ -124,7 +149,10 @@ def test_a_file_that_is_not_there_is_said_to_be(run: Run, project: Project, tmp_
 def test_the_status_says_where_everything_is(run: Run, filled: Project) -> None:
     found = json.loads(run("status", "river", "--json"))
     assert found["account"] == {"budget": "20.00", "reserved": "0.00", "paid": "0.00", "left": "20.00"}
-    assert (found["stages"][0]["key"], found["stages"][0]["items"], found["stages"][0]["waiting"]) == ("validate", 3, 3)
+    assert [(one["key"], one["items"], one["waiting"]) for one in found["stages"][:2]] == [
+        ("generate", 0, 0),
+        ("validate", 3, 3),
+    ]
     said = run("status", "river")
     assert "left $20.00" in said and "validate" in said
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,34 @@ def test_a_computation_is_listed_and_run_here(run: Run, small: Project) -> None:
         run("compute", "small", "words", "--param", "times=often")
     with pytest.raises(CommandError, match="second text is empty.*stand"):
         run("compute", "small", "words", "--param", "fail_at=1")
+
+
+def test_a_broken_run_goes_on_and_no_other(run: Run, small: Project) -> None:
+    with pytest.raises(CommandError, match="words has never run"):
+        run("compute", "small", "words", "--resume")
+    with pytest.raises(CommandError, match="second text is empty"):
+        run("compute", "small", "words", "--param", "fail_at=2")
+    small.computation_runs.update(params={"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, "model": "plain"})
+    said = run("compute", "small", "words", "--resume")
+    assert said.count("read 1") == 1 and "words: done, 3 items with a result." in said
+    with pytest.raises(CommandError, match="Start anew"):
+        run("compute", "small", "words", "--resume")
+
+
+def test_a_model_elsewhere_takes_part_by_files(run: Run, small: Project, tmp_path: Path) -> None:
+    assert "is written" in run("compute", "small", "words", "--files", str(tmp_path / "out.zip"))
+    assert zipfile.ZipFile(tmp_path / "out.zip").namelist() == ["0.json", "1.json", "2.json"]
+    keys = small.stages.get(key="judge").items.values_list("key", flat=True)
+    (tmp_path / "in.json").write_text(json.dumps(dict.fromkeys(keys, 7)))
+    said = run("compute", "small", "words", "--answers", str(tmp_path / "in.json"))
+    assert "words: done, 3 items with a result." in said
+    (tmp_path / "in.json").write_text('{"x": 1}')
+    with pytest.raises(CommandError, match="nothing was imported(.|\n)*x: is no item here"):
+        run("compute", "small", "words", "--answers", str(tmp_path / "in.json"))
+    with pytest.raises(CommandError, match="cannot be read"):
+        run("compute", "small", "words", "--answers", str(tmp_path / "nowhere"))
+    with pytest.raises(CommandError, match="cannot be written"):
+        run("compute", "small", "words", "--files", str(tmp_path / "nowhere" / "out.zip"))
 
 
 def test_a_sample_is_drawn_after_saying_how_many_there_are(run: Run, small: Project) -> None:

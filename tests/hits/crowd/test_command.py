@@ -15,10 +15,11 @@ def test_it_stays_on_this_machine_unless_told_otherwise() -> None:
         call_command("crowd", key=SAMPLE, marketplace="https://market.example.org")
 
 
-def test_on_other_machines_it_wants_a_password_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("host", ["market.example.org", "localhost.example.org", "127.0.0.1.example.org"])
+def test_on_other_machines_it_wants_a_password_of_its_own(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CROWD_PASSWORD", raising=False)
     with pytest.raises(CommandError, match="CROWD_PASSWORD"):
-        call_command("crowd", key=SAMPLE, marketplace="https://market.example.org", allow_remote=True)
+        call_command("crowd", key=SAMPLE, marketplace=f"https://{host}", allow_remote=True)
 
 
 def test_it_refuses_a_key_that_could_not_be_imported(tmp_path: Path) -> None:

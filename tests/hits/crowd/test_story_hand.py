@@ -14,7 +14,7 @@ from hits.crowd.browser import Allowance
 from hits.crowd.hands.story import COPIES
 from hits.crowd.key import AnswerKey, WrongKeyError
 from hits.crowd.people import Person, happens
-from hits.crowd.worker import Worker
+from hits.crowd.worker import Tally, Worker
 from hits.flow import publishing, sending
 from hits.models import Hit, Stage
 from hits.protocols.story.protocol import protocol
@@ -30,6 +30,7 @@ WASHING = (
 KEY = AnswerKey(stories={"taking the bus  to town": [STORY, OTHER], "washing": [WASHING, "I rinse it."]})
 CAREFUL = Person("anna", "careful", 7, 1.0, 30.0, 0.0)
 CARELESS = [replace(CAREFUL, name=f"c{number}", kind="careless") for number in range(12)]
+WorkerMaker = Callable[[Person], Worker]
 
 
 def hit_of(stage: Stage, document: dict[str, Any] = DOCUMENT) -> Hit:
@@ -87,21 +88,42 @@ def test_stories_and_questions_stand_in_one_key_file(tmp_path: Path) -> None:
         AnswerKey.read(file)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_somebody_whose_story_the_page_sends_back_changes_it_and_is_done(
-    market: Marketplace, live_server: Any, settings: Any
-) -> None:
+@pytest.fixture
+def worker_at_the_page(transactional_db: None, market: Marketplace, live_server: Any, settings: Any) -> WorkerMaker:
+    """A simulated worker at a marketplace with one HIT that asks for a story."""
     settings.PUBLIC_URL = live_server.url
     settings.MTURK_SUBMIT_ORIGINS = [market.url]
     stage = make.stage(protocol="story", requirements=[])
     make.item(stage, document=make.document(stage.project, data=DOCUMENT), data={})
     quote = publishing.quote(stage)
     sending.send(publishing.publish(stage, quote.items, quote.total, "page-1", None).pk)
+    return lambda person: Worker(person, market.url, KEY, Allowance(80), "simulated crowd of a sandbox", time_scale=0.0)
+
+
+def test_somebody_whose_story_the_page_sends_back_changes_it_and_is_done(
+    market: Marketplace, worker_at_the_page: WorkerMaker
+) -> None:
     person = next(one for one in CARELESS if not happens(one, "tell taking the bus to town", "copy", COPIES))
-    worker = Worker(person, market.url, KEY, Allowance(80), "simulated crowd of a sandbox", time_scale=0.0)
+    worker = worker_at_the_page(person)
     for _ in range(6):
         worker.step()
         if worker.tally.answers:
             break
     assert (worker.tally.answers, worker.tally.sent_back) == (1, 1)
-    assert market.hit(stage.hits.get().hit_id)["status"] == "Reviewable"
+    assert market.hit(Hit.objects.get().hit_id)["status"] == "Reviewable"
+
+
+def test_an_answer_that_was_kept_before_counts_as_given_and_another_one_as_lost(
+    worker_at_the_page: WorkerMaker,
+) -> None:
+    worker = worker_at_the_page(CAREFUL)
+    while worker._in_hand is None:
+        worker.step()
+    held = worker._in_hand
+    other = next(story for story in (STORY, OTHER) if story not in held.answer.fields.values())
+    name = next(name for name, value in held.answer.fields.items() if value in (STORY, OTHER))
+    told = replace(held, answer=replace(held.answer, fields={**held.answer.fields, name: other}))
+    for sent, counted in ((held, Tally(answers=1)), (held, Tally(answers=1)), (told, Tally(lost=1))):
+        worker.tally, worker._in_hand = Tally(), sent
+        worker.step()
+        assert worker.tally == counted

@@ -1,4 +1,4 @@
-"""A project of the recipe `record` and the moves of a lead and of workers, all through the real rooms."""
+"""A project of the recipe `record` and the moves of a lead and of workers, all through the real flow modules."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class StandIn:
     def turn(self, assignment_id: str, status: str) -> None:
         self.answers[assignment_id] = replace(self.answers[assignment_id], status=status)
 
-    # What the rooms call
+    # What flow modules call
 
     def run(self, work: Callable[[Any], Any], rows: Sequence[Any], **_: Any) -> list[tuple[Any, Any]]:
         return [(row, self._outcome(work, row)) for row in rows]
@@ -108,8 +108,8 @@ class StandIn:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     made = StandIn()
-    for room in (harvesting, qualifying, reviewing):
-        monkeypatch.setattr(room, "gateway", lambda: made)
+    for module in (harvesting, qualifying, reviewing):
+        monkeypatch.setattr(module, "gateway", lambda: made)
     return made
 
 

@@ -138,7 +138,7 @@ def test_who_decided_is_kept_whichever_way_it_was_asked_for(request, stage, answ
 @pytest.mark.usefixtures("eager")
 def test_what_the_stage_does_by_itself_names_nobody(stage: Stage, answer: Assignment) -> None:
     stage.auto_block = True
-    tasks._check_quality(stage)
+    assert blocking.check_when_due(stage) == 1
     row = Action.objects.get()
     assert (row.verb, row.user, row.name, row.origin, str(row)) == ("blocked", None, "", "itself", "blocked by itself")
 
@@ -185,3 +185,21 @@ def test_the_api_names_who_decided(stage: Stage, answer: Assignment, lead: Any, 
     [found] = api.get("/api/projects/river/blocks/").json()["results"]
     kept = [("blocked", "anna", "page"), ("block undone", getpass.getuser(), "command")]
     assert [(row["verb"], row["by"], row["origin"]) for row in found["actions"]] == kept
+
+
+def test_the_page_of_a_stage_shows_the_latest_of_what_was_done_and_leads_to_all(lead: Any, client: Client) -> None:
+    stage = make.stage(make.project(owner=lead), auto_block=False, quality={"check_every": 5})
+    for number in range(21):
+        stage.refresh_from_db()
+        blocking.block_by_itself(stage, number % 2 == 0, lead)
+    client.force_login(lead)
+    page = client.get(reverse("stage", args=[stage.project.slug, stage.key])).content.decode()
+    listed = page.partition("What was done")[2]
+    assert listed.count("Switched blocks by itself") == 20 and "by anna" in listed and "<time" in listed
+    every = client.get(reverse("stage-done", args=[stage.project.slug, stage.key])).content.decode()
+    assert every.count("Switched blocks by itself") == 21
+    rows = signed_in(lead).get(f"/api/projects/{stage.project.slug}/stages/{stage.key}/actions/").json()["results"]
+    assert len(rows) == 21
+    assert {(row["verb"], row["by"], row["origin"]) for row in rows} == {
+        ("switched blocks by itself on", "anna", "itself"), ("switched blocks by itself off", "anna", "itself"),
+    }  # fmt: skip

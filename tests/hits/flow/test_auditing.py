@@ -45,7 +45,7 @@ def wire() -> Any:
 
 @pytest.fixture
 def live(market, bring, stage, publish) -> Stage:
-    """Three published items, one answer wanted of each, held for review."""
+    """Three published items, one answer wanted of each, approved by a lead."""
     Stage.objects.filter(pk=stage.pk).update(approval=Stage.Approval.REVIEW, auto_approval_seconds=86_400)
     stage.refresh_from_db()
     bring(3)

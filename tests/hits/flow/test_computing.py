@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +29,12 @@ def project(small_recipe: str) -> Project:
 
 def started(project: Project, **params: Any) -> ComputationRun:
     return computing.start(project, "words", params, None)
+
+
+def finished(run: ComputationRun) -> ComputationRun:
+    computing.run(run.pk)
+    run.refresh_from_db()
+    return run
 
 
 def found(project: Project) -> list[int]:
@@ -56,6 +66,8 @@ def test_after_a_crash_it_goes_on_from_its_checkpoint(project: Project) -> None:
         computing.run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.checkpoint, found(project)) == (State.RUNNING, {"step": 1}, [])
+    # What was found before the checkpoint is written, and nobody reads it yet.
+    assert (run.results.count(), run.concluded.count()) == (1, 0)
     assert computing.unfinished() == [run.pk]
     assert computing.run(run.pk) == 3
     run.refresh_from_db()
@@ -70,7 +82,7 @@ def test_a_stopped_run_ends_at_its_next_sign_of_progress_and_keeps_the_results_b
     run = started(project, times=7, stop_at=1)
     assert computing.run(run.pk) == 0
     run.refresh_from_db()
-    assert (run.state, run.done, run.results.count()) == (State.STOPPED, 1, 0)
+    assert (run.state, run.done, run.concluded.count()) == (State.STOPPED, 1, 0)
     assert found(project) == [5, 5, 5]
 
 
@@ -94,6 +106,18 @@ def test_a_failed_run_says_why(project: Project) -> None:
     assert started(project).state == State.QUEUED
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(28, "No space left", "/srv/annotate/data/run.bin"), "[Errno 28] No space left: 'run.bin'"),
+        (ValueError("bad\0 text"), "bad text"),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_why_a_run_failed_is_never_blank_and_names_no_folder(error: Exception, told: str) -> None:
+    assert computing._why(error) == told
+
+
 def test_one_run_of_a_computation_at_a_time(project: Project) -> None:
     run = started(project)
     with pytest.raises(computing.ComputationRefusedError, match="running already"):
@@ -113,13 +137,13 @@ def test_every_wrong_parameter_is_named_and_nothing_starts(project: Project) -> 
 
 def test_only_one_process_computes_a_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     run, others = started(project), []
-    advance = computing._advance
+    advance = computing._Writing.advance
 
     def meanwhile(*given: Any) -> None:
         others.append(computing.run(run.pk))
         advance(*given)
 
-    monkeypatch.setattr(computing, "_advance", meanwhile)
+    monkeypatch.setattr(computing._Writing, "advance", meanwhile)
     assert computing.run(run.pk) == 3
     assert others == [0, 0, 0]
 
@@ -132,3 +156,119 @@ def test_what_a_recipe_computes_is_listed_in_its_order(project: Project) -> None
     (words,) = computing.computations(project)
     assert isinstance(words, Computation)
     assert (words.key, words.stage, words.params["times"]) == ("words", "judge", 1)
+
+
+def test_a_stopped_run_goes_on_at_its_checkpoint_and_ends_as_one_that_was_never_stopped(project: Project) -> None:
+    whole = finished(started(project))
+    run = started(project, stop_at=2)
+    computing.run(run.pk)
+    assert computing.can_resume(run)
+    ComputationRun.objects.filter(pk=run.pk).update(params={**run.params, "stop_at": -1})
+    computing.resume(run)
+    assert computing.unfinished() == [run.pk]
+    assert computing.run(run.pk) == 3
+    run.refresh_from_db()
+    assert (run.state, [entry["read"] for entry in run.log]) == (State.DONE, [1, 2, 3])
+    assert list(run.concluded.values_list("item", "data")) == list(whole.concluded.values_list("item", "data"))
+
+
+def test_a_failed_run_goes_on_and_its_fault_is_forgotten(project: Project) -> None:
+    run = started(project, fail_at=2)
+    with pytest.raises(ValueError, match="second text"):
+        computing.run(run.pk)
+    computing.resume(run)
+    run.refresh_from_db()
+    assert (run.state, run.error, run.finished_at, run.results.count()) == (State.QUEUED, "", None, 2)
+
+
+def test_only_the_newest_broken_run_goes_on_and_an_older_one_leaves_no_rows(project: Project) -> None:
+    older = started(project, stop_at=2)
+    computing.run(older.pk)
+    assert older.results.count() == 2
+    newer = started(project)
+    for run in (older, newer):
+        assert not computing.can_resume(run)
+        with pytest.raises(computing.ComputationRefusedError, match="Start anew"):
+            computing.resume(run)
+    assert older.results.count() == 2
+    computing.run(newer.pk)
+    older.refresh_from_db()
+    assert (older.results.count(), older.checkpoint) == (0, None)
+
+
+def test_what_was_written_after_the_checkpoint_is_made_again(project: Project) -> None:
+    run = started(project, crash_at=1)
+    with pytest.raises(SystemExit):
+        computing.run(run.pk)
+    item = project.stages.get(key="judge").items.exclude(results__run=run).first()
+    run.results.create(item=item, data={"left": "by the crash"})
+    assert [set(data) for data in finished(run).concluded.values_list("data", flat=True)] == [{"words", "by"}] * 3
+
+
+def test_what_is_found_of_an_item_in_two_parts_is_one_result(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(computing, "CHUNK", 1)
+    run = finished(started(project, times=2))
+    assert [row.data for row in run.concluded.order_by("id")] == [
+        {"words": 10, "by": {"plain": number}} for number in range(3)
+    ]
+
+
+def test_dictionaries_of_one_name_are_merged() -> None:
+    older, newer = {"queries": {"a": 1, "b": {"x": 1}}, "reader": "old"}, {"queries": {"b": {"y": 2}}, "reader": "new"}
+    assert computing._merged(older, newer) == {"queries": {"a": 1, "b": {"x": 1, "y": 2}}, "reader": "new"}
+
+
+def test_a_choice_and_a_least_number_are_checked_at_the_start(project: Project) -> None:
+    with pytest.raises(computing.ComputationRefusedError) as refused:
+        started(project, model="other", times=0)
+    assert "model must be one of plain, stems, not 'other'" in str(refused.value)
+    assert "times must be 1 or more, not 0" in str(refused.value)
+    with pytest.raises(computing.ComputationRefusedError, match="must be one of plain, stems, not 'imported'"):
+        started(project, model="imported")
+
+
+def test_files_for_a_model_elsewhere_are_a_zip_with_the_same_bytes_each_time(project: Project) -> None:
+    packed = b"".join(computing.files(project, "words", {"times": 2}))
+    assert packed == b"".join(computing.files(project, "words", {"times": 2}))
+    archive = zipfile.ZipFile(io.BytesIO(packed))
+    assert archive.namelist() == ["0.json", "1.json", "2.json"] and archive.testzip() is None
+    assert archive.read("0.json").endswith(b"2")
+    with pytest.raises(computing.ComputationRefusedError, match="must be 1 or more"):
+        computing.files(project, "words", {"times": 0})
+
+
+def brought_in(project: Project, content: dict[str, Any]) -> ComputationRun:
+    raw = json.dumps(content).encode()
+    return finished(computing.bring_in(project, "words", {}, "out.json", io.BytesIO(raw), len(raw), None))
+
+
+def test_what_a_model_elsewhere_made_becomes_a_finished_run_that_names_the_file(project: Project) -> None:
+    keys = project.stages.get(key="judge").items.values_list("key", flat=True)
+    run = brought_in(project, dict.fromkeys(keys, 9))
+    assert (run.state, run.items, found(project)) == (State.DONE, 3, [9, 9, 9])
+    assert (run.params["model"], run.params["file"], len(run.params["sha256"])) == ("imported", "out.json", 64)
+
+
+def test_a_file_with_faults_is_refused_with_all_of_them_and_leaves_nothing(project: Project) -> None:
+    (first, *_) = project.stages.get(key="judge").items.order_by("document__key").values_list("key", flat=True)
+    run = brought_in(project, {first: 9, "x1": 1, "x2": 2})
+    assert (run.state, run.results.count(), found(project)) == (State.FAILED, 0, [])
+    assert run.error.count("has no answer") == 2 and run.error.count("is no item here") == 2
+    assert "nothing was imported" in run.error
+    assert not computing.can_resume(run)
+    for size in (0, 10**12):
+        with pytest.raises(computing.ComputationRefusedError, match="must hold something"):
+            computing.bring_in(project, "words", {}, "out.json", io.BytesIO(b""), size, None)
+
+
+def test_an_installation_s_models_are_among_the_choices(
+    project: Project, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hits.text.readers import READERS
+
+    (tmp_path / "readers").mkdir()
+    (tmp_path / "readers" / "own.py").write_text("LABEL, VERSION, make = 'our own', '1', None")
+    (words,) = computing.computations(project)
+    computed = computing._with_models(computing.replace(words, models={"model": READERS}))
+    assert computed.options["model"].choices["own"] == "our own"
+    assert "linear" in computed.options["model"].choices

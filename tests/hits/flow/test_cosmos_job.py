@@ -32,7 +32,9 @@ from hits.flow import (
     reviewing,
     scoring,
     sending,
+    testing,
 )
+from hits.flow.common import gateway
 from hits.models import Project, Stage
 from ops import demo_checks, demo_checks_cosmos
 from ops.demo_checks import CheckFailedError, Demonstration
@@ -56,7 +58,7 @@ class People:
     turn: int = -1
 
     def work(self, stage: Stage) -> None:
-        """Answer all HITs of a stage, then let the rooms conclude it."""
+        """Answer all HITs of a stage, then let the flow modules conclude it."""
         for hit in stage.hits.select_related("item__document", "stage"):
             self._answer(hit)
         stage.refresh_from_db()
@@ -93,12 +95,13 @@ def people(market: Marketplace) -> People:
 
 @pytest.fixture
 def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
-    """As `make demo RECIPE=cosmos` goes, room by room."""
+    """As `make demo RECIPE=cosmos` goes, step by step."""
     settings = wire(people.market)
     before, _ = demo_checks.balance(settings)
     project = projects.create_project(
         "Stories", "cosmos", Decimal(90), "lab@example.org", lead, options=OPTIONS, seed=7
     )
+    let_pass(project, people.of)
     upload = importing.create_upload(project, "stories.txt", STORIES.encode(), "public", lead)
     assert importing.import_upload(upload.pk) == 4
     write, validate, human = (project.stages.get(key=key) for key in ("write", "validate", "human"))
@@ -117,6 +120,13 @@ def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest
     kinds = {worker: person.kind for worker, person in people.of.items()}
     started = {"project": project.pk, "namespace": project.namespace}
     return Demonstration(settings, SAMPLES, started, kinds, before, releases)
+
+
+def let_pass(project: Project, workers: Iterable[str]) -> None:
+    """The recipe's test is on offer and these workers hold it, as if they had passed it."""
+    assert testing.finish(project) == 1
+    for worker in workers:
+        gateway().grant(project.qualification_tests.get().qualification_type_id, worker, 100)
 
 
 def wire(market: Marketplace) -> dict[str, str]:
@@ -162,9 +172,12 @@ def refuse_what_is_spoiled(
     demonstration: Demonstration,
     wrong: Iterable[tuple[str, str]],
     *,
+    field: str,
     other_file: str,
 ) -> None:
-    """Each statement spoils the tables, and the checks say so; then a released file, which `other_file` belies."""
+    """Each statement spoils the tables, and the checks say so; then a field of a released file, which `other_file`
+    belies.
+    """
     for statement, message in wrong:
         with transaction.atomic():
             with connection.cursor() as cursor:
@@ -173,7 +186,7 @@ def refuse_what_is_spoiled(
                 list(run(demonstration))
             transaction.set_rollback(True)
     test = demonstration.releases[-1].folder / "test.jsonl"
-    test.write_text(test.read_text(encoding="utf-8").replace('"label": ', '"label": 1', 1), encoding="utf-8")
+    test.write_text(test.read_text(encoding="utf-8").replace(f'"{field}": "', f'"{field}": "1', 1), encoding="utf-8")
     with pytest.raises(CheckFailedError, match=re.escape(other_file)):
         list(run(demonstration))
 
@@ -183,4 +196,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(dem
     assert len(checked) == 11
     assert checked["Rubbish mostly gone"].startswith("0% of 2 sets of careless writers kept")
     assert checked["Score of people recomputed"].endswith("100.0%")
-    refuse_what_is_spoiled(demo_checks_cosmos.run, demonstration, WRONG, other_file="test.csv")
+    refuse_what_is_spoiled(demo_checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")

@@ -17,7 +17,7 @@ from tests.hits.flow.crashes import MOMENTS, crash, interrupted
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_AGO = timedelta(hours=30)
 at_each_moment = pytest.mark.parametrize("moment", MOMENTS)
-# To the room a lost reply is the second one without the crash: looked at where something is made or paid.
+# To the flow module a lost reply is the second one without the crash: looked at where something is made or paid.
 before_and_after = pytest.mark.parametrize("moment", MOMENTS[:2])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from hits.flow import (
     topping_up,
 )
 from hits.flow.common import recipe_of
-from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat
+from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat, summaries
 from hits.models.summaries import _answer_figures, _item_figures, _refresh_some, refresh_summary
 from hits.recipes import NextItem
 from tests.hits import factories as make
@@ -187,7 +188,7 @@ def test_figures_are_there_with_the_last_answer_verdict_and_decision(
 
 def test_figures_are_there_with_what_verdicts_led_to_and_what_was_drawn(monkeypatch, lead, watch) -> None:
     project = projects.create_project("River", "record", 20, "lab@example.org", lead, seed=3)
-    first, second = project.stages.order_by("position")[:2]
+    first, second = project.stages.filter(crowd=True).order_by("position")[:2]
     for hit in make.hits(make.items(first, 5, state=Item.State.KEPT)):
         make.verdict(hit.item)
     for stage in (first, second):
@@ -234,3 +235,31 @@ def test_an_import_that_fails_leaves_neither_items_nor_figures(bring, stage, mon
     with pytest.raises(ZeroDivisionError):
         bring(2)
     assert (Item.objects.count(), Upload.objects.get().state) == (0, Upload.State.STORING)
+
+
+def test_figures_counted_before_a_change_are_not_written_over_those_counted_after_it(monkeypatch):
+    stage = make.stage()
+    make.item(stage)
+    count_last = summaries._timeline
+
+    def change_and_count() -> None:
+        stage.items.update(state=Item.State.KEPT)
+        refresh_summary(stage)
+        connection.close()
+
+    other = Thread(target=change_and_count)
+
+    def meanwhile(stage: Stage) -> dict:
+        monkeypatch.setattr(summaries, "_timeline", count_last)
+        if not connection.in_atomic_block:
+            # Nothing keeps the other process from it.
+            other.start()
+            other.join()
+        return count_last(stage)
+
+    monkeypatch.setattr(summaries, "_timeline", meanwhile)
+    refresh_summary(stage)
+    if not other.ident:
+        other.start()
+        other.join()
+    assert StageSummary.objects.get(stage=stage).kept == 1

@@ -22,7 +22,7 @@ State = Grant.State
 @pytest.fixture
 def parts(project) -> tuple[Stage, Stage]:
     """Two stages of one project; whoever answers in the first may not answer in the second."""
-    first, second = project.stages.order_by("position")[:2]
+    first, second = project.stages.filter(crowd=True).order_by("position")[:2]
     other = {"qualification": "part-one", "comparator": "DoesNotExist", "guards": "PreviewAndAccept"}
     Stage.objects.filter(pk=first.pk).update(grants="part-one", requirements=[])
     Stage.objects.filter(pk=second.pk).update(requirements=[other])

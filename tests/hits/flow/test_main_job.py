@@ -21,7 +21,8 @@ from hits.flow import (
 )
 from hits.flow.common import gateway
 from hits.formats import record
-from hits.models import Assignment, Block, Hit, Item, Label, LedgerEntry, Stage, Verdict
+from hits.models import Assignment, Block, Hit, Item, Label, LedgerEntry, Stage, Verdict, Worker
+from tests.hits import factories
 from tests.hits.flow.conftest import fields
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -153,6 +154,41 @@ def test_only_the_worker_below_the_floor_is_proposed_with_the_evidence(judged):
     assert (evidence.worker, evidence.scored, evidence.correct, evidence.average) == (careless, 12, 0, 0.5)
     assert evidence.p_value == pytest.approx(0.5**12)
     assert blocking.is_due(stage)
+
+
+def test_a_worker_is_judged_by_the_answers_of_all_stages_that_have_references(judged):
+    stage, careful, careless = judged
+    later = stage.project.stages.get(key="revalidate")
+    for worker_id, correct in ((careful, 9), (careless, 3)):
+        factories.worker_stat(later, Worker.objects.get(worker_id=worker_id), answers=18, scored=18, correct=correct)
+    of_each = [[(e.worker, e.scored, e.correct, e.average) for e in blocking.proposals(one)] for one in (stage, later)]
+    # Of 30 answers of the careless one 3 are right; all workers together have 24 of 60.
+    expected = [(careless, 30, 3, 0.4)]
+    assert of_each == [expected, expected]
+
+
+def test_blocked_workers_stay_in_the_average_of_all_workers(judged):
+    stage, _, careless = judged
+    third, fourth = (factories.worker() for _ in range(2))
+    for worker_row, scored, correct in ((third, 40, 3), (fourth, 96, 70)):
+        factories.worker_stat(stage, worker_row, answers=scored, scored=scored, correct=correct)
+    before = {e.worker: e.average for e in blocking.proposals(stage)}
+    assert before == {careless: pytest.approx(85 / 160), third.worker_id: pytest.approx(85 / 160)}
+    blocking.block(stage, [careless], None)
+    assert {e.worker: e.average for e in blocking.proposals(stage)} == {third.worker_id: pytest.approx(85 / 160)}
+
+
+def test_a_check_is_due_after_so_many_answers_of_all_stages_that_have_references(judged):
+    stage, careful, _ = judged
+    later = stage.project.stages.get(key="revalidate")
+    blocking.mark_checked(stage)
+    later.refresh_from_db()
+    assert not blocking.is_due(later)
+    later.quality = {**later.quality, "check_every": 5}
+    worker_row = Worker.objects.get(worker_id=careful)
+    factories.worker_stat(later, worker_row, answers=1, scored=1, correct=1)
+    # 24 were checked, 25 are there.
+    assert blocking.is_due(later)
 
 
 def test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again(judged, market, answer):
@@ -287,7 +323,10 @@ def test_items_for_evaluation_pass_three_different_workers_and_then_are_released
     again, is_new_again = releasing.release(project, None)
     assert (is_new, is_new_again, again.pk) == (True, False, made.pk)
     files = {found.name: found.blob.read() for found in made.files.all()}
-    assert len(record.read(io.BytesIO(files["dev.json"]))) == len(record.read(io.BytesIO(files["test.json"]))) == 3
+    assert len(record.read(io.BytesIO(files["dev.json"]))) == len(record.read(io.BytesIO(files["test-key.json"]))) == 3
+    for split in ("dev", "test"):
+        figures = made.manifest["statistics"][split]
+        assert (figures["human_queries"], figures["human_exact_match"], figures["human_f1"]) == (3, 0.0, 0.0)
     assert made.manifest["counts"] == {"train": 0, "dev": 3, "test": 3}
 
 

@@ -75,7 +75,7 @@ def people(market: Marketplace) -> People:
 
 @pytest.fixture
 def demonstration(people: People, lead: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Demonstration:
-    """As `make demo RECIPE=mcscript` goes, room by room."""
+    """As `make demo RECIPE=mcscript` goes, step by step."""
     settings = wire(people.market)
     before, _ = demo_checks.balance(settings)
     project = projects.create_project(
@@ -149,4 +149,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     project = Project.objects.get()
     shown = client.get(reverse("release", args=[project.slug, 2])).content.decode()
     assert "Human accuracy" in shown and "question-labels.svg" in shown
-    refuse_what_is_spoiled(demo_checks_mcscript.run, demonstration, WRONG, other_file="test.parquet")
+    refuse_what_is_spoiled(demo_checks_mcscript.run, demonstration, WRONG, field="answer0", other_file="test.parquet")

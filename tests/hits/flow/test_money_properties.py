@@ -1,4 +1,4 @@
-"""Any order of what leads and workers do, through the rooms and a real marketplace: both sides agree to the cent."""
+"""Any order of what leads and workers do, through `hits.flow` and a real marketplace: both sides agree to the cent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MOVES = {
 
 
 class RoomsMachine(RuleBasedStateMachine):
-    """A stage that wants two answers an item, held for review."""
+    """A stage that wants two answers an item, approved by a lead."""
 
     market: ClassVar[Marketplace]
     workers: ClassVar[list[str]]

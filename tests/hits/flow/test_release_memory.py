@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from hits.flow import collecting, releasing
 from hits.models import Project, files
-from hits.recipes.cosmos import steps
+from hits.recipes.cosmos import releasing as cosmos_files
 from tests.benchmarks.cosmos_fill import fill
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,8 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller collection, too, is read in more than one part."""
     monkeypatch.setattr(collecting, "CHUNK", 200)
     monkeypatch.setattr(files, "CHUNK_BYTES", 1 << 14)
-    monkeypatch.setattr(steps, "write_all", partial(steps.write_all, row_group=200))
+    for name in ("write_all", "write_csv"):
+        monkeypatch.setattr(cosmos_files, name, partial(getattr(cosmos_files, name), row_group=200))
 
 
 def test_five_times_as_many_sets_take_hardly_more_memory(small_parts: None) -> None:

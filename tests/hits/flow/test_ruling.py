@@ -15,7 +15,7 @@ from django.utils import timezone
 from hits.flow import deciding, ruling
 from hits.models import Item, RuleEdition, Stage, Verdict
 from hits.models.summaries import refresh_summary
-from hits.quality.known_rules import COSMOS_HUMANS, COSMOS_VALIDATION, MCSCRIPT_LABELS
+from hits.quality.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
 from tests.hits import factories
 from tests.hits.small_recipe import answered
 
@@ -59,7 +59,7 @@ def standing(stage: Stage) -> Counter[ruling.Ending]:
     return found + Counter({ruling.OPEN: stage.items.count() - found.total()})
 
 
-@pytest.mark.parametrize("text", [STRICT, EAGER, COSMOS_VALIDATION.text, COSMOS_HUMANS.text])
+@pytest.mark.parametrize("text", [STRICT, EAGER, COSMOS_VALIDATION.text, COSMOS_VALIDATION_TO_THE_LETTER.text])
 def test_the_preview_tells_what_saving_then_does(stage: Stage, text: str) -> None:
     drawn = random.Random(5)
     for _ in range(25):

@@ -1,4 +1,4 @@
-"""Answers posted straight to the marketplace, past the page: whom the page refuses, scoring holds for review."""
+"""Answers posted straight to the marketplace, past the page: scoring counts none whom the page refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hits.flow import (
     sending,
     serving,
 )
-from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict, eligibility, plans
+from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict, eligibility, losses, plans
 from hits.models.counting import recount
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
@@ -166,6 +166,7 @@ def test_an_answer_given_while_a_block_stands_is_held_until_it_is_undone(market,
     conclude(stage)
     assert held() == {taken.assignment_id: "The worker was blocked when it was submitted."}
     assert counting() == []
+    assert losses.restored(stage.project, row).answers == 2
     blocking.undo(block, None)
     deciding.decide(stage)
     assert (held(), states(stage)) == ({}, ["kept", "kept"])
@@ -275,6 +276,102 @@ def test_an_earlier_answer_that_is_fetched_late_takes_back_what_was_concluded(pa
     assert not Verdict.objects.filter(item=derived.item, superseded_at=None).exists()
 
 
+@pytest.fixture
+def both_parts(db):
+    """Two stages, each of which refuses who has answered in the other one."""
+    first = make.stage(grants="part-one", requirements=[{**EXCLUDED[0], "qualification": "part-two"}])
+    return first, make.stage(first.project, grants="part-two", requirements=EXCLUDED)
+
+
+@pytest.fixture
+def chain(both_parts):
+    """Of one worker: an answer to part one, an ineligible one to part two, another one to part one; not scored."""
+    first, second = both_parts
+    worker = make.worker()
+    return [recorded(make.hit(make.item(stage)), worker, at) for stage, at in ((first, 0), (second, 60), (first, 120))]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (1, 0, 1)], ids=str)
+def test_an_answer_held_for_the_other_part_leaves_its_worker_in_their_own(both_parts, chain, order):
+    for number in order:
+        scoring.score(both_parts[number])
+    assert set(held()) == {chain[1].assignment_id}
+    assert counting() == sorted([chain[0].assignment_id, chain[2].assignment_id])
+    before = held()
+    Assignment.objects.update(scored=False)
+    for number in order:
+        scoring.score(both_parts[number])
+    assert held() == before
+    assert eligibility.recheck([row.pk for row in chain]) == 0
+
+
+def test_neither_the_page_nor_a_qualification_takes_a_held_answer_for_the_other_part(both_parts, chain):
+    first, second = both_parts
+    for stage in both_parts:
+        scoring.score(stage)
+        granting.grant_for_answers(stage)
+    assert list(Grant.objects.values_list("key", flat=True)) == ["part-one"]
+    worker_id = chain[0].worker.worker_id
+    serving.refuse_ineligible(serving.Visit(make.hit(make.item(first)), "3NEW", worker_id))
+    with pytest.raises(serving.NotEligibleError, match="the other part"):
+        serving.refuse_ineligible(serving.Visit(make.hit(make.item(second)), "3NEW", worker_id))
+
+
+def test_no_qualification_is_given_for_an_answer_before_it_is_judged(both_parts, chain):
+    assert granting.grant_for_answers(both_parts[1]) == 0
+
+
+def test_when_a_lead_lets_it_count_the_later_answer_to_the_first_part_is_held_and_not_any_more_without_it(
+    both_parts, chain
+):
+    for stage in both_parts:
+        scoring.score(stage)
+        deciding.decide(stage)
+    reviewing.approve(both_parts[1], [chain[1].pk], None)
+    assert set(held()) == {chain[1].assignment_id, chain[2].assignment_id}
+    assert counting() == sorted([chain[0].assignment_id, chain[1].assignment_id])
+    assert both_parts[0].pk in deciding.unfinished()
+    assert granting.grant_for_answers(both_parts[1]) == 1
+    Assignment.objects.filter(pk=chain[1].pk).update(state=Assignment.State.APPROVED, decision="")
+    reviewing.reject(both_parts[1], [chain[1].pk], "It was the other part.", None)
+    assert set(held()) == {chain[1].assignment_id}
+    assert counting() == sorted([chain[0].assignment_id, chain[2].assignment_id])
+
+
+def test_a_long_chain_of_parts_is_judged_in_its_order_when_its_first_answer_comes_last(both_parts):
+    first, second = both_parts
+    worker = make.worker()
+    rows = [recorded(make.hit(make.item(second if n % 2 else first)), worker, 60 * n) for n in range(1, 8)]
+    for stage in both_parts:
+        scoring.score(stage)
+    assert set(held()) == {row.assignment_id for row in rows if row.stage == first}
+    recorded(make.hit(make.item(first)), worker, 0)
+    with CaptureQueriesContext(connection) as long:
+        scoring.score(first)
+    assert set(held()) == {row.assignment_id for row in rows if row.stage == second}
+    other = make.worker()
+    for at in (60, 120):
+        recorded(make.hit(make.item(second if at == 60 else first)), other, at)
+    for stage in both_parts:
+        scoring.score(stage)
+    recorded(make.hit(make.item(first)), other, 0)
+    with CaptureQueriesContext(connection) as short:
+        scoring.score(first)
+    assert len(long) == len(short)
+
+
+def test_who_was_only_too_fast_has_done_the_part(both_parts):
+    first, second = both_parts
+    Stage.objects.filter(pk=first.pk).update(settings={"min_seconds": 60})
+    worker = make.worker()
+    fast = recorded(make.hit(make.item(first)), worker, 0)
+    other = recorded(make.hit(make.item(second)), worker, 60)
+    for stage in Stage.objects.order_by("pk"):
+        scoring.score(stage)
+    causes = dict(Assignment.objects.values_list("assignment_id", "held_for"))
+    assert causes == {fast.assignment_id: "untimely", other.assignment_id: "other-part"}
+
+
 def test_after_a_withdrawal_only_a_later_answer_excludes(db):
     first, second = two_parts()
     worker = make.worker()
@@ -379,10 +476,10 @@ def test_judging_many_answers_costs_the_queries_of_few(db):
         for number, (source, hit) in enumerate(zip(make.hits(items), make.hits(derived), strict=True)):
             make.assignments([source], workers[number % 20])
             make.assignments([hit], workers[(number + number // 20) % 20], submitted_at=make.NOON + timedelta(hours=1))
-        fetched = second.assignments.select_related("hit__item", "worker").order_by("pk")
+        fetched = second.assignments.select_related("stage", "hit__item", "worker").order_by("pk")
         rows = list(fetched[:count])
         with CaptureQueriesContext(connection) as seen:
-            found = eligibility.held(second, rows)
-        assert len(found) == len(rows) == count
+            found = eligibility.held(rows)
+        assert all(hold.held for hold in found.values()) and len(found) == len(rows) == count
         costs.append(len(seen))
     assert costs[0] == costs[1] <= 6

@@ -20,10 +20,14 @@ from hits.flow import (
     reviewing,
     scoring,
     sending,
+    testing,
     topping_up,
 )
 from hits.flow.collecting import Rows
+from hits.flow.common import gateway
+from hits.formats.qualification_test import Details
 from hits.models import Assignment, Hit, Item, Project, Stage
+from hits.recipes import available
 from hits.recipes.cosmos import steps
 from tests.hits.crowd.pages import filled_in
 from tests.hits.flow.test_closing import agrees
@@ -45,6 +49,13 @@ def project(lead: Any) -> Project:
     upload = importing.create_upload(made, "stories.txt", STORIES.split("\n\n")[0].encode(), "public", lead)
     assert importing.import_upload(upload.pk) == 1
     return made
+
+
+def passed(market: Any, project: Project) -> str:
+    """A new worker who holds the recipe's test."""
+    worker: str = market.sign_up_worker()
+    gateway().grant(project.qualification_tests.get().qualification_type_id, worker, 100)
+    return worker
 
 
 def of(project: Project, key: str) -> Stage:
@@ -88,8 +99,9 @@ def decide(project: Project, verb: str) -> None:
 def written(project: Project, market: Any) -> Project:
     """The story was written about; the answer waits for review."""
     write = of(project, "write")
+    assert testing.finish(project) == 1
     publish(write)
-    answer(market, write.hits.get(), market.sign_up_worker())
+    answer(market, write.hits.get(), passed(market, project))
     conclude(project)
     return project
 
@@ -167,7 +179,7 @@ def test_questions_that_were_answered_stay_paid_and_are_left_out_with_the_reason
 ) -> None:
     validate = of(written, "validate")
     publish(validate)
-    workers = [market.sign_up_worker() for _ in range(3)]
+    workers = [passed(market, written) for _ in range(3)]
     for hit in validate.hits.select_related("item__document", "stage"):
         for worker in workers:
             answer(market, hit, worker)
@@ -217,3 +229,24 @@ def test_questions_made_while_their_answer_is_rejected_do_not_stand(written: Pro
     advancing.advance(of(written, "write"))
     conclude(written)
     assert states(written) == {Item.State.WITHDRAWN}
+
+
+@pytest.mark.parametrize("recipe", available())
+def test_answers_that_a_lead_approves_go_on_only_then_unless_somebody_says_otherwise(lead: Any, recipe: str) -> None:
+    made = projects.create_project("New", recipe, Decimal(1), "lab@example.org", lead)
+    assert all(made.stages.values_list("advance_approved", flat=True))
+    written = {"question_writing", "story"} & set(made.stages.values_list("protocol", flat=True))
+    held = set(made.stages.filter(approval=Stage.Approval.REVIEW).values_list("protocol", flat=True))
+    assert written <= held, "whatever else is written is bought as it comes, and can be rejected by nobody"
+
+
+def test_a_draft_of_a_test_takes_no_question_of_writing_that_was_rejected(
+    written: Project, gone_on: list[Item]
+) -> None:
+    details = Details("own-test", "Ours", "Questions of ours.", 80, 15, None)
+    draft = testing.create(written, details, None)
+    assert testing.replace_by_known(draft, 9) >= 2
+    decide(written, "reject")
+    conclude(written)
+    with pytest.raises(testing.NothingKnownError):
+        testing.replace_by_known(draft, 9)

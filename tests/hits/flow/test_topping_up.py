@@ -177,7 +177,7 @@ def test_without_budget_it_waits_and_the_page_says_so(market, bring, stage, publ
     assert (_state(stage), Batch.objects.filter(kind=Batch.Kind.AGAIN).count()) == ("again", 0)
 
 
-def test_the_sweep_takes_up_what_a_crash_left_between_two_rooms(market, bring, stage, publish, answer, eager):
+def test_the_sweep_takes_up_what_a_crash_left_between_two_modules(market, bring, stage, publish, answer, eager):
     bring(2, origin="crawled")
     publish(stage)
     first, second = stage.hits.order_by("id")

@@ -40,7 +40,7 @@ pick = st.integers(0, 1000)
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """The rows as the rooms leave them, with the entries that they post; beside them whole cents, counted by hand."""
+    """The rows as `hits.flow` leaves them, with the entries that they post; beside them whole cents."""
 
     numbers = itertools.count(1)
 

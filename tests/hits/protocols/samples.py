@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hits.protocols import answers, phrases, reviewed, telling, writing
+from tests.hits.protocols import answers, articles, phrases, reviewed, telling, writing
 from tests.hits.serving import question_set, story
 
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -43,6 +43,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
         },
         "fields": reviewed.choices("a0", "a0", "a1", comment="Clear."),
     },
+    # Without a crowd: two items of different kinds.
+    "passage_queries": {"item": articles.ITEM, "other": {**articles.ITEM, "removed": ["s0-e1"]}},
     "multiple_choice": {
         "document": {"text": story.TEXT},
         "item": {"question": "Who rang the harbour master?", "choices": story.PEOPLE, "gold": ["annika"]},

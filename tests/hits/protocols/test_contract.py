@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hits import protocols
-from hits.protocols.base import AnswerRefusedError, CheckedAnswer, SettingsRefusedError
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
 from tests.hits.protocols.samples import sample_of
 
 GUEST = Path(__file__).parent / "guest"
@@ -24,7 +24,14 @@ def roots(tmp_path_factory) -> list[Path]:
     return [protocols.HOME, elsewhere]
 
 
-@pytest.fixture(params=[*protocols.available(), "yes_or_no"])
+WITHOUT_CROWD = [name for name in protocols.available() if isinstance(protocols.get(name), CrowdlessProtocol)]
+WITH_CROWD = [*(name for name in protocols.available() if name not in WITHOUT_CROWD), "yes_or_no"]
+# Those without a page for workers have a shorter contract: it is at the end.
+of_all = pytest.mark.parametrize("name", [*WITHOUT_CROWD, *WITH_CROWD], indirect=True)
+of_those_without_a_crowd = pytest.mark.parametrize("name", WITHOUT_CROWD, indirect=True)
+
+
+@pytest.fixture(params=WITH_CROWD)
 def name(request) -> str:
     return request.param
 
@@ -44,17 +51,20 @@ def sample(name, folder):
     return sample_of(name, folder)
 
 
+@of_all
 def test_it_has_a_name_and_a_title(protocol, name):
     assert protocol.name == name
     assert protocol.title.strip()
 
 
+@of_all
 def test_its_settings_have_defaults_that_stand(protocol):
     defaults = protocol.settings({})
     assert protocol.settings(defaults) == defaults
     assert json.loads(json.dumps(defaults)) == defaults
 
 
+@of_all
 def test_it_refuses_a_setting_that_it_does_not_know(protocol):
     with pytest.raises(SettingsRefusedError) as refused:
         protocol.settings({"no_such_setting": 1})
@@ -131,3 +141,18 @@ def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, set
     assert f'action="{origin}/mturk/externalSubmit"' in response.content.decode()
     token = serving.page_token(serving.Visit(hit, "3A", "AW"))
     assert client.post("/task/check/", {"page": token, **sample["fields"]}).json() == {"ok": True}
+
+
+@of_those_without_a_crowd
+def test_without_a_crowd_it_brings_no_page_for_workers(protocol, folder):
+    assert not (folder / "templates").exists()
+    assert not hasattr(protocol, "check") and not hasattr(protocol, "page")
+
+
+@of_those_without_a_crowd
+def test_without_a_crowd_it_counts_the_same_things_of_every_item_and_says_what_kind_it_is(protocol, sample):
+    counted = [protocol.figures(item) for item in (sample["item"], sample["other"])]
+    assert counted[0].keys() == counted[1].keys()
+    assert all(type(value) is int for figures in counted for value in figures.values())
+    assert protocol.word(sample["item"]) != protocol.word(sample["other"])
+    assert all(len(protocol.word(item)) <= 40 for item in (sample["item"], sample["other"]))

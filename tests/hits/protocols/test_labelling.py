@@ -85,12 +85,22 @@ def test_the_page_shows_a_question_set_with_its_right_answer_and_not_its_author(
 
 def test_the_report_counts_items_by_the_majority_of_their_workers():
     one, two = said(check("commonsense", "causal")), said(check("paraphrasing"))
-    report = protocol.item_scores([(DOCUMENT, {}, [one, one, two]), (DOCUMENT, {}, [two, two]), (DOCUMENT, {}, [])])
+    items = [(DOCUMENT, {}, [one, one, two]), (DOCUMENT, {}, [two, two]), (DOCUMENT, {}, [])]
+    report = protocol.item_scores(items, protocol.settings(REASONING))
     assert report["n"] == 2
-    assert {row["label"]: row["count"] for row in report["labels"]} == {
-        "commonsense": 1,
-        "causal": 1,
-        "paraphrasing": 1,
-    }
-    assert "150.0 %" in report["note"]
-    assert protocol.item_scores([]) == {}
+    assert {row["label"]: row["count"] for row in report["labels"]} == {"commonsense": 1, "paraphrasing": 1}
+    assert protocol.item_scores([], protocol.settings(REASONING)) == {}
+
+
+def test_shares_of_the_second_list_are_of_those_who_called_for_it_and_of_all():
+    common, partial = said(check("commonsense", "causal")), said(check("partial-clue"))
+    items = [(DOCUMENT, {}, [found]) for found in (common, partial, partial, partial)]
+    dependent = protocol.item_scores(items, protocol.settings(REASONING))["dependent"]
+    assert dependent["n"] == 1
+    assert [(row["label"], row["share"], row["share_of_all"]) for row in dependent["labels"]] == [("causal", 1.0, 0.25)]
+
+
+def test_without_a_second_list_there_is_one_table():
+    options = protocol.settings({})
+    report = protocol.item_scores([(DOCUMENT, {}, [{"label": "clear"}])], options)
+    assert set(report) == {"n", "labels", "note"}

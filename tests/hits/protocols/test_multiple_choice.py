@@ -123,15 +123,15 @@ def said(*choices, gold="c2"):
 
 def test_scores_of_all_answers_are_the_accuracy_of_single_ones_and_of_the_majority():
     answered = [said("c2", "c2", "c0"), said("c0", "c1", "c2"), said("c1", "c1", "c1"), []]
-    scores = protocol.item_scores([(DOCUMENT, ITEM, given) for given in answered])
+    scores = protocol.item_scores([(DOCUMENT, ITEM, given) for given in answered], {})
     assert scores == {"accuracy": pytest.approx(100 / 3), "majority": pytest.approx(100 / 3), "ties": 1,
                       "answers": 9, "n": 3}  # fmt: skip
-    assert protocol.item_scores([(DOCUMENT, ITEM, [{"choice": "c0"}])]) == {}
+    assert protocol.item_scores([(DOCUMENT, ITEM, [{"choice": "c0"}])], {}) == {}
 
 
 def test_the_majority_agrees_with_a_count_of_every_way_to_answer():
     ways = [list(way) for way in product(["c0", "c1", "c2"], repeat=3)]
-    scores = protocol.item_scores([(DOCUMENT, ITEM, said(*way)) for way in ways])
+    scores = protocol.item_scores([(DOCUMENT, ITEM, said(*way)) for way in ways], {})
     assert scores["majority"] == pytest.approx(100 * mean(way.count("c2") >= 2 for way in ways))
     assert scores["ties"] == sum(len(set(way)) == 3 for way in ways)
 
@@ -142,5 +142,5 @@ def test_of_several_choices_an_answer_is_right_when_every_box_is():
         return {label.unit: label.value for label in labels} | {f"{one.unit}.correct": one.correct for one in labels}
 
     given = [answer(c0=1, c2=1), answer(c0=1, c3=1), answer(c2=1)]
-    scores = protocol.item_scores([(DOCUMENT, ITEM, given)])
+    scores = protocol.item_scores([(DOCUMENT, ITEM, given)], {})
     assert (scores["accuracy"], scores["majority"]) == (pytest.approx(100 / 3), 100)

@@ -79,8 +79,8 @@ def said(*answers: tuple[str, bool]) -> dict[str, Any]:
 
 def test_accuracy_is_measured_question_by_question():
     right, wrong = ("a0", True), ("a1", False)
-    found = protocol.item_scores([(DOCUMENT, TEST, [said(right, wrong, right), said(right, wrong, wrong)])])
+    found = protocol.item_scores([(DOCUMENT, TEST, [said(right, wrong, right), said(right, wrong, wrong)])], {})
     assert found["accuracy"] == pytest.approx(100 * 3 / 6)
     assert found["majority"] == pytest.approx(100 / 3)
     assert (found["answers"], found["ties"], found["n"]) == (6, 1, 3)
-    assert protocol.item_scores([]) == {}
+    assert protocol.item_scores([], {}) == {}

@@ -36,11 +36,11 @@ def test_the_same_name_in_two_places_stays_apart(tmp_path):
     assert protocols.get("sorting", [one]).title == "one"
     assert protocols.get("sorting", [two]).title == "two"
     other = put(tmp_path / "two", "naming", SOURCE.format(name="naming"))
-    with pytest.raises(BrokenProtocolError, match="claim one name"):
+    with pytest.raises(BrokenProtocolError, match="has the same name"):
         protocols.get("sorting", [one, two])
     assert protocols.available([one, two]) == ["naming"]
     assert protocols.get("naming", [one, other]).name == "naming"
-    assert [fault for fault in protocols.faults([one, two]) if "claim one name" in fault]
+    assert [fault for fault in protocols.faults([one, two]) if "has the same name" in str(fault)]
 
 
 def test_one_folder_given_twice_is_one_folder(tmp_path):
@@ -90,7 +90,8 @@ def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, source, why):
         with pytest.raises(BrokenProtocolError, match=re.escape(why)):
             protocols.get("sorting", roots)
         [fault] = protocols.faults(roots)
-        assert str(root / "protocols" / "sorting") in fault and why in fault
+        assert str(root / "protocols" / "sorting") in fault.in_full and why in fault.in_full
+        assert str(fault).startswith("protocols/sorting") and why in str(fault) and str(root) not in str(fault)
 
 
 def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_name(tmp_path):
@@ -98,7 +99,7 @@ def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_na
     roots = [protocols.HOME, root]
     assert protocols.get("clickable_entity", roots) is protocols.get("clickable_entity")
     [fault] = protocols.faults(roots)
-    assert "claim one name" in fault and str(root) in fault
+    assert "has the same name" in str(fault) and str(root) in fault.in_full
 
 
 def test_the_package_has_no_broken_folder():

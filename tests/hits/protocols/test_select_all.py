@@ -54,6 +54,27 @@ def test_a_candidate_counts_when_every_worker_selected_it():
     def says(*selected):
         return {label.unit: label.value for label in check(*selected).labels}
 
-    scores = protocol.item_scores([(DOCUMENT, ITEM, [says("c0", "c1"), says("c1"), says("c1", "c2")])])
+    scores = protocol.item_scores([(DOCUMENT, ITEM, [says("c0", "c1"), says("c1"), says("c1", "c2")])], {})
     assert scores == {"selected_by_all": 25.0, "candidates": 4, "n": 1}
-    assert protocol.item_scores([(DOCUMENT, ITEM, [])]) == {}
+    assert protocol.item_scores([(DOCUMENT, ITEM, [])], {}) == {}
+
+
+def test_the_share_of_each_systems_answers_that_everybody_selected_has_an_interval():
+    """The paper's shares, of 200 questions with four answers of each of its two systems."""
+    items = []
+    for system, right in (("GPT2", 88), ("GPT2-FT", 232)):
+        for number in range(200):
+            candidates = [{"id": f"c{n}", "text": str(n), "systems": [system]} for n in range(4)]
+            said = {f"c{n}/selected": "yes" if number * 4 + n < right else "no" for n in range(4)}
+            items.append((DOCUMENT, {"question": "Why?", "candidates": candidates}, [said] * 3))
+    found = {row["system"]: row for row in protocol.item_scores(items, {})["systems"]}
+    shares = {system: (row["count"], row["candidates"], round(row["share"], 3)) for system, row in found.items()}
+    assert shares == {"GPT2": (88, 800, 0.11), "GPT2-FT": (232, 800, 0.29)}
+    assert found["GPT2"]["low"] < 0.11 < found["GPT2"]["high"] < found["GPT2-FT"]["low"] < 0.29
+
+
+def test_an_answer_that_two_systems_wrote_counts_for_both_and_one_without_a_system_for_none():
+    candidates = [{"id": "c0", "text": "a", "systems": ["x", "y"]}, {"id": "c1", "text": "b", "systems": [""]}]
+    said = {"c0/selected": "yes", "c1/selected": "no"}
+    found = protocol.item_scores([(DOCUMENT, {"question": "Why?", "candidates": candidates}, [said])], {})
+    assert [(row["system"], row["count"], row["candidates"]) for row in found["systems"]] == [("x", 1, 1), ("y", 1, 1)]

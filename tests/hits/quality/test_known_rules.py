@@ -6,7 +6,14 @@ from itertools import combinations_with_replacement, product
 import pytest
 from scipy.stats import binom
 
-from hits.quality.known_rules import COSMOS_GENERATED, COSMOS_HUMANS, COSMOS_VALIDATION, KNOWN, MCSCRIPT_LABELS
+from hits.quality.known_rules import (
+    COSMOS_GENERATED,
+    COSMOS_HUMANS,
+    COSMOS_VALIDATION,
+    COSMOS_VALIDATION_TO_THE_LETTER,
+    KNOWN,
+    MCSCRIPT_LABELS,
+)
 from hits.quality.rule_text import format, parse
 from hits.quality.votes import Vote, decide
 
@@ -33,6 +40,12 @@ PICKS = [picks(*choice) for choice in product(["c0", "c2"], ["yes", "no"], ["yes
 
 
 def validation(ballots):
+    if any(ballot in (BAD_PARAGRAPH, BAD_QUESTION) for ballot in ballots):
+        return "dropped", "unsatisfactory", {}
+    return to_the_letter(ballots)
+
+
+def to_the_letter(ballots):
     if sum(ballot.get("picked") == "c2" for ballot in ballots) < 2:
         return "dropped", "", {}
     if any("no" in (ballot.get("needs_common_sense"), ballot.get("needs_context")) for ballot in ballots):
@@ -47,7 +60,14 @@ def test_a_question_set_is_valid_unanswerable_or_neither():
     for ballots in combinations_with_replacement([BAD_PARAGRAPH, BAD_QUESTION, UNDETERMINED, *PICKS], 3):
         assert judged(COSMOS_VALIDATION, ballots) == validation(ballots), ballots
         found[validation(ballots)[1]] += 1
+        assert judged(COSMOS_VALIDATION_TO_THE_LETTER, ballots) == to_the_letter(ballots), ballots
     assert found["valid"] == 2 and found["unanswerable"] > 10 and found[""] > 10
+
+
+def test_the_letter_releases_a_paragraph_that_somebody_called_inappropriate_and_the_default_does_not():
+    ballots = [picks("c2"), picks("c2", context="no"), BAD_PARAGRAPH]
+    assert judged(COSMOS_VALIDATION_TO_THE_LETTER, ballots) == ("kept", "unanswerable", {})
+    assert judged(COSMOS_VALIDATION, ballots) == ("dropped", "unsatisfactory", {})
 
 
 @pytest.mark.parametrize("accuracy, needless", [(0.6, 0.02), (0.94, 0.1)])
@@ -65,10 +85,10 @@ def test_as_many_sets_are_valid_as_independent_workers_lead_to_expect(accuracy, 
     assert chances["unanswerable"] == pytest.approx(two_right * (1 - nobody))
 
 
-def test_people_are_right_when_two_of_three_picked_the_intended_answer():
+def test_people_are_right_when_two_of_three_chose_the_intended_answer():
     for chosen in product(["c0", "c1", "c2", "none"], repeat=3):
         expected = "right" if chosen.count("c2") >= 2 else "wrong"
-        ballots = [{"picked": one, "picked.correct": one == "c2"} for one in chosen]
+        ballots = [{"choice": one, "choice.correct": one == "c2"} for one in chosen]
         assert judged(COSMOS_HUMANS, ballots) == ("kept", expected, {})
 
 

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 class Collection:
     """`Collected` over a list of items; `computed` is what the computation found, by item."""
 
+    plugins = ()
+
     def __init__(self, *items: JudgedItem, computed: Mapping[str, Json] | None = None, seed: int = 3, **options: Any):
         self.items, self.seed, self.options = list(items), seed, {**OPTIONS, **options}
         self.computed = dict(computed or {})
@@ -28,6 +30,9 @@ class Collection:
         for item in here:
             found = self.computed.get(item.key) if computation else None
             yield replace(item, labels=item.labels if labels else (), computed=found)
+
+    def found(self, computation: str) -> Iterator[tuple[str, Json]]:
+        yield from sorted(self.computed.items())
 
 
 def story_text(number: int) -> str:

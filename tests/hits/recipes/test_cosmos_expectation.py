@@ -1,6 +1,6 @@
 """Real question sets, validators of stated accuracy, and what chance says must come of them. `-s` prints the table.
 
-The sets are imported, scored, decided and drawn by the real rooms; the probabilities are worked out here from what
+The sets are imported, scored, decided and drawn by `hits.flow`; the probabilities are worked out here from what
 the validators are like, over every combination of three of them.
 """
 
@@ -60,7 +60,7 @@ def first_rows(count: int) -> bytes:
 
 
 def answered(stage: Stage, answer: Answer) -> None:
-    """Three workers answer every item; the rooms score and conclude."""
+    """Three workers answer every item; the flow modules score and conclude."""
     hits = factories.hits(list(stage.items.select_related("document")))
     for number in range(WORKERS):
         worker = factories.worker(f"A{number}{stage.key.upper()}")
@@ -103,17 +103,21 @@ def chosen(worker: str, item: Item) -> Fields:
     return {"choice": item.data["intended"] if says(worker, item, "chooses", PEOPLE_RIGHT) else wrong[0]}
 
 
+UNFIT = (False, False, True)
+
+
 def chances() -> dict[str, float]:
     """The probability of each conclusion, summed over what three validators can say."""
     reached = PARAGRAPH_GOOD * QUESTION_GOOD
     plain = NEEDS_SENSE * NEEDS_TEXT
-    # (intended, to be used, doubts that it needs both): probability
+    # (intended, determined, doubts that it needs both): probability; UNFIT found paragraph or question bad
     ways = {
         (True, True, False): reached * RIGHT * plain,
         (True, True, True): reached * RIGHT * (1 - plain),
         (False, True, False): reached * (1 - RIGHT - UNDETERMINED) * plain,
         (False, True, True): reached * (1 - RIGHT - UNDETERMINED) * (1 - plain),
-        (False, False, False): 1 - reached * (1 - UNDETERMINED),
+        (False, False, False): reached * UNDETERMINED,
+        UNFIT: 1 - reached,
     }
     assert sum(ways.values()) == pytest.approx(1)
     found = {"valid": 0.0, "unanswerable": 0.0, "": 0.0}
@@ -123,6 +127,8 @@ def chances() -> dict[str, float]:
 
 
 def _conclusion(three: Sequence[tuple[bool, bool, bool]]) -> str:
+    if UNFIT in three:
+        return ""
     agree = sum(way[0] for way in three) >= 2
     if agree and any(way[2] for way in three):
         return "unanswerable"
@@ -162,8 +168,7 @@ def test_verdicts_and_human_score_are_what_chance_says(project: Project) -> None
 def test_the_chances_add_up_and_agree_with_a_plain_binomial() -> None:
     """Two picks of the intended answer lead to one of two conclusions, as long as everybody finds all fine."""
     found = chances()
-    agree = float(binom.sf(1, WORKERS, PARAGRAPH_GOOD * QUESTION_GOOD * RIGHT))
     assert sum(found.values()) == pytest.approx(1)
-    assert found["valid"] + found["unanswerable"] <= agree
-    all_fine = (PARAGRAPH_GOOD * QUESTION_GOOD * (1 - UNDETERMINED)) ** WORKERS
-    assert found["valid"] + found["unanswerable"] >= agree + all_fine - 1
+    satisfied = (PARAGRAPH_GOOD * QUESTION_GOOD) ** WORKERS
+    agree = satisfied * float(binom.sf(1, WORKERS, RIGHT))
+    assert agree - satisfied * (1 - (1 - UNDETERMINED) ** WORKERS) <= found["valid"] + found["unanswerable"] <= agree

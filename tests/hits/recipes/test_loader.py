@@ -10,6 +10,7 @@ import pytest
 from hits.quality.blocking import Policy
 from hits.quality.votes import Rule
 from hits.recipes import JudgedItem, NextItem, OptionError, RecipeError, available, faults, load
+from hits.text.query_options import OPTIONS
 
 STEPS = """
 def read_documents(stream, *, max_bytes, default_origin, progress=None): return []
@@ -56,24 +57,31 @@ def put(root: Path, toml: str, steps: str | None = STEPS, name: str = "ours") ->
 def faults_of(root: Path, toml: str) -> tuple[str, ...]:
     with pytest.raises(RecipeError) as caught:
         load("ours", [put(root, toml)])
-    assert str(root / "ours" / "stages.toml") in str(caught.value)
+    assert str(root / "ours" / "stages.toml") in caught.value.in_full
+    assert str(root) not in str(caught.value)
     return caught.value.faults
 
 
 def test_record_has_the_published_numbers():
     recipe = load("record")
     assert [(s.key, s.feeds, s.asks_other_workers_than, s.draws) for s in recipe.stages] == [
-        ("validate", "revalidate", (), 0),
+        ("generate", None, (), 0),
+        ("validate", "revalidate", (), 1_000_000),
         ("revalidate", "human", ("validate",), 0),
         ("human", None, ("validate", "revalidate"), 0),
         ("reasoning", None, (), 100),
     ]
-    assert recipe.options == {"eval_share": 0.18}
-    assert (recipe.stages[3].protocol, recipe.stages[3].answers) == ("labelling", 1)
-    for stage in recipe.stages[:3]:
+    assert recipe.options == {
+        "eval_share": 0.18, "public_parts": 3, "crawled_parts": 7, "dev_share": 0.5, "tokeniser": "whitespace",
+        **OPTIONS,
+    }  # fmt: skip
+    made, *asked = recipe.stages
+    assert (made.crowd, made.protocol) == (False, "passage_queries")
+    assert (asked[3].protocol, asked[3].answers) == ("labelling", 1)
+    for stage in asked[:3]:
         assert (stage.protocol, stage.reward, stage.answers) == ("clickable_entity", Decimal("0.04"), 1)
         assert stage.settings == {"min_seconds": 30, "early_submit": "notice"}
-    for stage in recipe.stages:
+    for stage in asked:
         assert [requirement.to_dict() for requirement in stage.requirements] == [
             {"qualification": "percent_approved", "comparator": "GreaterThanOrEqualTo", "integers": [95],
              "guards": "PreviewAndAccept"},
@@ -85,13 +93,13 @@ def test_record_has_the_published_numbers():
         ]  # fmt: skip
     matching = Rule("matches_reference", 1, {"need": 1, "answers": 1})
     measured = Rule("measured", 1, {"answers": 1})
-    assert [s.rule for s in recipe.stages] == [matching, matching, measured, measured]
-    assert [s.quality for s in recipe.stages] == [Policy(1000, 20, 0.20, 0.01), None, None, None]
-    assert [s.auto_block for s in recipe.stages] == [True, False, False, False]
+    assert [s.rule for s in asked] == [matching, matching, measured, measured]
+    assert [s.quality for s in asked] == [*[Policy(1000, 20, 0.20, 0.01)] * 3, None]
+    assert [s.auto_block for s in asked] == [True, True, True, False]
 
 
 def test_the_reward_of_record_pays_three_dollars_sixty_an_hour():
-    assert load("record").stages[0].reward * 3600 / 40 == Decimal("3.60")
+    assert load("record").stages[1].reward * 3600 / 40 == Decimal("3.60")
 
 
 def test_the_steps_of_record_lead_along_the_stages():
@@ -136,7 +144,7 @@ def test_equal_names_in_two_places_have_steps_of_their_own(tmp_path):
     two = put(tmp_path / "two", HEAD + STAGE, STEPS.replace('"second"', '"other"'))
     assert later_stages(load("ours", [one]), "first") == ["second"]
     assert later_stages(load("ours", [two]), "first") == ["other"]
-    with pytest.raises(RecipeError, match="has the same name: rename one of them"):
+    with pytest.raises(RecipeError, match="another folder has the same name .one.ours.: rename one of them"):
         load("ours", [one, two])
 
 
@@ -213,6 +221,43 @@ def test_a_wrong_requirement_is_named(tmp_path, requirement, fault):
     assert found[0].startswith("stages[0].requirements[0]")
 
 
+PREPARE = """
+[[stages]]
+key = "prepare"
+title = "Prepared texts"
+crowd = false
+protocol = "passage_queries"
+"""
+
+
+def test_the_first_stage_can_be_without_a_crowd(tmp_path):
+    first, second = load("ours", [put(tmp_path, HEAD + PREPARE + STAGE)]).stages
+    assert (first.key, first.crowd, first.rule, first.reward, first.auto_publish) == ("prepare", False, None, 0, False)
+    assert second.crowd
+
+
+def test_what_is_of_a_crowd_is_refused_without_one_all_at_once(tmp_path):
+    wrong = 'reward = "0.10"\nanswers = 3\nhit_title = "A title"\nfeeds = "first"\ncolour = 1\n'
+    assert faults_of(tmp_path, HEAD + PREPARE + wrong + STAGE) == (
+        "stages[0].reward is of a stage with a crowd: remove it here",
+        "stages[0].answers is of a stage with a crowd: remove it here",
+        "stages[0].hit_title is of a stage with a crowd: remove it here",
+        "stages[0].feeds is of a stage with a crowd: remove it here",
+        "stages[0].colour is unknown: remove it or correct its spelling",
+    )
+
+
+def test_only_the_first_of_several_stages_can_be_without_a_crowd(tmp_path):
+    other = PREPARE.replace("prepare", "other")
+    assert faults_of(tmp_path, HEAD + PREPARE + other + STAGE) == (
+        "stages[1].crowd is false: only the first stage can be without a crowd",
+    )
+    assert faults_of(tmp_path, HEAD + PREPARE) == ("stages must hold at least one stage with a crowd",)
+    both = STAGE + 'asks_other_workers_than = ["prepare"]\n'
+    (fault,) = faults_of(tmp_path, HEAD + PREPARE + both)
+    assert "asks_other_workers_than must name earlier stages, not 'prepare'" in fault
+
+
 def test_two_stages_cannot_share_a_key(tmp_path):
     assert faults_of(tmp_path, HEAD + STAGE + STAGE) == ("stages[1].key 'first' is the key of two stages",)
 
@@ -267,7 +312,8 @@ def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, toml, steps, why
     assert load("record", [tmp_path]).name == "record"
     for _ in range(2):
         [fault] = faults([tmp_path])
-        assert str(tmp_path / "broken") in fault and why in fault
+        assert str(tmp_path / "broken") in fault.in_full and why in fault.in_full
+        assert str(tmp_path) not in str(fault) and f"{tmp_path.name}/broken" in str(fault) and why in str(fault)
         with pytest.raises(RecipeError, match=re.escape(why)):
             load("broken", [tmp_path])
 
@@ -276,7 +322,7 @@ def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_na
     put(tmp_path, HEAD + STAGE, name="record")
     assert load("record", [tmp_path]).title == load("record").title
     [fault] = faults([tmp_path])
-    assert "has the same name" in fault and str(tmp_path / "record") in fault
+    assert "has the same name" in str(fault) and str(tmp_path / "record") in fault.in_full
 
 
 def test_the_package_has_no_broken_folder():
@@ -285,9 +331,9 @@ def test_the_package_has_no_broken_folder():
 
 def test_options_are_replaced_only_by_their_like():
     recipe = load("record")
-    assert recipe.options_with({"eval_share": 1}) == {"eval_share": 1}
-    assert recipe.options_with({}) == {"eval_share": 0.18}
-    with pytest.raises(OptionError, match="no option 'share'; it has eval_share"):
+    assert recipe.options_with({"eval_share": 1}) == {**recipe.options, "eval_share": 1}
+    assert recipe.options_with({}) == recipe.options
+    with pytest.raises(OptionError, match="no option 'share'; it has .*eval_share"):
         recipe.options_with({"share": 0.2})
     with pytest.raises(OptionError, match="between 0 and 1, not 5"):
         load("record").options_with({"eval_share": 5})

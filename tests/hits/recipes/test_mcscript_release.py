@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from xml.etree import ElementTree
 
 import pyarrow.parquet
 import pytest
 
 from hits.formats import mcscript, tables
 from hits.recipes.mcscript import releasing
-from hits.recipes.mcscript.steps import COMPUTATIONS, build_release, draw
+from hits.recipes.mcscript.steps import COMPUTATIONS, build_release, draw, evaluate
 from hits.recipes.source import Found
 from tests.hits.recipes.mcscript_collection import Collection, answered, asked, five, item, label, reviewed, story_text
 
@@ -62,8 +64,25 @@ def content(release, name: str) -> bytes:
     return release.files[name].read()
 
 
-def rows(release, name: str) -> list[dict]:
+def shown(release, name: str) -> list[dict]:
+    """The rows of a split as they are published."""
     return [json.loads(line) for line in content(release, f"{name}.jsonl").splitlines()]
+
+
+def csv_of(release, file: str) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(content(release, file).decode())))
+
+
+def rows(release, name: str) -> list[dict]:
+    """The rows of a split with the project's own keys, and the labels that lie in the key."""
+    keys = {(row["split"], row["id"], row["question_id"]): row for row in csv_of(release, "ids.csv")}
+    labels = {(row["id"], row["question_id"]): int(row["label"]) for row in csv_of(release, "test-key.csv")}
+    found = []
+    for row in shown(release, name):
+        own = keys[name, row["id"], row["question_id"]]
+        label = row["label"] if "label" in row else labels[row["id"], row["question_id"]]
+        found.append({**row, "label": label, "id": own["text"], "question_id": own["question"]})
+    return found
 
 
 def all_rows(release) -> list[dict]:
@@ -71,7 +90,7 @@ def all_rows(release) -> list[dict]:
 
 
 def instances(release, name: str) -> list[mcscript.Instance]:
-    return mcscript.read(io.BytesIO(content(release, f"{name}.xml")))
+    return mcscript.read(io.BytesIO(content(release, f"{name}-data.xml")))
 
 
 # Files
@@ -81,8 +100,12 @@ def test_a_release_holds_each_split_as_xml_json_lines_and_parquet_that_agree():
     release = build_release(all_reviewed(collection()))
     assert release.counts == {"train": 26, "dev": 4, "test": 10}
     for name in SPLITS:
-        table = rows(release, name)
-        assert pyarrow.parquet.read_table(io.BytesIO(content(release, f"{name}.parquet"))).to_pylist() == table
+        table = shown(release, name)
+        parquet = pyarrow.parquet.read_table(io.BytesIO(content(release, f"{name}.parquet"))).to_pylist()
+        assert parquet == [{**row, "label": row.get("label", -1)} for row in table]
+        assert len(table) == release.counts[name]
+        if name == "test":
+            continue
         from_xml = [
             {
                 "id": text.id,
@@ -99,10 +122,42 @@ def test_a_release_holds_each_split_as_xml_json_lines_and_parquet_that_agree():
             for question in text.questions
         ]
         assert from_xml == table
-        assert len(table) == release.counts[name]
     assert content(release, "question-types.svg").startswith(b"<svg") and release.files.keys() >= {
         "question-labels.svg"
     }
+
+
+def test_texts_and_questions_are_numbered_from_0_in_each_file_as_published():
+    release = build_release(all_reviewed(collection()))
+    for name in SPLITS:
+        root = ElementTree.fromstring(content(release, f"{name}-data.xml"))
+        assert [one.get("id") for one in root] == [str(at) for at in range(len(root))]
+        for instance in root:
+            questions = instance.findall("questions/question")
+            assert [one.get("id") for one in questions] == [str(at) for at in range(len(questions))]
+    kept = build_release(all_reviewed(collection(ids="keys")))
+    assert "ids.csv" not in kept.files
+    assert {row["id"] for row in shown(kept, "train")} == {row["id"] for row in rows(release, "train")}
+
+
+def test_the_labels_of_test_stand_in_the_key_alone():
+    release = build_release(all_reviewed(collection()))
+    assert b"correct=" not in content(release, "test-data.xml") and b"correct=" in content(release, "dev-data.xml")
+    assert all("label" not in row for row in shown(release, "test"))
+    key = csv_of(release, "test-key.csv")
+    asked = [(row["id"], row["question_id"]) for row in shown(release, "test")]
+    assert [(row["id"], row["question_id"]) for row in key] == asked and len(key) == 10
+
+
+def test_predictions_are_scored_against_the_key():
+    release = build_release(all_reviewed(collection()))
+    key = content(release, "test-key.csv")
+    said = {f"{row['id']}/{row['question_id']}": int(row["label"]) for row in csv_of(release, "test-key.csv")}
+    wrong = {**said, "0/0": 1 - said["0/0"]}
+    for name, predictions, share in (("said.csv", key, 1.0), ("said.json", json.dumps(wrong).encode(), 0.9)):
+        how = {"key_name": "test-key.csv", "name": name, "max_bytes": 10**6}
+        found = evaluate(io.BytesIO(key), io.BytesIO(predictions), **how)
+        assert (found["accuracy"], found["n"]) == (share, 10)
 
 
 def test_what_is_released_is_what_was_selected_without_the_hidden_sentence():
@@ -269,7 +324,7 @@ def test_without_the_computation_nothing_is_released_and_the_preview_says_why():
 
 
 def instances_of_empty(release) -> int:
-    return content(release, "train.xml").count(b"<instance")
+    return content(release, "train-data.xml").count(b"<instance")
 
 
 @pytest.mark.parametrize(("text", "why"), [("A text\ufffe. Mum paid.", "texts with characters that XML cannot hold")])
@@ -312,8 +367,16 @@ def test_stories_and_texts_that_came_no_further_are_counted():
 # People
 
 
+def test_so_many_annotators_as_an_option_says_read_as_many_texts_and_share_as_many():
+    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, annotators=2, annotator_texts=4, common_texts=1))
+    lists = [{each.key for each in draw(f"human-{n}", made, 99, seed=3)} for n in (1, 2)]
+    assert [len(one) for one in lists] == [4, 4] and len(lists[0] & lists[1]) == 1
+    with pytest.raises(ValueError, match="human-3"):
+        draw("human-3", made, 99, seed=3)
+
+
 def test_five_annotators_read_texts_of_test_and_some_of_them_all():
-    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, common_texts=3))
+    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, annotator_texts=5, common_texts=3))
     test = {row["id"]: row for row in rows(build_release(made), "test")}
     lists = [{each.key: each for each in draw(f"human-{n}", made, 5, seed=3)} for n in range(1, 6)]
     assert [len(one) for one in lists] == [5] * 5
@@ -328,7 +391,7 @@ def test_five_annotators_read_texts_of_test_and_some_of_them_all():
 
 
 def test_the_release_tells_how_right_people_are_and_how_far_they_agree():
-    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, common_texts=3))
+    made = all_reviewed(collection(test_share=0.9, dev_share=0.0, annotator_texts=5, common_texts=3))
     assert "human_accuracy" not in build_release(made).statistics["test"]
     for number in (1, 2):
         for drawn in draw(f"human-{number}", made, 5, seed=3):
@@ -369,6 +432,7 @@ def peak(texts: int) -> int:
 
 def test_the_memory_of_a_release_does_not_grow_with_its_texts(monkeypatch: pytest.MonkeyPatch):
     # Tables are written in groups of 2,000 rows; small ones show the same with fewer texts.
-    monkeypatch.setattr(releasing, "write_all", partial(tables.write_all, row_group=10))
+    for name in ("write_all", "write_csv"):
+        monkeypatch.setattr(releasing, name, partial(getattr(tables, name), row_group=10))
     few, many = peak(100), peak(250)
     assert (many - few) / 150 < 500, "bytes a text: its digest and its scenario's name, not the text and its questions"

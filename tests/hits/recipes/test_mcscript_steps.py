@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from hits.formats.faults import FormatErrors
 from hits.recipes import Found, JudgedItem, Progress, load
-from hits.recipes.mcscript.steps import COMPUTATIONS, draw, next_items, read_documents
+from hits.recipes.mcscript.steps import COMPUTATIONS, draw, import_notes, next_items, read_documents
+from hits.text.classifiers import CLASSIFIERS
 from hits.text.hiding import visible
 from tests.hits.recipes.mcscript_collection import (
     OPTIONS,
@@ -43,7 +46,7 @@ def imported(content: str, **options):
         max_bytes=10**6,
         default_origin="public",
         seed=1,
-        options={**OPTIONS, **options},
+        options={**OPTIONS, "first": 4, **options},
     )
 
 
@@ -83,6 +86,33 @@ def test_phrases_are_numbered_through_the_item_and_name_their_place_in_the_text(
     assert "dug a hole behind the shed" in {
         STORY[phrase["start"] : phrase["end"]] for target in verb.data["targets"] for phrase in target["phrases"]
     }
+
+
+def test_counting_starts_at_the_second_sentence_unless_an_option_or_an_older_scenario_says_otherwise():
+    assert OPTIONS["first"] == 2
+    (first, *_) = imported(XML, first=2)
+    assert [STORY[at["start"] : at["end"]] for at in first.items[0].data["targets"]] == [
+        "It was a small apple tree.", "We filled the hole."
+    ]  # fmt: skip
+    (scenario,) = imported("planting a tree", first=2)
+    older = {name: value for name, value in scenario.data["targets"].items() if name != "first"}
+    starts = {
+        next_items(replace(told(STORY), document={**scenario.data, "targets": rule}))[0].data["targets"][0]["start"]
+        for rule in (older, {**older, "first": 4})
+    }
+    assert starts == {STORY.index("We dug")}
+
+
+def test_from_how_many_targets_on_a_text_is_long_is_an_option():
+    (first, *_) = imported(XML, long_from=2)
+    assert {each.stage for each in first.items} == {"np-long", "vp-long"}
+    about = replace(told(STORY), document={**told(STORY).document, "long_from": 2})
+    assert {each.stage for each in next_items(about)} == {"np-long", "vp-long"}
+
+
+def test_a_file_of_texts_says_how_many_targets_they_have():
+    assert import_notes(imported(XML)) == ["Target sentences a text: 2.00 (6 in 3 texts, of which 1 have none)."]
+    assert import_notes(imported("planting a tree")) == []
 
 
 def test_the_options_say_which_sentences_are_targets():
@@ -193,6 +223,17 @@ def test_the_correct_answer_is_the_majoritys_and_the_incorrect_one_of_the_candid
     assert one["incorrect"] in one["candidates"]["incorrect"]
 
 
+def test_how_far_apart_answers_are_the_same_and_which_words_count_for_nothing_are_options():
+    def tie(*words: str, **options):
+        one = answered("t1", [("text", word, "a dog") for word in words], five("unknown"))
+        return run(Collection(one, answered("t2", five()), **options))[1]["t1"]["q1"]["tie"]
+
+    assert not tie("cat", "car", "bus", "taxi", "tram"), "cat and car say the same"
+    assert tie("cat", "car", "bus", "taxi", "tram", merged_edits=0)
+    assert not tie("go to sea", "go sea", "bus", "taxi", "tram", merged_edits=0)
+    assert tie("go to sea", "go sea", "bus", "taxi", "tram", merged_edits=0, dropped_words="and")
+
+
 def test_a_question_with_no_incorrect_answer_left_has_no_result():
     same = [("text", "the driver", "driver")] * 5
     _, found = run(Collection(answered("t1", same, five()), answered("t2", five())))
@@ -209,6 +250,71 @@ def test_a_run_tells_its_progress_and_goes_on_from_its_checkpoint():
     checkpoint = next(each.checkpoint for each in progress if each.checkpoint)
     assert run(texts, checkpoint=checkpoint, batch=4, stop_at=0, most_iterations=3)[1] == found
     assert run(Collection(*reversed(texts.items)), batch=4, stop_at=0, most_iterations=3)[1] == found
+
+
+def some_texts(**computed) -> Collection:
+    return Collection(*(answered(f"t{n}", five(), five("script", "the ticket")) for n in range(4)), **computed)
+
+
+def files_of(collection: Collection) -> dict[str, list[dict]]:
+    (of,) = COMPUTATIONS
+    written = of.outside.write(collection, {**of.params, "batch": 2}, 3)
+    return {name: [json.loads(line) for line in b"".join(pieces).splitlines()] for name, pieces in written}
+
+
+def scored_elsewhere(collection: Collection, rows: list[dict]):
+    (of,) = COMPUTATIONS
+    content = io.BytesIO("".join(json.dumps(row) + "\n" for row in rows).encode())
+    said = list(of.outside.read(collection, {**of.params, "classifier": "imported"}, 3, content))
+    return said, {each.key: each.data["questions"] for each in said if isinstance(each, Found)}
+
+
+def asked_in(files: dict[str, list[dict]]) -> list[dict]:
+    return [row for name, rows in files.items() if "test" in name for row in rows]
+
+
+def test_a_classifier_elsewhere_learns_from_other_texts_and_scores_every_answer_once():
+    files = files_of(some_texts())
+    assert list(files) == [f"batch{number}-{part}.jsonl" for number in (0, 1) for part in ("train", "test")]
+    rows = asked_in(files)
+    assert len({row["id"] for row in rows}) == len(rows)
+    train, test = files["batch0-train.jsonl"], files["batch0-test.jsonl"]
+    assert [row["correct"] for row in train] == [True, False] * 4 and {row["correct"] for row in test} == {None}
+    assert {row["id"].split()[0] for row in train} & {row["id"].split()[0] for row in test} == set()
+
+
+def test_scores_of_a_classifier_elsewhere_are_an_iteration_and_the_next_files_go_by_it():
+    texts = some_texts()
+    rows = asked_in(files_of(texts))
+    likeliest = {row["id"]: row["id"].endswith("/1") for row in rows}
+    said, found = scored_elsewhere(texts, [{"id": key, "score": float(one)} for key, one in likeliest.items()])
+    (entry,) = [each.entry for each in said if isinstance(each, Progress) and each.entry]
+    for one in found["t0"].values():
+        assert one["incorrect"] == one["candidates"]["incorrect"][1]
+    assert entry["accuracy_after"] == 0.0 and 0 <= entry["changed"] <= 8
+    texts.computed = {key: {"questions": questions} for key, questions in found.items()}
+    learned = [row for name, rows in files_of(texts).items() if "train" in name for row in rows]
+    assert {row["id"].rpartition("/")[2] for row in learned} == {"correct", "1"}
+    again, _ = scored_elsewhere(texts, [{"id": key, "score": float(one)} for key, one in likeliest.items()])
+    assert [each.entry["changed"] for each in again if isinstance(each, Progress) and each.entry] == [0]
+
+
+def test_three_wrong_files_of_scores_are_refused_with_every_fault():
+    texts = some_texts()
+    given = [{"id": row["id"], "score": 0.5} for row in asked_in(files_of(texts))]
+    for rows, told in [
+        (given[1:], f"{given[0]['id']!r}: has no score"),
+        ([*given, {"id": "t9 q1/0", "score": 1}], "'t9 q1/0': is the id of no answer here"),
+        ([{**given[0], "score": True}, *given[1:]], "its score must be a number, not true or false"),
+    ]:
+        with pytest.raises(FormatErrors, match=re.escape(told)):
+            scored_elsewhere(texts, rows)
+
+
+def test_the_classifier_is_chosen_by_name():
+    _, found = run(some_texts(), classifier="overlap")
+    assert len(found) == 4
+    assert list(CLASSIFIERS.labels()) == ["logistic", "overlap"]
 
 
 def test_experts_see_every_selected_question_with_its_candidates():
@@ -239,10 +345,12 @@ def test_the_recipe_has_the_published_numbers():
         "vp-short": ("0.30", 2),
         "answers": ("0.50", 5),
     }
-    assert [stages[f"human-{n}"].draws for n in range(1, 6)] == [60] * 5
+    assert [key for key in stages if key.startswith("human")] == [f"human-{n}" for n in range(1, 6)]
+    assert (OPTIONS["annotators"], OPTIONS["annotator_texts"]) == (5, 60)
     assert (OPTIONS["every"], OPTIONS["longest_tokens"], OPTIONS["least_noun_phrases"]) == (4, 19, 2)
     assert (OPTIONS["most_questions"], OPTIONS["test_scenarios"], OPTIONS["common_texts"]) == (12, 5, 20)
-    assert COMPUTATIONS[0].params == {"batch": 250, "stop_at": 50, "most_iterations": 30}
+    numbers = {"batch": 250, "stop_at": 50, "most_iterations": 30}
+    assert COMPUTATIONS[0].params == {"classifier": "logistic", **numbers}
 
 
 def test_nobody_may_do_both_parts_and_experts_have_qualifications_of_their_own():

@@ -1,8 +1,13 @@
 import io
 import json
 
+import pyarrow.parquet
+import pytest
+
+from hits.formats.faults import FormatErrors
 from hits.formats.record import read, write
-from hits.recipes.record.steps import read_documents, release_of
+from hits.recipes.record.releasing import evaluate, release_of
+from hits.recipes.record.steps import read_documents
 from hits.recipes.source import ChainItem
 
 TEXT = "Ada Noor met Bo Lind.\n@highlight\nNoor wins"
@@ -32,6 +37,15 @@ def chain(documents, purpose, *kept_in):
     ]
 
 
+def bytes_of(content, name):
+    content.files[name].seek(0)
+    return content.files[name].read()
+
+
+def files_of(content):
+    return {name: bytes_of(content, name) for name in content.files}
+
+
 def test_reading_gives_plain_rows_with_their_places():
     (found,) = imported(file_of(document(1, queries=2)))
     assert (found.key, found.origin, found.place) == ("d1", "public", "data[0]")
@@ -45,8 +59,11 @@ def test_reading_gives_plain_rows_with_their_places():
 def test_what_was_imported_is_released_as_it_came():
     raw = file_of(document(1, queries=2), document(2))
     content = release_of(chain(imported(raw), "train", "validate"), seed=1)
-    assert sorted(content.files) == ["dev.json", "test.json", "train.json"]
-    assert content.files["train.json"] == write(read(io.BytesIO(raw)), "1.0")
+    assert sorted(content.files) == [
+        "dev.json", "dev.parquet", "test-key.json", "test.json", "test.jsonl", "test.parquet", "train.json",
+        "train.jsonl", "train.parquet", "val.jsonl",
+    ]  # fmt: skip
+    assert bytes_of(content, "train.json") == write(read(io.BytesIO(raw)), "1.0")
     assert content.counts == {"train": 3, "dev": 0, "test": 0}
     assert content.statistics["overall"]["unique_passages"] == 2
 
@@ -56,14 +73,14 @@ def test_numbered_examples_keep_their_numbers():
     given["idx"], given["qas"][0]["idx"] = 5, 6
     del given["id"], given["qas"][0]["id"]
     content = release_of(chain(imported(file_of(given)), "train", "validate"), seed=1)
-    (released,) = json.loads(content.files["train.json"])["data"]
+    (released,) = json.loads(bytes_of(content, "train.json"))["data"]
     assert (released["idx"], released["qas"][0]["idx"]) == (5, 6)
 
 
 def test_a_passage_is_released_with_only_the_queries_that_were_kept():
     items = chain(imported(file_of(document(1, queries=3))), "train", "validate")
     content = release_of([items[0], items[2]], seed=1)
-    (released,) = json.loads(content.files["train.json"])["data"]
+    (released,) = json.loads(bytes_of(content, "train.json"))["data"]
     assert [query["id"] for query in released["qas"]] == ["q1-0", "q1-2"]
 
 
@@ -81,9 +98,110 @@ def test_the_stages_that_kept_an_item_decide_its_split():
 def test_the_same_rows_in_any_order_give_the_same_bytes():
     documents = imported(file_of(*(document(i, queries=2) for i in range(8))))
     items = chain(documents, "eval", "validate", "revalidate", "human")
-    assert release_of(items, seed=3) == release_of(items[::-1], seed=3)
+    one, other = release_of(items, seed=3), release_of(items[::-1], seed=3)
+    assert files_of(one) == files_of(other)
+    assert (one.counts, one.statistics, one.notes) == (other.counts, other.statistics, other.notes)
 
 
-def test_nothing_kept_gives_three_files_without_examples():
+def test_nothing_kept_gives_files_without_examples():
     content = release_of([], seed=1)
-    assert {json.loads(raw)["data"] == [] for raw in content.files.values()} == {True}
+    names = ("train.json", "dev.json", "test.json", "test-key.json")
+    assert [json.loads(bytes_of(content, name))["data"] for name in names] == [[]] * 4
+    assert [bytes_of(content, name) for name in ("train.jsonl", "val.jsonl", "test.jsonl")] == [b""] * 3
+
+
+def evaluated(documents=8):
+    items = chain(
+        imported(file_of(*(document(i) for i in range(documents)))), "eval", "validate", "revalidate", "human"
+    )
+    return release_of(items, seed=1)
+
+
+def test_the_answers_of_test_stand_in_the_key_alone():
+    content = evaluated()
+    shown, key = (json.loads(bytes_of(content, name))["data"] for name in ("test.json", "test-key.json"))
+    assert [one["id"] for one in shown] == [one["id"] for one in key] and len(key) == 4
+    assert all("answers" not in query for one in shown for query in one["qas"])
+    assert all(query["answers"] for one in key for query in one["qas"])
+    lines = [json.loads(line) for line in bytes_of(content, "test.jsonl").splitlines()]
+    assert all("answers" not in query for one in lines for query in one["qas"])
+    rows = pyarrow.parquet.read_table(io.BytesIO(bytes_of(content, "test.parquet"))).to_pylist()
+    assert [row["answers"] for row in rows] == [[]] * 4
+
+
+def test_json_lines_and_parquet_number_passages_and_queries_from_0_in_each_split():
+    content = release_of(chain(imported(file_of(document(1, queries=2), document(2))), "train", "validate"), seed=1)
+    lines = [json.loads(line) for line in bytes_of(content, "train.jsonl").splitlines()]
+    assert [(one["idx"], [query["idx"] for query in one["qas"]]) for one in lines] == [(0, [0, 1]), (1, [2])]
+    rows = pyarrow.parquet.read_table(io.BytesIO(bytes_of(content, "train.parquet"))).to_pylist()
+    assert [row["idx"] for row in rows] == [
+        {"passage": 0, "query": 0}, {"passage": 0, "query": 1}, {"passage": 1, "query": 2},
+    ]  # fmt: skip
+    assert rows[0]["entities"] == ["Ada Noor", "Bo Lind", "Noor"] and rows[0]["answers"] == ["Bo Lind"]
+    spans = rows[0]["entity_spans"]
+    found = [rows[0]["passage"][start:end] for start, end in zip(spans["start"], spans["end"], strict=True)]
+    assert found == spans["text"]
+
+
+# How well people do, and models
+
+
+def test_human_performance_counts_exactly_the_queries_of_each_split():
+    """Two queries that moved to train and one that was left out were answered, too."""
+    documents = imported(file_of(*(document(i) for i in range(12))))
+    items = chain(documents[:5], "eval", "validate", "revalidate", "human")
+    crawled = chain(documents[5:], "eval", "validate", "revalidate", "human")
+    items += [ChainItem(i.document_key, i.key, "crawled", *list(vars(i).values())[3:]) for i in crawled]
+    said = {item.key: "Bo Lind" for item in items}
+    plain = release_of(items, seed=1, said=said)
+    assert plain.counts == {"train": 2, "dev": 5, "test": 5}
+    released = {part: ids(plain, name) for part, name in (("dev", "dev.json"), ("test", "test-key.json"))}
+    moved = said.keys() - set(released["dev"]) - set(released["test"])
+    wrong = {released["dev"][0]: "Bo", released["test"][0]: "Ada", released["test"][1]: "nobody"}
+    found = release_of(items, seed=1, said={**said, **dict.fromkeys(moved, "nobody"), **wrong}).statistics
+    assert human(found["dev"]) == (5, 80.0, pytest.approx(100 * (4 + 2 / 3) / 5))
+    assert human(found["test"]) == (5, 60.0, 60.0)
+    assert "human_queries" not in found["train"] and "human_queries" not in found["overall"]
+
+
+def human(figures):
+    return figures["human_queries"], figures["human_exact_match"], figures["human_f1"]
+
+
+def ids(content, name):
+    return [query["id"] for one in json.loads(bytes_of(content, name))["data"] for query in one["qas"]]
+
+
+def score(content, predictions):
+    file = io.BytesIO(json.dumps(predictions).encode())
+    return evaluate(
+        io.BytesIO(bytes_of(content, "test-key.json")), file, key_name="test-key.json", name="p.json", max_bytes=10**6
+    )
+
+
+def test_predictions_are_scored_against_the_key():
+    content = evaluated()
+    said = dict.fromkeys(ids(content, "test-key.json"), "the Bo Lind.")
+    assert score(content, said) == {"exact_match": 100.0, "f1": 100.0, "n": 4}
+    said[next(iter(said))] = "Bo"
+    assert score(content, said) == {"exact_match": 75.0, "f1": pytest.approx(100 * (3 + 2 / 3) / 4), "n": 4}
+
+
+def test_predictions_that_fit_no_key_are_refused_with_every_fault():
+    content = evaluated()
+    first, *rest = ids(content, "test-key.json")
+    with pytest.raises(FormatErrors) as refused:
+        score(content, {**dict.fromkeys(rest[1:], "Bo Lind"), first: 3, "other": "x"})
+    assert [fault.message for fault in refused.value.errors] == [
+        "its answer must be a text, not a number", "has no answer", "is the id of no query of this file",
+    ]  # fmt: skip
+
+
+def test_the_ratio_of_origins_and_the_size_of_dev_are_options():
+    documents = imported(file_of(*(document(i) for i in range(20))))
+    items = chain(documents[:10], "eval", "validate", "revalidate")
+    crawled = chain(documents[10:], "eval", "validate", "revalidate")
+    items += [ChainItem(i.document_key, i.key, "crawled", *list(vars(i).values())[3:]) for i in crawled]
+    content = release_of(items, seed=1, options={"public_parts": 1, "crawled_parts": 1, "dev_share": 0.25})
+    assert content.counts == {"train": 0, "dev": 5, "test": 15}
+    assert content.notes == ("Dev and test hold 10 public and 10 crawled queries (wanted 1:1).",)

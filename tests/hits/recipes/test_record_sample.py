@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hits.protocols.labelling.protocol import protocol
-from hits.recipes import ChainItem, load
+from hits.recipes import ChainItem, JudgedItem, load
 from hits.recipes.record.steps import build_release, draw
 from hits.recipes.sampling import sample
 
@@ -21,10 +22,13 @@ class Kept:
     """A chain, in memory."""
 
     def __init__(self, items: list[ChainItem]) -> None:
-        self.items, self.seed = items, 3
+        self.items, self.seed, self.options = items, 3, load("record").options
 
     def chain(self) -> Iterator[ChainItem]:
         return iter(self.items)
+
+    def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
+        return iter(())
 
 
 def query(number: int, *kept_in: str, purpose: str = "eval") -> ChainItem:
@@ -41,8 +45,13 @@ def collected() -> Kept:
     return Kept([*twice, *(query(n) for n in range(40, 50)), *(query(n, purpose="train") for n in range(50, 60))])
 
 
+def read(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
 def dev_of(collected: Kept) -> set[str]:
-    released = json.loads(build_release(collected).files["dev.json"])["data"]
+    released = json.loads(read(build_release(collected).files["dev.json"]))["data"]
     return {one["id"] for document in released for one in document["qas"]}
 
 
@@ -104,8 +113,30 @@ def test_a_query_of_record_has_one_type_and_common_sense_has_one_kind_or_more() 
     assert said(options, *kinds[:2], label="partial-clue") == {"label": "partial-clue"}
     found = said(options, *kinds[:2], label="commonsense-reasoning")
     assert [unit for unit, value in found.items() if value == "yes"] == [f"{kind}/has" for kind in kinds[:2]]
-    report = protocol.item_scores([({}, {}, [found]), ({}, {}, [said(options, label="ambiguous")])])
-    assert report["note"].endswith("add up to 200.0 %, more than 100 %.")
+    report = protocol.item_scores([({}, {}, [found]), ({}, {}, [said(options, label="ambiguous")])], options)
+    assert report["dependent"]["note"].endswith("add up to 200.0 %, more than 100 %.")
+
+
+def test_the_labels_of_the_paper_give_the_shares_of_its_two_tables() -> None:
+    """Zhang et al. 2018, Tables 2 and 3: of 100 queries, and of the 75 of them that need common sense."""
+    options = reasoning("record")
+    first = {"paraphrasing": 3, "partial-clue": 10, "multi-sentence-reasoning": 6, "ambiguous": 6}
+    second = {"conceptual-knowledge": 37, "causal-reasoning": 24, "naive-psychology": 21, "other-common-sense": 9}
+    kinds = [kind for kind, count in second.items() for _ in range(count)]
+    ticked = [sorted(set(kinds[at::75])) for at in range(75)]
+    answers = [said(options, label=label) for label, count in first.items() for _ in range(count)]
+    answers += [said(options, *kinds, label="commonsense-reasoning") for kinds in ticked]
+    report = protocol.item_scores([({}, {}, [answer]) for answer in answers], options)
+
+    def percents(table: dict) -> dict[str, float]:
+        return {row["label"]: round(100 * row["share"], 1) for row in table["labels"]}
+
+    assert report["n"] == 100
+    assert percents(report) == {**first, "commonsense-reasoning": 75}
+    assert report["dependent"]["n"] == 75
+    assert percents(report["dependent"]) == {
+        "conceptual-knowledge": 49.3, "causal-reasoning": 32.0, "naive-psychology": 28.0, "other-common-sense": 12.0,
+    }  # fmt: skip
 
 
 def test_a_question_of_cosmos_needs_common_sense_of_some_kinds_or_none() -> None:

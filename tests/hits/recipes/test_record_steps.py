@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.recipes.record.steps import (
+from hits.recipes.record.splitting import (
     CRAWLED_IN_TRAIN,
     NOT_VALIDATED,
     SURPLUS_CRAWLED,
@@ -13,9 +13,9 @@ from hits.recipes.record.steps import (
     KeptItem,
     SplitError,
     mark,
-    next_items,
     split,
 )
+from hits.recipes.record.steps import next_items
 from hits.recipes.source import JudgedItem, NextItem
 
 
@@ -176,7 +176,7 @@ def test_surplus_public_queries_go_to_train():
 def test_surplus_crawled_queries_are_left_out_and_counted():
     found = split(eval_items(30, "public") + eval_items(100, "crawled"), seed=1)
     assert by_origin([*found.dev, *found.test]) == (30, 70)
-    assert found.reasons() == {SURPLUS_CRAWLED: 30}
+    assert found.reasons() == {SURPLUS_CRAWLED.format("3:7"): 30}
     assert found.notes[1] == "30 crawled queries beyond the ratio were left out."
 
 

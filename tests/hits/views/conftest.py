@@ -12,11 +12,13 @@ from django.core import signing
 from django.test import Client
 from django.urls import reverse
 
+from hits.flow.common import count
 from hits.models import (
     Assignment,
     Blob,
     Block,
     BonusFile,
+    ChangeSet,
     Compensation,
     ComputationRun,
     Grant,
@@ -33,7 +35,8 @@ from hits.models import (
 from hits.models.summaries import refresh_summary, refresh_worker_stats
 from hits.views import payments
 from tests.hits import factories as make
-from tests.hits.protocols import phrases
+from tests.hits.protocols import articles, phrases
+from tests.hits.text.triples import article
 
 # Playwright's own event loop runs in the test's thread; nothing here calls the database from a coroutine.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -83,6 +86,8 @@ class World:
     grant: Grant
     text: Item
     large_file: BonusFile
+    article: Item
+    change_set: ChangeSet
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -92,7 +97,7 @@ class World:
             "upload": [self.upload.pk],
             "upload-progress": [self.upload.pk],
             "stop-import": [self.upload.pk],
-            "release": [self.release.number],
+            **dict.fromkeys(["release", "evaluate-release"], [self.release.number]),
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
@@ -107,8 +112,11 @@ class World:
             "take-back": [self.answer.pk],
             **dict.fromkeys(["target", "undo-target"], [self.text.pk]),
             **dict.fromkeys(("undo-change", "redo-change"), [self.answer.labels.values_list("pk", flat=True)[0]]),
+            **dict.fromkeys(["article", "change-mention", "drop-query", "undo-article"], [self.article.pk]),
+            **dict.fromkeys(["change-set", "confirm-change-set", "undo-change-set"], [self.change_set.pk]),
             "start-computation": ["words"],
-            **dict.fromkeys(RUN_PAGES | {"stop-computation"}, [self.run.pk]),
+            **dict.fromkeys(OUTSIDE_PAGES | {"import-computation"}, ["filter"]),
+            **dict.fromkeys(RUN_PAGES | {"stop-computation", "resume-computation"}, [self.run.pk]),
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
@@ -116,6 +124,7 @@ class World:
         if name in FREE:
             return []
         stage = self.text.stage if name in TARGET_PAGES else self.stage
+        stage = self.article.stage if name in ARTICLE_PAGES else stage
         start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
         return [*start, *own.get(name, [])]
 
@@ -127,7 +136,12 @@ TEST_PAGES = {
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
 TARGET_PAGES = {"targets", "target", "undo-target"}
+ARTICLE_PAGES = {
+    "queries", "article", "change-mention", "drop-query", "undo-article", "annotations", "annotations-file",
+    "generate-again", "change-set", "confirm-change-set", "undo-change-set",
+}  # fmt: skip
 GRANT_PAGES = {"grants-of", "grants-progress"}
+OUTSIDE_PAGES = {"computation-outside", "computation-files"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
@@ -135,15 +149,16 @@ PROJECT_PAGES = {
     "new-compensation", "compensation",
     "project", "upload", "upload-progress", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
-    "computations", "options", "options-split", *RUN_PAGES,
+    "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
-    "stage", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers", "block",
+    "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers",
+    "block",
     "answers-csv", "clear-away", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "targets", "target",
-    "changes", "changes-csv",
+    "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
 }  # fmt: skip
 PROJECT_VERBS = {
     "check-ledger",
@@ -154,8 +169,11 @@ PROJECT_VERBS = {
     "import",
     "stop-import",
     "make-release",
+    "evaluate-release",
     "start-computation",
     "stop-computation",
+    "resume-computation",
+    "import-computation",
     "give-grant",
     "withdraw-grant",
     *TEST_VERBS,
@@ -163,7 +181,8 @@ PROJECT_VERBS = {
 STAGE_VERBS = {
     "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
     "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change",
-    "redo-change",
+    "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
+    "undo-change-set",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
@@ -210,14 +229,39 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
-        make.grant(project, worker), _text(project), make.bonus_file(project, file),
+        make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
     )  # fmt: skip
+
+
+def _queries(stage: Stage) -> None:
+    """Articles with generated queries, which a reader can learn from and be asked."""
+    for number in range(2):
+        count_item(make.item(stage, document=make.document(stage.project), data=article(number)))
 
 
 def _text(project: Project) -> Item:
     """In a stage of its own, for only some protocols have a text's sentences marked."""
     stage = make.stage(project, key="ask", title="Questions", protocol="phrase_questions")
     return make.item(stage, document=make.document(project, data=phrases.DOCUMENT), data=phrases.NP)
+
+
+def count_item(item: Item) -> None:
+    count(item)
+    item.save()
+
+
+def _article(project: Project) -> tuple[Item, ChangeSet]:
+    """In a stage without a crowd, with a file of annotations that waits to be confirmed."""
+    stage = make.stage(
+        project, key="generate", title="Queries", position=0, protocol="passage_queries", crowd=False, rule={}
+    )
+    document = make.document(project, data=articles.DOCUMENT)
+    item = make.item(stage, key="otters", document=document, data=articles.ITEM)
+    count_item(item)
+    _queries(stage)
+    refresh_summary(stage)
+    effect = {"items": 1, "before": item.figures, "after": item.figures, "left_out": {}}
+    return item, ChangeSet.objects.create(stage=stage, name="mended.jsonl", blob=Blob.store(b"{}"), effect=effect)
 
 
 @pytest.fixture

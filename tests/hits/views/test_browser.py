@@ -12,6 +12,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from hits.flow import deciding
+from hits.flow.projects import create_project
 from hits.models import Batch, Stage, StageSummary
 from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
@@ -27,6 +28,7 @@ NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
     "changes-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
+    "annotations-file", "computation-files",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 
@@ -106,6 +108,19 @@ def test_pages_without_a_project_are_accessible(
     visitor.goto(live_server.url + reverse("login"))
     assert violations(visitor) == []
     visitor.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+@pytest.mark.parametrize("recipe", ["cosmos", "mcscript"])
+def test_the_options_of_a_recipe_are_accessible_and_keep_within_the_width(
+    opened: Opener, alice: Any, recipe: str, width: int, scheme: str
+) -> None:
+    project = create_project("Stories", recipe, Decimal(5), "lab@example.org", alice)
+    page = opened(reverse("options", args=[project.slug]), width, scheme)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="Save options").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved")
 
 
 def test_filtered_lists_are_accessible(world: World, opened: Opener) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
@@ -32,15 +36,18 @@ def said(reply: Any) -> str:
 
 def given(**values: Any) -> dict[str, str]:
     """The form of the computation, filled."""
-    params = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, **values}
-    return {f"words-{name}": str(value) for name, value in params.items()}
+    return {f"words-{name}": str(value) for name, value in params(**values).items()}
+
+
+def params(**values: Any) -> dict[str, Any]:
+    return {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, "model": "plain", **values}
 
 
 def test_what_the_recipe_computes_can_be_started_with_other_parameters(
     client: Client, project: Project, eager: None
 ) -> None:
     page = said(client.get(url("computations")))
-    assert "Counts the words of each query." in page and "How often each word counts." in page
+    assert "Counts the words of each query." in page and "Count each word (times)" in page
     reply = client.post(url("start-computation", "words"), given(times=2), follow=True)
     text = said(reply)
     assert "3 items with a result" in text and "times: 2" in text
@@ -123,7 +130,8 @@ def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Pro
 
 def test_options_are_tried_by_looking_and_saved_by_the_button(client: Client, project: Project) -> None:
     own = said(client.get(url("options-split")))
-    assert "so many sentences or more" in said(client.get(url("options")))
+    page = said(client.get(url("options")))
+    assert "Least written (sentences)" in page and "so many sentences or more is among the best. Paper: 20 (s" in page
     assert "1 of 1" in own and '<span class="chip good">best</span>' in own and "20.8 to 93.9 %" in own
     other = {"best_written": "4", "best_kept_share": "0.5"}
     typed = said(client.get(url("options-split"), other))
@@ -146,3 +154,71 @@ def test_every_wrong_option_stands_at_its_field_and_nothing_is_saved(client: Cli
     assert "Best kept share" in said(client.get(url("options-split"), {"best_kept_share": "7", "best_written": "1"}))
     project.refresh_from_db()
     assert project.options == {"best_written": 3, "best_kept_share": 0.5}
+
+
+def test_a_stopped_run_goes_on_by_a_button(client: Client, project: Project, eager: None) -> None:
+    run = make.computation_run(project, state=State.STOPPED, checkpoint={"step": 1}, params=params(), log=[])
+    text = said(client.get(url("computation", run.pk)))
+    assert "Go on where it was" in text and url("resume-computation", run.pk) in text
+    text = said(client.post(url("resume-computation", run.pk), follow=True))
+    assert "2 items with a result" in text and "Go on" not in text
+    assert "goes on, once it was stopped or failed" in said(client.post(url("resume-computation", run.pk), follow=True))
+    failed = make.computation_run(project, state=State.FAILED, error="no room", params=params())
+    assert "Try it again" in said(client.get(url("computation", failed.pk)))
+
+
+def test_a_run_that_is_not_done_shows_no_results(client: Client, project: Project) -> None:
+    run = make.computation_run(project, state=State.STOPPED)
+    run.results.create(item=Item.objects.first(), data={"words": 4, "by": {}})
+    assert "No result here" in said(client.get(url("computation-results", run.pk)))
+
+
+def test_a_model_is_chosen_from_a_list_and_another_one_is_refused(client: Client, project: Project) -> None:
+    page = said(client.get(url("computations")))
+    assert '<select name="words-model"' in page and '<option value="stems">words without endings</option>' in page
+    reply = client.post(url("start-computation", "words"), given(model="imported"))
+    assert reply.status_code == 400 and not ComputationRun.objects.exists()
+
+
+def outside(prefix: str, **values: Any) -> dict[str, Any]:
+    params = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, **values}
+    return {f"{prefix}-{name}": str(value) for name, value in params.items()}
+
+
+def test_files_for_a_model_elsewhere_are_downloaded_and_its_answers_are_sent_in(
+    client: Client, project: Project, eager: None
+) -> None:
+    assert url("computation-outside", "words") in said(client.get(url("computations")))
+    page = said(client.get(url("computation-outside", "words")))
+    assert "A file for each item." in page and "A number for each item, by its key." in page
+    assert "files-times" in page and "files-model" not in page
+    reply = client.get(url("computation-files", "words"), outside("files", times=2))
+    packed = b"".join(reply.streaming_content)
+    archive = zipfile.ZipFile(io.BytesIO(packed))
+    assert reply["Content-Disposition"] == 'attachment; filename="small-words.zip"'
+    assert archive.namelist() == ["0.json", "1.json", "2.json"]
+    keys = project.stages.get(key="judge").items.values_list("key", flat=True)
+    file = SimpleUploadedFile("out.json", json.dumps(dict.fromkeys(keys, 8)).encode())
+    text = said(client.post(url("import-computation", "words"), {**outside("answers"), "file": file}, follow=True))
+    assert "3 items with a result" in text and "model: imported" in text and "file: out.json" in text
+
+
+def test_a_file_with_faults_is_refused_on_its_run_s_page(client: Client, project: Project, eager: None) -> None:
+    file = SimpleUploadedFile("out.json", b'{"<x>": 1}')
+    text = said(client.post(url("import-computation", "words"), {**outside("answers"), "file": file}, follow=True))
+    assert "nothing was imported" in text and "&lt;x&gt;: is no item here" in text and text.count("has no answer") == 3
+    assert "Go on" not in text and "Try it again" not in text
+    assert f'<a href="{url("computation-outside", "words")}">Send in another file</a>' in text
+
+
+def test_wrong_values_for_a_model_elsewhere_stand_at_their_fields(client: Client, project: Project) -> None:
+    reply = client.get(url("computation-files", "words"), outside("files", times="often"))
+    assert reply.status_code == 400 and "Enter a whole number" in said(reply)
+    refused = client.get(url("computation-files", "words"), outside("files", times=0))
+    assert refused.status_code == 409 and "times must be 1 or more" in said(refused)
+    sent = client.post(url("import-computation", "words"), outside("answers"))
+    assert sent.status_code == 400 and "This field is required" in said(sent)
+    empty = {**outside("answers", times=0), "file": SimpleUploadedFile("out.json", b"{}")}
+    assert client.post(url("import-computation", "words"), empty).status_code == 409
+    assert client.get(url("computation-outside", "nothing")).status_code == 404
+    assert not ComputationRun.objects.exists()

@@ -40,7 +40,7 @@ def test_a_project_starts_from_a_recipe_with_its_stages_and_budget(client: Clien
     project = Project.objects.get(name="Ferry")
     assert reply.headers["Location"] == reverse("project", args=[project.slug])
     keys = project.stages.order_by("position").values_list("key", flat=True)
-    assert list(keys) == ["validate", "revalidate", "human", "reasoning"]
+    assert list(keys) == ["generate", "validate", "revalidate", "human", "reasoning"]
     assert (project.account.budget, project.options["eval_share"]) == (Decimal("1200.00"), 0.18)
     assert list(project.owners.all()) == [alice]
 
@@ -226,7 +226,7 @@ def test_a_file_of_texts_leads_to_every_stage_that_it_filled_and_says_what_of_it
     client: Client, alice: Any, eager: None
 ) -> None:
     made = projects.create_project("Stories", "mcscript", Decimal("5.00"), "lab@example.org", alice)
-    story = "I rose. I ate. I left. We dug a hole behind the shed."
+    story = "I rose. We dug a hole behind the shed. I ate."
     answers = '<answer id="0" text="I" correct="True"/><answer id="1" text="You" correct="False"/>'
     asked = f'<question id="0" text="Who?" type="text">{answers}</question>'
     texts = [("1", story), ("2", "I rose.")]
@@ -238,6 +238,7 @@ def test_a_file_of_texts_leads_to_every_stage_that_it_filled_and_says_what_of_it
     reply = client.post(reverse("import", args=[made.slug]), {"file": file, "origin": "public"}, follow=True)
     text = reply.content.decode()
     assert "Not used of 1 text: the questions that the file has. Workers ask new ones." in text
+    assert "Target sentences a text: 0.50 (1 in 2 texts, of which 1 have none)." in text
     assert "1 text was left out: no sentence is a target with a phrase to ask about." in text
     for key in ("np-short", "vp-short"):
         assert reverse("publish", args=[made.slug, key]) in text

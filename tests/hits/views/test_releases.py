@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
 from hits.flow import releasing
 from hits.flow.projects import create_project
-from hits.models import Item, Project, Release
+from hits.models import Item, Project, Release, summaries
 from hits.recipes.source import ReleaseContent
 from hits.views import releases
 from tests.hits import factories as make
@@ -165,3 +167,49 @@ def test_a_chart_is_seen_on_the_page_of_its_release_and_nothing_in_it_may_run(
 def test_a_file_that_is_not_of_the_release_is_not_found(world: World, client: Client) -> None:
     assert client.get(_address("release-file", world.project, 1, "secret.json")).status_code == 404
     assert client.get(_address("release-file", world.project, 2, "train.json")).status_code == 404
+
+
+def test_the_page_of_a_release_scores_predictions_and_names_their_faults(client: Client, alice: Any) -> None:
+    project = make.project(owner=alice)
+    text = {"text": "Ada met Bo.", "entities": [{"start": 0, "end": 2}]}
+    asked = {"id": "q1", "query": "@placeholder left.", "answers": [{"start": 0, "end": 2, "text": "Ada"}]}
+    key = {"version": "1.0", "data": [{"id": "d1", "source": "Ours", "passage": text, "qas": [asked]}]}
+    make.release(project, files={"test-key.json": json.dumps(key).encode()})
+    client.force_login(alice)
+    address = reverse("evaluate-release", args=[project.slug, 1])
+    assert "Score predictions" in client.get(reverse("release", args=[project.slug, 1])).content.decode()
+
+    def scored(content: bytes) -> tuple[int, str]:
+        reply = client.post(address, {"predictions": SimpleUploadedFile("said.json", content)})
+        return reply.status_code, reply.content.decode()
+
+    status, page = scored(b'{"q1": "ada"}')
+    assert status == 200 and "100.00 %" in page
+    status, page = scored(b'{"q2": "ada"}')
+    assert status == 400 and "is the id of no query of this file" in page and "has no answer" in page
+    assert client.post(address).status_code == 400
+
+
+def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alice: Any) -> None:
+    project = create_project("Pier", "record", Decimal("10"), "lab@example.org", alice, seed=1)
+    stage = project.stages.get(key="validate")
+    states = [Item.State.KEPT] * 3 + [Item.State.DROPPED] * 2
+    items = [make.item(stage, state=state) for state in states]
+    make.item(stage, state=Item.State.DROPPED, conclusion="other name")
+    people = [make.worker(), make.worker()]
+    for number, item in enumerate(items[:4]):
+        make.assignment(make.hit(item), worker=people[number % 2], seconds=[30, 36, 36, 90][number])
+    make.block(stage, people[0])
+    summaries.refresh_worker_stats(stage, [person.pk for person in people])
+    summaries.refresh_summary(stage)
+    made, _ = releasing.release(project, None)
+    row = made.manifest["collection"][0]
+    assert row == {
+        "stage": "validate", "asked": 6, "kept": 3, "dropped": 3,
+        "dropped_by_reason": {"other name": 1, "by the rule": 2}, "withdrawn": 0, "open": 0, "answers": 4,
+        "rejected_answers": 0, "workers": 2, "blocked_workers": 1, "median_seconds": 36.0, "reward": "0.04",
+        "wage_an_hour": "4.00",
+    }  # fmt: skip
+    client.force_login(alice)
+    page = client.get(_address("release", project, 1)).content.decode()
+    assert "How it was collected" in page and "other name 1, by the rule 2" in page and "$4.00" in page

@@ -65,7 +65,7 @@ def test_a_rejection_without_a_reason_rejects_nothing(
 
 @pytest.fixture
 def held(world: World) -> list[Assignment]:
-    """Two answers that the marketplace paid by itself and that are held for review."""
+    """Two answers that the marketplace paid by itself and that do not count yet."""
     hits = make.hits(make.items(world.stage, 2))
     rows = make.assignments(hits, world.worker, held="It was submitted 0.4 s after it was accepted.")
     for row in rows:
@@ -77,10 +77,10 @@ def held(world: World) -> list[Assignment]:
 def test_held_answers_are_counted_and_listed_with_their_reason(
     world: World, client: Client, held: list[Assignment]
 ) -> None:
-    assert "Held for review: 2" in client.get(world.url("stage")).content.decode()
+    assert "Not counted yet: 2" in client.get(world.url("stage")).content.decode()
     page = client.get(world.url("answers"), {"show": "held"}).content.decode()
     assert page.count("It was submitted 0.4 s after it was accepted.") == 2
-    assert 'Held for review <span class="num">2</span>' in page
+    assert 'Not counted yet <span class="num">2</span>' in page
     assert page.count('name="answers"') == 2
 
 

@@ -50,8 +50,9 @@ def test_the_page_shows_the_rule_with_units_and_editions(client: Client, stage: 
 
 
 def test_a_published_rule_can_be_put_into_the_field(client: Client, stage: Stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(protocol="multiple_choice")
     text = said(client.get(url("rule", stage) + "?template=Cosmos QA: human performance by majority"))
-    assert "right: at least 2 picked.correct = yes" in text
+    assert "right: at least 2 choice.correct = yes" in text
     stage.refresh_from_db()
     assert stage.rule["params"]["text"] == OLD
 

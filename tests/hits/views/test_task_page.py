@@ -51,7 +51,7 @@ def test_a_refused_form_and_its_preview_are_accessible(
     page = opened(address, width, scheme)
     page.get_by_label("Labels, one a line").fill("Alone")
     page.get_by_role("button", name="Save the task").click()
-    expect(page.get_by_role("alert")).to_have_text(re.compile("1 field to mend"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile("1 field to correct"))
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(live_server.url + address.replace("/task/", "/task/preview/"))

@@ -62,7 +62,7 @@ def test_every_fault_is_told_at_once_at_its_field_and_nothing_is_saved(client: C
     reply = client.post(address(stage), wrong)
     assert reply.status_code == 400
     said = reply.content.decode()
-    for expected in ("4 fields to mend", "“Title” must not be blank", "“Question” must not be blank",
+    for expected in ("4 fields to correct", "“Title” must not be blank", "“Question” must not be blank",
                      "2 to 40 lines, not 1", "Enter a whole number"):  # fmt: skip
         assert expected in said
     assert "Alone" in said

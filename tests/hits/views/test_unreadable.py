@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("address", ["/projects/", "/api/projects/"])
-@pytest.mark.parametrize("case", unreadable.CASES, ids=lambda case: case[0])
+@unreadable.every_case
 def test_a_request_that_no_view_can_use_is_refused(client: Client, address: str, case: Any) -> None:
     found = unreadable.answer(client, address, case)
     # A filter that the API does not know is refused by its name: so it was read.
