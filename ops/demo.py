@@ -1,9 +1,10 @@
 """`make demo [RECIPE=record] [INPUT=path] [SEED=7]`: a recipe's main job from a file to a release, without a person.
 
 Starts a whole stack on free ports and in a temporary folder (with DATABASE_URL and REDIS_URL where they are set),
-imports and publishes INPUT, lets a simulated crowd work through the marketplace's site, waits until beat and worker
-have led every item to its end, releases twice, and checks the outcome from the marketplace's own records. Exit status
-0 only when every check holds. What belongs to one recipe stands in `ops.demo_<recipe>`.
+imports and publishes INPUT (for ReCoRD also a folder of articles), lets a simulated crowd work through the
+marketplace's site, waits until beat and worker have led every item to its end, releases twice, and checks the outcome
+from the marketplace's own records. Exit status 0 only when every check holds. What belongs to one recipe stands in
+`ops.demo_<recipe>`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> int:
     options = _options()
     recipe: ModuleType = importlib.import_module(f"ops.demo_{options.recipe}")
     file = (options.input or recipe.SAMPLE).resolve()
-    if not file.is_file():
+    if not file.is_file() and not (file.is_dir() and getattr(recipe, "TAKES_FOLDERS", False)):
         print(f"There is no file {file}. Name one, as in: make demo INPUT=my.jsonl", file=sys.stderr)
         return 2
     folder = Path(tempfile.mkdtemp(prefix="annotate-demo-"))

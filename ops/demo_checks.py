@@ -145,7 +145,8 @@ class Evidence:
 
 
 _ITEMS = """
-    SELECT i.id, i.key, i.state, i.conclusion, i.data, s.key AS stage, d.key AS document, d.data AS document_data
+    SELECT i.id, i.key, i.state, i.conclusion, i.data, s.key AS stage, s.crowd, d.key AS document,
+           d.data AS document_data
     FROM hits_item i JOIN hits_stage s ON s.id = i.stage_id JOIN hits_document d ON d.id = i.document_id
     WHERE s.project_id = {project}"""
 _OUR_HITS = """
@@ -193,7 +194,8 @@ def published_once(evidence: Evidence) -> str:
     ours = {(row["hit_id"], row["token"]) for row in evidence.ours(_OUR_HITS)}
     refuse(ours ^ {(hit["hit_id"], hit["token"]) for hit in evidence.hits}, "HITs that only one side knows")
     first = Counter(hit["item"] for hit in evidence.hits if hit["slot"] == 1)
-    refuse(set(first) ^ set(evidence.items), "items without a first HIT, or HITs without an item")
+    asked = {pk for pk, item in evidence.items.items() if item["crowd"]}
+    refuse(set(first) ^ asked, "items without a first HIT, or HITs without an item")
     again = len(evidence.hits) - len(first)
     return f"{len(first)} items, {len(evidence.hits)} HITs" + (f", {again} of them asked again" if again else "")
 

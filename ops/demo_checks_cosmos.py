@@ -33,8 +33,9 @@ from ops.demo_checks import (
     seen,
 )
 
-SPLITS = ("train", "dev", "test")
-NONE_OF_THE_ABOVE = "None of the above"
+# Each by the name of its files; the labels of test lie in a key.
+SPLITS = {"train": "train", "dev": "valid", "test": "test"}
+NONE_OF_THE_ABOVE = "None of the above choices ."
 VALIDATORS = 3
 # Of the sets that careless people wrote, those that may get through.
 MOST_RUBBISH = 0.2
@@ -72,7 +73,7 @@ class _Evidence(Evidence):
         self.options = as_json(self.ours(_OPTIONS)[0]["options"])
         self.computed = {row["key"]: as_json(row["data"]) for row in self.ours(_COMPUTED)}
         self.sets = {item["key"]: item for item in self.items.values() if item["stage"] == "validate"}
-        self.splits = {name: _jsonl(found.releases[-1].folder / f"{name}.jsonl") for name in SPLITS}
+        self.splits = {name: _labelled(found.releases[-1].folder, file) for name, file in SPLITS.items()}
 
     def kept(self) -> dict[str, Row]:
         return {key: item for key, item in self.sets.items() if item["state"] == "kept"}
@@ -181,12 +182,14 @@ def _release_reads_back(evidence: _Evidence) -> str:
     expected = {key: _expected_row(evidence, key) for key in evidence.kept()}
     folder = evidence.found.releases[-1].folder
     for name, rows in evidence.splits.items():
-        refuse_unequal(f"{name}.csv", _csv(folder / f"{name}.csv"), rows)
-        refuse_unequal(f"{name}.parquet", pyarrow.parquet.read_table(folder / f"{name}.parquet").to_pylist(), rows)
+        file = SPLITS[name]
+        told = [{**row, "label": -1} for row in rows] if name == "test" else rows
+        refuse_unequal(f"{file}.csv", _csv(folder / f"{file}.csv"), told)
+        refuse_unequal(f"{file}.parquet", pyarrow.parquet.read_table(folder / f"{file}.parquet").to_pylist(), told)
         for row in rows:
             refuse_unequal(f"set {row['id']}", row, expected.pop(row["id"], None))
-        same = [(release.folder / f"{name}.csv").read_bytes() for release in evidence.found.releases]
-        refuse_unequal(f"{name}.csv before and after the human score", same[0], same[-1])
+        same = [(release.folder / f"{file}.csv").read_bytes() for release in evidence.found.releases]
+        refuse_unequal(f"{file}.csv before and after the human score", same[0], same[-1])
     refuse(expected, "kept sets that the release does not have")
     refuse_unequal(
         "counts", evidence.found.releases[-1].report["counts"], {n: len(r) for n, r in evidence.splits.items()}
@@ -234,13 +237,14 @@ def _reached(fields: Mapping[str, str]) -> dict[str, str]:
 def _verdict(said: Sequence[Mapping[str, str]], intended: str) -> str:
     if len(said) < VALIDATORS:
         return "open"
+    if any("bad" in (answer["paragraph"], answer.get("question")) for answer in said):
+        return "dropped"
     agree = sum(answer.get("picked") == intended for answer in said) >= 2
     easy = any("no" in (answer.get("needs_context"), answer.get("needs_common_sense")) for answer in said)
     if agree and easy:
         return "unanswerable"
-    fine = all(answer["paragraph"] == "good" and answer.get("question") == "good" for answer in said)
     told = all(answer.get("picked") not in (None, "none") for answer in said)
-    return "valid" if agree and fine and told else "dropped"
+    return "valid" if agree and told else "dropped"
 
 
 def _is_least(found: Row, data: Row) -> bool:
@@ -291,10 +295,15 @@ def _sizes(evidence: _Evidence) -> str:
     return ", ".join(f"{name} {len(rows)}" for name, rows in evidence.splits.items())
 
 
-def _jsonl(file: Path) -> list[Row]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+def _labelled(folder: Path, name: str) -> list[Row]:
+    """The rows of a part, with the labels of its key where it has none."""
+    with (folder / "test-key.csv").open(encoding="utf-8", newline="") as stream:
+        key = {row["id"]: int(row["label"]) for row in csv.DictReader(stream)}
+    rows = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [row if "label" in row else {**row, "label": key[row["id"]]} for row in rows]
 
 
 def _csv(file: Path) -> list[Row]:
+    """Without a label, the one of a table in Parquet that tells none."""
     with file.open(encoding="utf-8", newline="") as stream:
-        return [{**row, "label": int(row["label"])} for row in csv.DictReader(stream)]
+        return [{**row, "label": int(row.get("label", -1))} for row in csv.DictReader(stream)]

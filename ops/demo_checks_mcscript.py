@@ -7,6 +7,7 @@ marketplace.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -88,7 +89,7 @@ class _Evidence(Evidence):
         self.options = as_json(self.ours(_OPTIONS)[0]["options"])
         self.parts = {row["item"]: as_json(row["parts"]) for row in self.ours(_VERDICTS)}
         self.computed = {row["key"]: as_json(row["data"])["questions"] for row in self.ours(_COMPUTED)}
-        self.splits = {name: _jsonl(found.releases[-1].folder / f"{name}.jsonl") for name in SPLITS}
+        self.splits = {name: _with_own_keys(found.releases[-1].folder, name) for name in SPLITS}
         self.manifest = json.loads((found.releases[-1].folder / "manifest.json").read_bytes())
 
     def stage(self, *stages: str) -> list[Row]:
@@ -331,12 +332,13 @@ def _release_reads_back(evidence: _Evidence) -> str:
     expected = _expected_rows(evidence)
     folder = evidence.found.releases[-1].folder
     for name, rows in evidence.splits.items():
-        refuse_unequal(f"{name}.parquet", pyarrow.parquet.read_table(folder / f"{name}.parquet").to_pylist(), rows)
-        refuse_unequal(f"{name}.xml", _from_xml(folder / f"{name}.xml"), rows)
+        shown = [{"label": -1, **row} for row in _jsonl(folder / f"{name}.jsonl")]
+        refuse_unequal(f"{name}.parquet", pyarrow.parquet.read_table(folder / f"{name}.parquet").to_pylist(), shown)
+        refuse_unequal(f"{name}-data.xml", _from_xml(folder / f"{name}-data.xml"), shown)
         for row in rows:
             refuse_unequal(f"{row['id']}, question {row['question_id']}", _plain(row), expected.pop(_key(row), None))
-        same = [(release.folder / f"{name}.xml").read_bytes() for release in evidence.found.releases]
-        refuse_unequal(f"{name}.xml before and after the human upper bound", same[0], same[-1])
+        same = [(release.folder / f"{name}-data.xml").read_bytes() for release in evidence.found.releases]
+        refuse_unequal(f"{name}-data.xml before and after the human upper bound", same[0], same[-1])
     refuse(expected, "questions that the release does not have")
     counts = evidence.found.releases[-1].report["counts"]
     refuse_unequal("counts", counts, {name: len(rows) for name, rows in evidence.splits.items()})
@@ -445,7 +447,8 @@ def _from_xml(file: Path) -> list[Row]:
         head = {"id": instance.get("id"), "scenario": instance.get("scenario", ""), "text": instance.findtext("text")}
         for question in instance.iter("question"):
             answers = question.findall("answer")
-            (label,) = [at for at, answer in enumerate(answers) if answer.get("correct") == "True"]
+            right = [at for at, answer in enumerate(answers) if answer.get("correct") == "True"]
+            (label,) = right if "correct" in answers[0].attrib else [-1]
             asked = {"question_id": question.get("id"), "question": question.get("text"), "type": question.get("type")}
             rows.append(
                 {**head, **asked, **{f"answer{at}": a.get("text") for at, a in enumerate(answers)}, "label": label}
@@ -456,6 +459,23 @@ def _from_xml(file: Path) -> list[Row]:
 def _sizes(evidence: _Evidence) -> str:
     texts: Mapping[str, int] = {name: len({row["id"] for row in rows}) for name, rows in evidence.splits.items()}
     return ", ".join(f"{name} {len(rows)} on {texts[name]} texts" for name, rows in evidence.splits.items())
+
+
+def _with_own_keys(folder: Path, name: str) -> list[Row]:
+    """The rows of a split with the project's keys in place of numbers, and the labels that lie in the key."""
+    keys = {(row["split"], row["id"], row["question_id"]): row for row in _csv(folder / "ids.csv")}
+    labels = {(row["id"], row["question_id"]): int(row["label"]) for row in _csv(folder / "test-key.csv")}
+    found = []
+    for row in _jsonl(folder / f"{name}.jsonl"):
+        own = keys[name, row["id"], row["question_id"]]
+        label = row["label"] if "label" in row else labels[row["id"], row["question_id"]]
+        found.append({**row, "label": label, "id": own["text"], "question_id": own["question"]})
+    return found
+
+
+def _csv(file: Path) -> list[Row]:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def _jsonl(file: Path) -> list[Any]:

@@ -11,7 +11,7 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hits.formats import record
@@ -31,12 +31,18 @@ from ops.demo_checks import (
     releases_are_identical,
     requester,
     seen,
+    select,
 )
 
 
 def run(found: Demonstration) -> Iterator[tuple[str, str]]:
     """(what was checked, what was seen) of each check that holds. Raises CheckFailedError at one that does not."""
+    made: list[Check] = [
+        ("Passages and dropped sentences recomputed", _sentences_agree),
+        ("Exactly the queries that no reader answered are sent", _filtered_agree),
+    ]
     checks: list[Check] = [
+        *(made if "articles" in found.started else []),
         ("Every item published exactly once", published_once),
         ("Every submitted answer harvested", all_harvested),
         ("Exactly the planted spammers blocked", _spammers_blocked),
@@ -142,11 +148,16 @@ def _score_agrees(evidence: _Evidence) -> str:
 def _release_reads_back(evidence: _Evidence) -> str:
     release = evidence.found.releases[0]
     counts = {}
-    for split in ("train", "dev", "test"):
-        documents = record.read(io.BytesIO((release.folder / f"{split}.json").read_bytes()))
+    for split, file in (("train", "train.json"), ("dev", "dev.json"), ("test", "test-key.json")):
+        documents = record.read(io.BytesIO((release.folder / file).read_bytes()))
         counts[split] = sum(len(document.queries) for document in documents)
         for document in documents:
             _refuse_changed(document, evidence.texts[document.key])
+    shown, key = (json.loads((release.folder / name).read_bytes()) for name in ("test.json", "test-key.json"))
+    for document in key["data"]:
+        for qa in document["qas"]:
+            del qa["answers"]
+    refuse_unequal("test, and its key without answers", shown, key)
     refuse_unequal("queries in the files and in the manifest", counts, release.report["counts"])
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
@@ -163,6 +174,129 @@ def _refuse_changed(document: record.Document, source: Row) -> None:
     refuse_unequal(f"the source of {document.key}", document.source, source["source"])
     for key, query in queries.items():
         refuse_unequal(f"query {key}", query, wanted[key])
+
+
+# From articles to queries
+
+_MADE = """
+    SELECT m.made FROM hits_stagesummary m JOIN hits_stage s ON s.id = m.stage_id
+    WHERE s.project_id = {project} AND s.key = 'generate'"""
+_PREDICTED = """
+    SELECT i.key, r.data FROM hits_computationresult r JOIN hits_item i ON i.id = r.item_id
+    JOIN hits_computationrun n ON n.id = r.run_id WHERE n.project_id = {project} AND n.key = 'filter'"""
+_SENT = """
+    SELECT i.key, i.data, d.data AS passage, d.key AS document FROM hits_item i
+    JOIN hits_stage s ON s.id = i.stage_id JOIN hits_document d ON d.id = i.document_id
+    WHERE s.project_id = {project} AND s.key = 'validate' ORDER BY i.id"""
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The articles that lie in a folder."""
+    return sorted(folder.glob("*.story"))
+
+
+def examples_of(settings: Mapping[str, str], project: int) -> list[Row]:
+    """What was sent to people, as lines of a ReCoRD file, from the rows themselves."""
+    url, file = settings.get("DATABASE_URL", ""), Path(settings["DATA_DIR"]) / "annotate.sqlite3"
+    found: dict[str, Row] = {}
+    for row in select(url, file, _SENT.format(project=project)):
+        passage, data = as_json(row["passage"]), as_json(row["data"])
+        entities = [{"start": start, "end": end} for start, end in passage["entities"]]
+        example = {
+            "id": row["document"],
+            "source": passage["source"],
+            "passage": {"text": passage["text"], "entities": entities},
+            "qas": [],
+        }
+        query = {"id": row["key"], "query": data["query"], "answers": data["answers"]}
+        found.setdefault(row["document"], example)["qas"].append(query)
+    return list(found.values())
+
+
+def _sentences_agree(evidence: _Evidence) -> str:
+    """Each passage is what stands in the files, and each condition drops what a second version of it drops."""
+    told: Counter[str] = Counter()
+    texts = list(_article_texts(Path(evidence.found.started["articles"])))
+    for row in _made_items(evidence):
+        data = as_json(row["data"])
+        lead, *bullets = data["text"].split("\n@highlight\n")
+        if len(lead.split()) < 100 or len({one["entity"] for one in data["mentions"]}) < 4:
+            raise CheckFailedError(f"the lead of {row['key']} has too few tokens or entities")
+        lines = [*lead.split("\n"), *bullets, *(one["text"] for one in data["sentences"])]
+        if not any(all(_squeezed(line) in text for line in lines) for text in texts):
+            raise CheckFailedError(f"the passage and sentences of {row['key']} stand in no article")
+        known = {one["entity"] for one in data["mentions"]}
+        grams = {gram for line in [*lead.split("\n"), *bullets] for gram in _grams(line)}
+        for sentence in data["sentences"]:
+            code = _dropped(sentence, grams, known)
+            # Whether an entity is shown elsewhere in the sentence, only the product says.
+            if code != sentence["dropped"] and (code or sentence["dropped"] != "shows_answer"):
+                raise CheckFailedError(f"{row['key']}: “{sentence['text']}” is {sentence['dropped']!r}, not {code!r}")
+            told[sentence["dropped"] or "kept"] += 1
+    ((row),) = evidence.ours(_MADE)
+    said = {name: number for name, number in as_json(row["made"]).items() if number}
+    refuse_unequal("sentences by what dropped them", dict(told), {name: said[name] for name in told})
+    refuse_unequal("sentences", told.total(), said["sentences"])
+    return ", ".join(f"{name} {number}" for name, number in told.most_common())
+
+
+def _made_items(evidence: _Evidence) -> list[Row]:
+    return [row for row in evidence.items.values() if row["stage"] == "generate"]
+
+
+def _article_texts(given: Path) -> Iterator[str]:
+    """The words of each article, however they are parted."""
+    for file in files_of(given) if given.is_dir() else []:
+        yield _squeezed(file.read_text(encoding="utf-8"))
+    if given.suffix == ".txt":
+        yield from map(_squeezed, given.read_text(encoding="utf-8").splitlines())
+    if given.suffix == ".jsonl":
+        for line in given.read_text(encoding="utf-8").splitlines():
+            article = json.loads(line)
+            yield _squeezed(" ".join([*article["paragraphs"], *article.get("highlights", [])]))
+
+
+def _squeezed(text: str) -> str:
+    """Without spaces: sentences that stand together without one have one in a passage."""
+    return "".join(text.split())
+
+
+def _grams(line: str) -> set[tuple[str, ...]]:
+    tokens = line.split()
+    return {tuple(tokens[at : at + 3]) for at in range(len(tokens) - 2)}
+
+
+def _dropped(sentence: Row, grams: set[tuple[str, ...]], known: set[int]) -> str:
+    text, entities = sentence["text"], [one["entity"] for one in sentence["mentions"]]
+    if len(text.split()) < 10:
+        return "short"
+    if text.rstrip("\"'\u2019\u201d)] ").endswith("?"):
+        return "question"
+    if _grams(text) & grams:
+        return "overlap"
+    if not entities:
+        return "no_entity"
+    return "" if all(entity in known for entity in entities) else "no_antecedent"
+
+
+def _filtered_agree(evidence: _Evidence) -> str:
+    """A prediction is right if it is, normalised, one of the passage's mentions of the entity that was blanked."""
+    predicted = {row["key"]: as_json(row["data"])["queries"] for row in evidence.ours(_PREDICTED)}
+    wanted, right, asked = set(), 0, 0
+    for row in _made_items(evidence):
+        data = as_json(row["data"])
+        for query, told in predicted.get(row["key"], {}).items():
+            number, entity = re.fullmatch(r"s(\d+)-e(\d+)", query).groups()  # type: ignore[union-attr]
+            if data["sentences"][int(number)]["dropped"]:
+                raise CheckFailedError(f"{row['key']}/{query} is of a sentence that was dropped")
+            names = [data["text"][o["start"] : o["end"]] for o in data["mentions"] if o["entity"] == int(entity)]
+            is_right = squad(told["prediction"]) in [squad(name) for name in names]
+            refuse_unequal(f"the reader's answer to {row['key']}/{query}", is_right, told["correct"])
+            asked, right = asked + 1, right + is_right
+            wanted |= set() if is_right else {f"{row['key']}/{query}"}
+    there = {row["key"] for row in evidence.items.values() if row["stage"] == "validate"}
+    refuse(wanted ^ there, "queries that were sent although a reader answered them, or the other way round")
+    return f"{asked} queries, {right} answered by the reader, {len(there)} sent to people"
 
 
 # Plain second versions

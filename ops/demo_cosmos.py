@@ -15,6 +15,8 @@ from ops.surroundings import ROOT, StackError
 __all__ = ["SAMPLE", "checks", "demonstrate"]
 
 SAMPLE = ROOT / "samples" / "cosmos-stories.txt"
+# The test that workers have to pass, whose answers the crowd is told.
+TEST = ROOT / "hits" / "recipes" / "cosmos" / "qualification.json"
 # No spammer: nobody is blocked in this collection, and who is so fast would have every set.
 CROWD = {"workers": 14, "spammers": 0, "careless": 2, "blind": 1, "accuracy": 0.93, "time-scale": 0.02}
 # Two dozen stories have no writer with twenty sets, and no seven thousand for the test.
@@ -26,7 +28,7 @@ def demonstrate(stack: Stack, file: Path, seed: int, seconds: float = 600) -> de
     key = key_of(file)
     before, _ = demo_checks.balance(stack.settings)
     print(f"Importing {file.name} and publishing its paragraphs (seed {seed}) ...", flush=True)
-    crowd = Crowd.start(stack, key, {"seed": seed, **CROWD})
+    crowd = Crowd.start(stack, key, {"seed": seed, "tests": TEST, **CROWD})
     try:
         started = _start(stack, file, seed)
         project = str(started["project"])

@@ -153,7 +153,7 @@ def memory(slug: str) -> dict[str, float]:
 
 
 def _warm(slug: str) -> tuple[Any, Any]:
-    """The project and the room; loading the libraries is no part of what a release needs."""
+    """The project and the flow module; loading the libraries is no part of what a release needs."""
     import django
 
     django.setup()

@@ -1,6 +1,6 @@
 """Fills a running stack: `python -m tests.benchmarks.fill prepare` and `... project ITEMS`. Prints JSON.
 
-Importing and publishing go through the rooms and the wire and are timed; the answers behind the pages are rows
+Importing and publishing go through the flow modules and the wire and are timed; the answers behind the pages are rows
 put into the tables, one an item, as the harvest would leave them.
 """
 

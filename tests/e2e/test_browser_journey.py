@@ -89,7 +89,7 @@ def _start_project(page: Page) -> None:
     expect(page.get_by_role("heading", name="Ferry news")).to_be_visible()
     accessible(page)
     page.get_by_role("link", name="Options").click()
-    page.get_by_label("Eval share").fill("0")
+    page.get_by_label("Public documents held back for dev and test").fill("0")
     page.get_by_role("button", name="Save options").click()
     accessible(page)
     page.get_by_role("link", name="Ferry news").first.click()
@@ -218,11 +218,11 @@ def _find_the_worker(page: Page, worker_id: str) -> None:
 def _approve_what_came_early(page: Page) -> None:
     """Both answers came before the time that the stage asks for, so they count when a lead says so."""
     page.reload()
-    page.get_by_role("link", name="Held for review: 2").click()
+    page.get_by_role("link", name="Not counted yet: 2").click()
     accessible(page)
     page.get_by_label("Tick all").check()
     page.get_by_role("button", name="Approve the ticked ones").click()
-    expect(page.get_by_text("No answer is held for review")).to_be_visible()
+    expect(page.get_by_text("No answer waits to count")).to_be_visible()
 
 
 def _release(page: Page) -> None:
@@ -238,6 +238,6 @@ def _release(page: Page) -> None:
     expect(page.get_by_text("train.json").first).to_be_visible()
     accessible(page)
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="train.json").click()
+        page.get_by_role("link", name="train.json", exact=True).click()
     released = json.loads(waiting.value.path().read_text())
     assert sum(len(document["qas"]) for document in released["data"]) == 2

@@ -17,6 +17,9 @@ FIRST = "validate"
 LATER = ("revalidate", "human")
 LOOK_SECONDS = 0.5
 SAY_SECONDS = 15.0
+# The marketplace may be silent for a minute and a retry may wait as long; nothing waits for longer than this.
+STUCK_SECONDS = 600
+MOST_SECONDS = 4 * 3600
 A_WEEK = 7 * 86_400
 
 
@@ -59,17 +62,26 @@ class Job:
         self.steps = list(self._script()) if self.script else []
         self.it.start_crowd(workers=self.workers)
 
-    def drive(self, seconds: float, meanwhile: Callable[[], bool] = lambda: True) -> None:
-        """`meanwhile` is called again and again; the job is over when it says True too. Raises StackError."""
-        self.drive_until(lambda: meanwhile() and self.is_over(), seconds)
+    def drive(self, meanwhile: Callable[[], bool] = lambda: True) -> None:
+        """`meanwhile` is called again and again; the job is over when it says True too. Raises StackError.
 
-    def drive_until(self, reached: Callable[[], bool], seconds: float) -> None:
+        A busy machine is slow: the job is stuck only when nothing changes for `STUCK_SECONDS`.
+        """
+        self.drive_until(lambda: meanwhile() and self.is_over())
+
+    def drive_until(self, reached: Callable[[], bool]) -> None:
         """As `drive`, to a point on the way."""
-        began = said = time.monotonic()
+        began = said = changed = time.monotonic()
+        state = self._state()
         while not reached():
             now = time.monotonic()
-            if now - began > seconds:
-                raise StackError(f"Not through after {seconds:g} seconds: {'; '.join(self.left())}.")
+            if (latest := self._state()) != state:
+                state, changed = latest, now
+            if now - changed > STUCK_SECONDS or now - began > MOST_SECONDS:
+                raise StackError(
+                    f"Not through after {now - began:,.0f} seconds, and nothing has changed for the last "
+                    f"{now - changed:,.0f}: {'; '.join(self.left())}."
+                )
             if now - said > SAY_SECONDS:
                 said = now
                 self._say(now - began)
@@ -91,8 +103,9 @@ class Job:
             for stage in (FIRST, *LATER):
                 self.lead.harvest(stage)
                 self.lead.get(f"stages/{stage}/quote/")
+            self.lead.turn_the_test()
             time.sleep(LOOK_SECONDS)
-        self.drive(seconds)
+        self.drive()
 
     def _say(self, seconds: float) -> None:
         if self.verbose:
@@ -103,6 +116,10 @@ class Job:
         """What keeps the job from being over."""
         waiting = [f"step “{step.name}”" for step in self.steps if not step.taken]
         return [*stuck(self.it), *waiting]
+
+    def _state(self) -> tuple[object, ...]:
+        """What changes as long as the job goes on."""
+        return self.answered(), self._published, len(self.it.proxy.plan.left), *self.left()
 
     def is_over(self) -> bool:
         return self._published == self.parts and not self.left()

@@ -1,8 +1,8 @@
 """A lead at work: through the API as a script of a research group would, whatever breaks underneath.
 
 The lead publishes in two parts, reviews, rejects some and takes some of that back, pays bonuses and compensations,
-undoes a block, keeps HITs open longer, closes them early, publishes what that left and clears away. Every request may
-fail; a lead repeats it, with the same confirmation.
+undoes a block, offers and withdraws a qualification test, keeps HITs open longer, closes them early, publishes what
+that left and clears away. Every request may fail; a lead repeats it, with the same confirmation.
 """
 
 from __future__ import annotations
@@ -14,6 +14,15 @@ import requests
 
 from tests.faults.installation import Installation
 
+QUALIFICATION_TEST = {
+    "key": "reading-test",
+    "title": "Reading",
+    "description": "Two questions about a short text.",
+    "questions": [
+        {"text": "The ferry left at noon.", "question": "What left?", "choices": ["The ferry", "The quay"], "right": 0},
+        {"text": "", "question": "When did it leave?", "choices": ["In the evening", "At noon"], "right": 1},
+    ],
+}
 PATIENCE = 300
 REJECT_EVERY = 14
 
@@ -138,6 +147,20 @@ class Lead:
 
     def withdraw(self, compensation: int) -> None:
         self.post(f"compensations/{compensation}/withdraw/", fine=(409,))
+
+    def turn_the_test(self) -> None:
+        """The one qualification test goes on offer, or is withdrawn when it is there; who holds it is read."""
+        rows = self.get("qualification-tests/")["results"]
+        row = rows[0] if rows else self.post("qualification-tests/", QUALIFICATION_TEST, fine=(400, 409))
+        if row is None:
+            return
+        address = f"qualification-tests/{row['key']}/"
+        if row["state"] == "offered":
+            self.post(f"{address}withdraw/", fine=(409,))
+        elif row["state"] in ("draft", "withdrawn"):
+            self.post(f"{address}offer/", {"fingerprint": row["fingerprint"]}, fine=(409,))
+        if row["qualification_type_id"]:
+            self.post(f"{address}results/fetch/", fine=(503,))
 
     def compare_the_books(self) -> None:
         self.post("ledger/checks/", {"deep": True}, fine=(503,))

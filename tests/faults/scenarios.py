@@ -33,7 +33,6 @@ WITH_TOKEN = {"CreateHITWithHITType", "CreateAdditionalAssignmentsForHIT", "Send
 # Calls that come by the hundred: their cuts fall into the middle of the work.
 FREQUENT = {"CreateHITWithHITType": 20, "ListAssignmentsForHIT": 30, "ApproveAssignment": 20, "DeleteHIT": 15}
 REST_SECONDS = 3.0
-KILL_SECONDS = 1200
 
 
 @dataclass
@@ -136,8 +135,8 @@ def _killed(outcome: Outcome, items: int, settings: Mapping[str, str]) -> None:
         job.begin()
         it.proxy.plan = Plan(every_cut(operations(), items))
         try:
-            job.drive(KILL_SECONDS)
-            job.provoke(60)
+            job.drive()
+            job.provoke(300)
         finally:
             _tell_cuts(outcome, it.proxy.plan)
         outcome.verdict = judge(it)
@@ -171,7 +170,7 @@ def _with_controls(outcome: Outcome, items: int, settings: Mapping[str, str] | N
         it.controls.turn(**wanted)
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        job.drive(600)
+        job.drive()
         outcome.verdict = judge(it)
 
 
@@ -218,11 +217,11 @@ def marketplace_away(outcome: Outcome, items: int) -> None:
     with installed(outcome) as it:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        job.drive_until(lambda: job.answered() >= items // 4, 200)
+        job.drive_until(lambda: job.answered() >= items // 4)
         it.stack.stop_program("marketplace")
         job.wait(60)
         it.stack.start_program("marketplace")
-        job.drive(300)
+        job.drive()
         outcome.verdict = judge(it)
 
 
@@ -236,7 +235,7 @@ def programs(outcome: Outcome, items: int) -> None:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
         turns = ["broker", "worker", "beat", "web", "marketplace", "tick"] * 2
-        job.drive(600, every(6, turns, it.kill))
+        job.drive(every(6, turns, it.kill))
         outcome.verdict = judge(it)
 
 
@@ -252,7 +251,7 @@ def broker(outcome: Outcome, items: int) -> None:
             it.stack.manage("shell", "-v", "0", "-c", HOLD)
             it.kill("broker")
 
-        job.drive(600, every(15, range(4), kill))
+        job.drive(every(15, range(4), kill))
         outcome.notes.append(
             f"the broker was killed {it.kills['broker']} times; the worker ended by itself "
             f"{_exits(it, 'worker') - exits} times and was started again each time"
@@ -279,7 +278,7 @@ def database(outcome: Outcome, items: int) -> None:
     with Cluster() as cluster, installed(outcome, {"DATABASE_URL": f"{cluster.url}/annotate"}) as it:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        job.drive(600, every(10, range(3), lambda _: cluster.restart()))
+        job.drive(every(10, range(3), lambda _: cluster.restart()))
         outcome.notes.append("the database server was restarted 3 times with the mode “immediate”")
         outcome.verdict = judge(it)
 
@@ -308,7 +307,7 @@ def disk(outcome: Outcome, items: int) -> None:
     with installed(outcome) as it:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        job.drive(600)
+        job.drive()
         outcome.verdict = judge(it)
         folder = it.stack.data_dir / "disk"
         with small_disk(folder, 16) as full:

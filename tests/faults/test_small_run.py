@@ -38,7 +38,7 @@ def finished(it: Installation) -> Installation:
     job.begin()
     # The worker holds tasks for later when its broker goes.
     it.stack.manage("shell", "-v", "0", "-c", HOLD)
-    job.drive(1200, every(2, ["broker"], it.kill))
+    job.drive(every(2, ["broker"], it.kill))
     return it
 
 

@@ -254,6 +254,9 @@ _UNFINISHED = {
     "answers to be fetched": _of_stages("hits_hit", "x.due_at IS NOT NULL"),
     "answers to be scored": _of_stages("hits_assignment", "NOT x.scored"),
     "answers to be decided": _of_stages("hits_assignment", "x.state = 'Submitted'"),
+    "qualification tests to be offered or withdrawn": """
+        SELECT COUNT(*) AS n FROM hits_qualificationtest x
+        WHERE x.project_id = {project} AND x.state IN ('offering', 'withdrawing')""",
     "batches": _of_stages("hits_batch", "x.state <> 'published'"),
     "extensions": """
         SELECT COUNT(*) AS n FROM hits_extension x JOIN hits_hit h ON h.id = x.hit_id
