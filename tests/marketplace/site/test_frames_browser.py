@@ -258,7 +258,15 @@ def test_a_page_that_claims_an_answer_is_not_believed(show: Callable[..., Frame]
     assert page.url == around and Assignment.objects.count() == 1
 
 
-def test_from_a_frame_without_an_origin_a_link_still_leads_on(show: Callable[..., Frame], page: Page, now: Any) -> None:
+@pytest.mark.parametrize("script_late_by", [0, 2_000])
+def test_from_a_frame_without_an_origin_a_link_still_leads_on(
+    show: Callable[..., Frame], page: Page, now: Any, script_late_by: int
+) -> None:
+    def late(route: Route) -> None:
+        page.wait_for_timeout(script_late_by)
+        route.continue_()
+
+    page.route("**/submitted.js", late)
     frame = show(html_xml(FORM))
     held = Assignment.objects.get()
     assignments.give_back(held, held.worker, now)
