@@ -20,6 +20,7 @@ from rest_framework.views import exception_handler as rest_handler
 from hits import protocols, recipes
 from hits.api.jobs import QueueUnreachableError
 from hits.flow import (
+    annotating,
     api_tokens,
     blocking,
     compensating,
@@ -29,7 +30,6 @@ from hits.flow import (
     evaluating,
     granting,
     importing,
-    mending,
     ordering,
     projects,
     publishing,
@@ -86,9 +86,9 @@ FLOW_ERRORS: list[tuple[type[Exception], int, str]] = [
     (correcting.ChangedError, CONFLICT, "item_changed"),
     (correcting.NothingToUndoError, CONFLICT, "nothing_to_undo"),
     (AnswerRefusedError, BAD, "targets_refused"),
-    (mending.NotMendableError, status.HTTP_404_NOT_FOUND, "not_mendable"),
-    (mending.SentError, CONFLICT, "article_sent"),
-    (mending.NothingToChangeError, CONFLICT, "nothing_to_change"),
+    (annotating.NotAnnotatedError, status.HTTP_404_NOT_FOUND, "no_annotations"),
+    (annotating.SentError, CONFLICT, "article_sent"),
+    (annotating.NothingToChangeError, CONFLICT, "nothing_to_change"),
     (ruling.RuleRefusedError, BAD, "rule_refused"),
     (ruling.RuleChangedError, CONFLICT, "rule_changed"),
     (ruling.RuleUnchangedError, CONFLICT, "rule_unchanged"),

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms
-from hits.flow import computing, mending
+from hits.flow import annotating, computing
 from hits.flow.collecting import newest_run
 from hits.formats.faults import FormatErrors
 from hits.models import ComputationRun, Stage
@@ -34,10 +34,10 @@ def index(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, form, 400)
     file = form.cleaned_data["file"]
     try:
-        found = mending.propose_file(stage, file.name, file, request.user)
+        found = annotating.propose_file(stage, file.name, file, request.user)
     except FormatErrors as error:
         return _page(request, stage, form, 400, error)
-    except mending.NothingToChangeError as error:
+    except annotating.NothingToChangeError as error:
         form.add_error("file", str(error))
         return _page(request, stage, form, 400)
     return redirect("change-set", stage.project.slug, stage.key, found.pk)
@@ -50,7 +50,7 @@ def _page(
     status: int = 200,
     error: FormatErrors | None = None,
 ) -> HttpResponse:
-    again = mending.AGAIN
+    again = annotating.AGAIN
     context = {
         **frame(stage),
         "form": form,
@@ -62,7 +62,7 @@ def _page(
         "running": stage.project.computation_runs.filter(
             key=again, state__in=[ComputationRun.State.QUEUED, ComputationRun.State.RUNNING]
         ).first(),
-        "megabytes": mending.MOST_BYTES // 2**20,
+        "megabytes": annotating.MOST_BYTES // 2**20,
     }
     return render(request, "queries/annotations.html", context, status=status)
 
@@ -71,7 +71,7 @@ def _page(
 def download(request: HttpRequest, stage: Stage) -> Any:
     """JSON Lines, one article a line."""
     refuse_other(stage)
-    response = StreamingHttpResponse(mending.export(stage), content_type="application/x-ndjson")
+    response = StreamingHttpResponse(annotating.export(stage), content_type="application/x-ndjson")
     response["Content-Disposition"] = f'attachment; filename="{stage.project.slug}-annotations.jsonl"'
     return response
 
@@ -80,13 +80,13 @@ def download(request: HttpRequest, stage: Stage) -> Any:
 def again(request: LeadRequest, stage: Stage) -> HttpResponse:
     """What the newest finished run of generating again would change."""
     refuse_other(stage)
-    run = newest_run(stage.project, mending.AGAIN)
+    run = newest_run(stage.project, annotating.AGAIN)
     if run is None:
         messages.error(request, "Queries were not generated again yet: start the computation first.")
         return redirect("annotations", stage.project.slug, stage.key)
     try:
-        found = mending.propose_run(stage, run, request.user)
-    except mending.NothingToChangeError as error:
+        found = annotating.propose_run(stage, run, request.user)
+    except annotating.NothingToChangeError as error:
         messages.info(request, str(error))
         return redirect("annotations", stage.project.slug, stage.key)
     return redirect("change-set", stage.project.slug, stage.key, found.pk)
@@ -108,8 +108,8 @@ def confirm(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     refuse_other(stage)
     found = get_object_or_404(stage.change_sets, pk=pk)
     try:
-        count = mending.confirm(found, request.user)
-    except (FormatErrors, mending.NothingToChangeError) as error:
+        count = annotating.confirm(found, request.user)
+    except (FormatErrors, annotating.NothingToChangeError) as error:
         messages.error(request, f"{error} Nothing was changed.")
         return redirect("annotations", stage.project.slug, stage.key)
     said = f"{count:,} article{'' if count == 1 else 's'} changed." if count else "This is done already."
@@ -122,8 +122,8 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     refuse_other(stage)
     found = get_object_or_404(stage.change_sets, pk=pk)
     try:
-        count = mending.undo_together(found, request.user)
-    except (mending.NothingToUndoError, mending.SentError) as error:
+        count = annotating.undo_together(found, request.user)
+    except (annotating.NothingToUndoError, annotating.SentError) as error:
         messages.error(request, f"{error} Nothing was undone.")
     else:
         messages.success(request, f"Undone: {count:,} article{'' if count == 1 else 's'} as before.")

@@ -6,7 +6,7 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.flow import mending
+from hits.flow import annotating
 from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
 from hits.text.passages import passage_parts
 from hits.views import paging
@@ -51,7 +51,7 @@ def words(stage: Stage) -> list[tuple[str, int]]:
 @for_stage(PAGE, crowd=False)
 def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     """One item: what it asks, its HITs with their answers, and every verdict it ever had."""
-    if mending.can_mend(stage):
+    if annotating.has_annotations(stage):
         return redirect("article", stage.project.slug, stage.key, pk)
     row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
     answers = Assignment.objects.select_related("worker").prefetch_related(

@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
-from hits.flow import mending
+from hits.flow import annotating
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MentionCorrection
@@ -48,8 +48,8 @@ SHORT = {
 def refuse_other(stage: Stage) -> None:
     """Raises Http404 for a stage whose items are no articles with queries."""
     try:
-        mending.protocol_for(stage)
-    except mending.NotMendableError as error:
+        annotating.protocol_for(stage)
+    except annotating.NotAnnotatedError as error:
         raise Http404(str(error)) from error
 
 
@@ -154,11 +154,11 @@ def _page(
         "entities": _entities(data),
         "queries": [(one, one.id in removed) for one in _queries(data)],
         "sentences": list(_sentences(data)),
-        "is_sent": mending.is_sent(item),
+        "is_sent": annotating.is_sent(item),
         "sent_to": item.children.select_related("stage").first(),
         "form": _form(data, asked),
         "faults": faults,
-        "seen": mending.fingerprint(item),
+        "seen": annotating.fingerprint(item),
         "changes": [(change, _difference(change)) for change in changes],
         "newest": next((change.pk for change in changes if change.undone_at is None), None),
         "before": stage.items.filter(pk__lt=item.pk).order_by("-pk").values_list("pk", flat=True).first(),
@@ -354,11 +354,11 @@ def mention(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
 
 def _save(request: LeadRequest, item: Item, wanted: MentionCorrection) -> HttpResponse:
     try:
-        is_new = mending.correct(item, wanted, request.POST.get("seen", ""), request.user)
+        is_new = annotating.correct(item, wanted, request.POST.get("seen", ""), request.user)
     except AnswerRefusedError as refusal:
         said_of_it = [f"This mention {reason[0].lower()}{reason[1:]}" for reason in refusal.reasons]
         return _page(request, item, request.POST, 400, said_of_it)
-    except (mending.ChangedError, mending.SentError) as error:
+    except (annotating.ChangedError, annotating.SentError) as error:
         messages.error(request, f"{error} Nothing was saved.")
     else:
         said = "Saved." if is_new else "Nothing was different, so nothing was saved."
@@ -410,10 +410,10 @@ def drop(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     back = "back" in request.POST
     query, seen = request.POST.get("query", ""), request.POST.get("seen", "")
     try:
-        mending.drop(item, query, seen, request.user, back=back)
+        annotating.drop(item, query, seen, request.user, back=back)
     except AnswerRefusedError as refusal:
         messages.error(request, f"{refusal} Nothing was changed.")
-    except (mending.ChangedError, mending.SentError) as error:
+    except (annotating.ChangedError, annotating.SentError) as error:
         messages.error(request, f"{error} Nothing was changed.")
     else:
         messages.success(request, "The query is back." if back else "The query is taken out.")
@@ -425,8 +425,8 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     refuse_other(stage)
     item = _item(stage, pk)
     try:
-        mending.undo(item, request.user)
-    except (mending.NothingToUndoError, mending.SentError) as error:
+        annotating.undo(item, request.user)
+    except (annotating.NothingToUndoError, annotating.SentError) as error:
         messages.error(request, f"{error} Nothing was undone.")
     else:
         messages.success(request, "Undone.")

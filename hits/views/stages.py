@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import advancing, blocking, correcting, mending, publishing, setting_up
+from hits.flow import advancing, annotating, blocking, correcting, publishing, setting_up
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -31,7 +31,7 @@ def _back(stage: Stage) -> HttpResponse:
 def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
     """A stage without a crowd is its items."""
     if not stage.crowd:
-        return redirect("queries" if mending.can_mend(stage) else "items", stage.project.slug, stage.key)
+        return redirect("queries" if annotating.has_annotations(stage) else "items", stage.project.slug, stage.key)
     tests = qualification_tests.of_stage(stage)
     moving = _moving(stage)
     context = {
@@ -75,7 +75,7 @@ def frame(stage: Stage) -> dict[str, object]:
         "stages": stages,
         "others": others,
         "correctable": stage.crowd and correcting.can_correct(stage),
-        "mendable": mending.can_mend(stage),
+        "has_annotations": annotating.has_annotations(stage),
     }
 
 

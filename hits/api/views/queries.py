@@ -17,7 +17,7 @@ from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.serializers import Shape, StateField, UsernameField
 from hits.api.views.uploads import FORM_BYTES
-from hits.flow import importing, mending
+from hits.flow import annotating, importing
 from hits.flow.collecting import newest_run
 from hits.models import ChangeSet, Item, ItemChange
 from hits.text.passage_queries import queries
@@ -69,7 +69,7 @@ class ArticleShape(ArticleRow):
         ]
 
     def get_fingerprint(self, item: Item) -> str:
-        return mending.fingerprint(item)
+        return annotating.fingerprint(item)
 
 
 class NewAnnotations(Shape):
@@ -110,7 +110,7 @@ class ArticlesView(StageView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        mending.protocol_for(self.stage)
+        annotating.protocol_for(self.stage)
 
     def articles(self) -> QuerySet[Item]:
         changes = ItemChange.objects.filter(item=OuterRef("pk"), undone_at=None)
@@ -161,7 +161,7 @@ class Article(ArticlesView):
         given = NewAnnotations(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = dict(given.validated_data)
-        mending.annotate(self.article(pk), wanted, wanted.pop("fingerprint"), self.user)
+        annotating.annotate(self.article(pk), wanted, wanted.pop("fingerprint"), self.user)
         return self.changed(pk)
 
 
@@ -178,7 +178,7 @@ class DropQuery(ArticlesView):
         given = QueryToDrop(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        mending.drop(self.article(pk), wanted["query"], wanted["fingerprint"], self.user, back=wanted["back"])
+        annotating.drop(self.article(pk), wanted["query"], wanted["fingerprint"], self.user, back=wanted["back"])
         return self.changed(pk)
 
 
@@ -191,7 +191,7 @@ class UndoArticle(ArticlesView):
         refuses=[404, 409],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        mending.undo(self.article(pk), self.user)
+        annotating.undo(self.article(pk), self.user)
         return self.changed(pk)
 
 
@@ -208,7 +208,7 @@ class Annotations(ArticlesView):
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> StreamingHttpResponse:
-        return StreamingHttpResponse(mending.export(self.stage), content_type="application/x-ndjson")
+        return StreamingHttpResponse(annotating.export(self.stage), content_type="application/x-ndjson")
 
     @operation(
         "annotations_send",
@@ -223,12 +223,12 @@ class Annotations(ArticlesView):
         given = AnnotationsFile(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
-        found = mending.propose_file(self.stage, file.name, file, self.user)
+        found = annotating.propose_file(self.stage, file.name, file, self.user)
         return Response(ChangeSetShape(found).data, status=status.HTTP_201_CREATED)
 
     def refuse_large_body(self, length: int) -> None:
-        if length > mending.MOST_BYTES + FORM_BYTES:
-            raise importing.UploadRefusedError(f"At most {mending.MOST_BYTES:,} bytes are taken at once.")
+        if length > annotating.MOST_BYTES + FORM_BYTES:
+            raise importing.UploadRefusedError(f"At most {annotating.MOST_BYTES:,} bytes are taken at once.")
 
 
 class GenerateAgain(ArticlesView):
@@ -243,10 +243,10 @@ class GenerateAgain(ArticlesView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        run = newest_run(self.project, mending.AGAIN)
+        run = newest_run(self.project, annotating.AGAIN)
         if run is None:
-            raise mending.NothingToChangeError("Start the computation generate-again first, and wait for its end.")
-        found = mending.propose_run(self.stage, run, self.user)
+            raise annotating.NothingToChangeError("Start the computation generate-again first, and wait for its end.")
+        found = annotating.propose_run(self.stage, run, self.user)
         return Response(ChangeSetShape(found).data, status=status.HTTP_201_CREATED)
 
 
@@ -279,7 +279,7 @@ class ConfirmChangeSet(ArticlesView):
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         found = self.change_set(pk)
-        mending.confirm(found, self.user)
+        annotating.confirm(found, self.user)
         return Response(ChangeSetShape(found).data)
 
 
@@ -293,5 +293,5 @@ class UndoChangeSet(ArticlesView):
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         found = self.change_set(pk)
-        mending.undo_together(found, self.user)
+        annotating.undo_together(found, self.user)
         return Response(ChangeSetShape(found).data)

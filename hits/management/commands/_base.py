@@ -18,6 +18,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from hits import protocols, recipes
 from hits.flow import (
+    annotating,
     blocking,
     compensating,
     computing,
@@ -25,7 +26,6 @@ from hits.flow import (
     evaluating,
     granting,
     importing,
-    mending,
     ordering,
     projects,
     publishing,
@@ -62,9 +62,9 @@ REFUSALS = (
     granting.UnknownKeyError,
     granting.WorkersRefusedError,
     importing.UploadRefusedError,
-    mending.NothingToChangeError,
-    mending.NothingToUndoError,
-    mending.SentError,
+    annotating.NothingToChangeError,
+    annotating.NothingToUndoError,
+    annotating.SentError,
     ordering.OrderChangedError,
     projects.BudgetNotConfirmedError,
     projects.LastOwnerError,

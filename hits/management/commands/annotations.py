@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import mending
+from hits.flow import annotating
 from hits.flow.collecting import newest_run
 from hits.formats.faults import FormatErrors
 from hits.management.commands._base import ProjectCommand, agreed
@@ -31,25 +31,25 @@ class Command(ProjectCommand):
         stage = articles_of(project)
         if options["to"]:
             with options["to"].open("wb") as file:
-                file.writelines(mending.export(stage))
+                file.writelines(annotating.export(stage))
             self.say(f"{stage.summary.items:,} articles written to {options['to']}.")
         elif options["undo"] is not None:
             found = stage.change_sets.filter(pk=options["undo"]).first()
             if found is None:
                 raise CommandError(f"There are no changes {options['undo']}.")
-            self.say(f"{mending.undo_together(found, None):,} articles as before.")
+            self.say(f"{annotating.undo_together(found, None):,} articles as before.")
         elif options["again"]:
-            run = newest_run(project, mending.AGAIN)
+            run = newest_run(project, annotating.AGAIN)
             if run is None:
-                raise CommandError(f"Run `manage.py compute {project.slug} {mending.AGAIN}` first.")
-            self._confirm(mending.propose_run(stage, run, None), options["yes"])
+                raise CommandError(f"Run `manage.py compute {project.slug} {annotating.AGAIN}` first.")
+            self._confirm(annotating.propose_run(stage, run, None), options["yes"])
         else:
             self._confirm(self._read(stage, options["source"]), options["yes"])
 
     def _read(self, stage: Any, file: Path) -> ChangeSet:
         try:
             with file.open("rb") as stream:
-                return mending.propose_file(stage, file.name, stream, None)
+                return annotating.propose_file(stage, file.name, stream, None)
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
         except FormatErrors as error:
@@ -66,4 +66,4 @@ class Command(ProjectCommand):
             self.say(f"  {name}: {effect['before'].get(name, 0):,} before, {effect['after'].get(name, 0):,} after")
         if not yes and not agreed("Change them? [y/N] "):
             raise CommandError("Nothing was changed.")
-        self.say(f"{mending.confirm(found, None):,} articles changed, as changes {found.pk}.")
+        self.say(f"{annotating.confirm(found, None):,} articles changed, as changes {found.pk}.")

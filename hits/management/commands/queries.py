@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import mending
+from hits.flow import annotating
 from hits.management.commands._base import ProjectCommand
 from hits.models import Item, Project, Stage
 from hits.text.passage_queries import CONDITIONS, queries
@@ -16,7 +16,7 @@ SHOWN = 50
 def articles_of(project: Project) -> Stage:
     """The project's stage of articles. Raises CommandError."""
     stage = project.stages.select_related("summary", "project").filter(crowd=False).first()
-    if stage is None or not mending.can_mend(stage):
+    if stage is None or not annotating.has_annotations(stage):
         raise CommandError(f"{project.slug} has no stage in which queries are made of articles.")
     return stage
 
@@ -42,9 +42,9 @@ class Command(ProjectCommand):
             raise CommandError(f"There is no article {options['article']!r}.")
         item.stage = stage
         if options["undo"]:
-            mending.undo(item, None)
+            annotating.undo(item, None)
         elif query := options["take_out"] or options["put_back"]:
-            mending.drop(item, query, mending.fingerprint(item), None, back=bool(options["put_back"]))
+            annotating.drop(item, query, annotating.fingerprint(item), None, back=bool(options["put_back"]))
         self._show(item)
 
     def _list(self, stage: Stage, after: str) -> None:

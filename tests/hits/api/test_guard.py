@@ -76,10 +76,10 @@ def world(stage: Stage) -> dict[str, Any]:
     )
     for number in range(2):
         factories.item(making, document=factories.document(stage.project), data=article(number), figures={})
-    mended = factories.item(
+    annotated = factories.item(
         making, document=factories.document(stage.project, data=articles.DOCUMENT), data=articles.ITEM, figures={}
     )
-    rows |= dict.fromkeys(["article", "drop-query", "undo-article"], mended)
+    rows |= dict.fromkeys(["article", "drop-query", "undo-article"], annotated)
     rows |= dict.fromkeys(
         ["change-set", "confirm-change-set", "undo-change-set"],
         ChangeSet.objects.create(stage=making, effect={"items": 0, "before": {}, "after": {}, "left_out": {}}),

@@ -66,7 +66,7 @@ def test_a_file_of_annotations_is_shown_confirmed_and_undone(api: APIClient, sta
     rows = [{**json.loads(line), "mentions": [], "sentences": None} for line in lines]
     for row, line in zip(rows, lines, strict=True):
         row["sentences"] = [{**one, "mentions": []} for one in json.loads(line)["sentences"]]
-    file = SimpleUploadedFile("mended.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    file = SimpleUploadedFile("corrected.jsonl", "\n".join(map(json.dumps, rows)).encode())
     shown = api.post(home + "annotations/", {"file": file}, format="multipart")
     assert shown.status_code == 201 and shown.json()["effect"]["after"]["queries"] == 0
     address = f"{home}change-sets/{shown.json()['id']}/"
@@ -75,7 +75,7 @@ def test_a_file_of_annotations_is_shown_confirmed_and_undone(api: APIClient, sta
     assert api.post(address + "undo/").json()["state"] == "undone"
     assert api.get(home).json()["figures"]["made"]["queries"] == 10
     assert api.get(home + "change-sets/").json()["results"] == [api.get(address).json()]
-    broken = SimpleUploadedFile("mended.jsonl", b"{}\n7\n")
+    broken = SimpleUploadedFile("corrected.jsonl", b"{}\n7\n")
     refused(api.post(home + "annotations/", {"file": broken}, format="multipart"), 400, "file_refused")
 
 
@@ -104,4 +104,4 @@ def test_the_quote_of_a_draw_says_what_a_reader_answered(api: APIClient, stage: 
 
 
 def test_a_stage_of_another_kind_has_none(api: APIClient, stage: Stage) -> None:
-    refused(api.get(f"/api/projects/{stage.project.slug}/stages/validate/articles/"), 404, "not_mendable")
+    refused(api.get(f"/api/projects/{stage.project.slug}/stages/validate/articles/"), 404, "no_annotations")

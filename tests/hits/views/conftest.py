@@ -261,7 +261,7 @@ def _article(project: Project) -> tuple[Item, ChangeSet]:
     _queries(stage)
     refresh_summary(stage)
     effect = {"items": 1, "before": item.figures, "after": item.figures, "left_out": {}}
-    return item, ChangeSet.objects.create(stage=stage, name="mended.jsonl", blob=Blob.store(b"{}"), effect=effect)
+    return item, ChangeSet.objects.create(stage=stage, name="corrected.jsonl", blob=Blob.store(b"{}"), effect=effect)
 
 
 @pytest.fixture

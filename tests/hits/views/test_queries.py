@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.flow import drawing, mending
+from hits.flow import annotating, drawing
 from hits.models import ChangeSet, Item, Stage
 from hits.text.passage_queries import queries
 from tests.axe import violations
@@ -63,7 +63,7 @@ def test_the_lists_show_what_was_corrected_sent_or_has_no_query(client: Client, 
 
     assert shown("") == ["harbour-bridge", "seed-library"] and shown("corrected") == shown("sent") == []
     for query in queries(item.data):
-        mending.drop(item, query.id, mending.fingerprint(item), None)
+        annotating.drop(item, query.id, annotating.fingerprint(item), None)
     assert shown("corrected") == ["harbour-bridge"] == shown("without a query")
     drawing.draw(stage.project.stages.get(key="validate"), 100)
     assert shown("sent") == ["seed-library"]
@@ -98,14 +98,16 @@ def test_an_article_shows_its_mentions_by_number_and_why_each_sentence_was_dropp
 
 def test_a_lead_takes_a_query_out_and_puts_it_back_and_undoes(client: Client, stage: Stage, item: Item) -> None:
     first = queries(item.data)[0].id
-    sent = {"query": first, "seen": mending.fingerprint(item)}
+    sent = {"query": first, "seen": annotating.fingerprint(item)}
     reply = client.post(url(stage, "drop-query", item.pk), sent, follow=True)
     assert "The query is taken out." in reply.content.decode()
     item.refresh_from_db()
     assert item.data["removed"] == [first]
     stale = client.post(url(stage, "drop-query", item.pk), sent, follow=True)
     assert "Somebody has changed this text" in stale.content.decode()
-    client.post(url(stage, "drop-query", item.pk), {"query": first, "seen": mending.fingerprint(item), "back": "yes"})
+    client.post(
+        url(stage, "drop-query", item.pk), {"query": first, "seen": annotating.fingerprint(item), "back": "yes"}
+    )
     item.refresh_from_db()
     assert item.data["removed"] == []
     page = client.post(url(stage, "undo-article", item.pk), follow=True).content.decode()
@@ -121,13 +123,13 @@ def test_a_lead_corrects_the_span_and_the_entity_of_a_mention(client: Client, st
     reply = client.get(url(stage, "article", item.pk), {"mention": "p2"})
     form = reply.context["form"]
     assert form.text == "Helen Carter" and words_of(reply)[form.first : form.last + 1] == ["Helen", "Carter"]
-    sent = {"mention": "p2", "seen": mending.fingerprint(item), "type": "PERSON"}
+    sent = {"mention": "p2", "seen": annotating.fingerprint(item), "type": "PERSON"}
     wide = {**sent, "first": form.first - 1, "last": form.last, "entity": form.entity}
     assert client.post(url(stage, "change-mention", item.pk), wide).status_code == 302
     item.refresh_from_db()
     one = item.data["mentions"][2]
     assert item.data["text"][one["start"] : one["end"]] == "Mayor Helen Carter"
-    moved = {**wide, "seen": mending.fingerprint(item), "entity": "new"}
+    moved = {**wide, "seen": annotating.fingerprint(item), "entity": "new"}
     client.post(url(stage, "change-mention", item.pk), moved)
     item.refresh_from_db()
     assert item.data["mentions"][2]["entity"] == 6
@@ -138,11 +140,11 @@ def test_a_lead_adds_a_mention_and_removes_one(client: Client, stage: Stage, ite
     reply = client.get(url(stage, "article", item.pk), {"add": f"s{number}"})
     first = words_of(reply).index("Engineers")
     sent = {"add": f"s{number}", "first": first, "last": first, "type": "ORG", "entity": "4"}
-    client.post(url(stage, "change-mention", item.pk), {**sent, "seen": mending.fingerprint(item)})
+    client.post(url(stage, "change-mention", item.pk), {**sent, "seen": annotating.fingerprint(item)})
     item.refresh_from_db()
     assert item.data["sentences"][number]["dropped"] == ""
     assert f"s{number}-e4" in [query.id for query in queries(item.data)]
-    gone = {"mention": f"s{number}-0", "remove": "yes", "seen": mending.fingerprint(item)}
+    gone = {"mention": f"s{number}-0", "remove": "yes", "seen": annotating.fingerprint(item)}
     client.post(url(stage, "change-mention", item.pk), gone)
     item.refresh_from_db()
     assert item.data["sentences"][number]["dropped"] == "no_entity"
@@ -162,7 +164,7 @@ def test_a_lead_adds_a_mention_and_removes_one(client: Client, stage: Stage, ite
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(client: Client, stage: Stage, item: Item, sent: Any) -> None:
-    reply = client.post(url(stage, "change-mention", item.pk), {**sent, "seen": mending.fingerprint(item)})
+    reply = client.post(url(stage, "change-mention", item.pk), {**sent, "seen": annotating.fingerprint(item)})
     assert reply.status_code == 400 and reply.context["faults"]
     assert not item.changes.exists()
 
@@ -180,7 +182,7 @@ def lines_of(client: Client, stage: Stage) -> list[dict[str, Any]]:
 
 def file_of(rows: list[dict[str, Any]]) -> io.BytesIO:
     found = io.BytesIO("\n".join(json.dumps(row) for row in rows).encode())
-    found.name = "mended.jsonl"
+    found.name = "corrected.jsonl"
     return found
 
 
@@ -194,7 +196,7 @@ def test_annotations_go_out_and_come_in_by_way_of_a_preview(client: Client, stag
     assert stage.items.first().data["removed"] == rows[0]["removed"]
     page = client.post(url(stage, "undo-change-set", found.pk), follow=True).content.decode()
     assert "Undone: 1 article as before." in page and stage.items.first().data["removed"] == []
-    assert "mended.jsonl" in client.get(url(stage, "annotations")).content.decode()
+    assert "corrected.jsonl" in client.get(url(stage, "annotations")).content.decode()
 
 
 def test_a_wrong_file_of_annotations_is_refused_with_every_fault(client: Client, stage: Stage) -> None:
@@ -214,7 +216,7 @@ def test_the_page_of_the_draw_says_that_no_reader_filtered_the_queries(client: C
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_pass_axe_and_fit(opened: Opener, stage: Stage, item: Item, width: int, scheme: Any) -> None:
     first = queries(item.data)[0].id
-    mending.drop(item, first, mending.fingerprint(item), None)
+    annotating.drop(item, first, annotating.fingerprint(item), None)
     for address in (
         url(stage, "queries"),
         url(stage, "article", item.pk) + "?mention=p2",
@@ -245,7 +247,7 @@ def test_the_last_mention_of_an_entity_goes_and_its_sentences_have_no_antecedent
     client: Client, stage: Stage, item: Item
 ) -> None:
     at = next(n for n, one in enumerate(item.data["mentions"]) if one["entity"] == 5)
-    gone = {"mention": f"p{at}", "remove": "yes", "seen": mending.fingerprint(item)}
+    gone = {"mention": f"p{at}", "remove": "yes", "seen": annotating.fingerprint(item)}
     assert client.post(url(stage, "change-mention", item.pk), gone).status_code == 302
     item.refresh_from_db()
     assert item.figures["no_antecedent"] == 1 and "s8-e5" not in [one.id for one in queries(item.data)]

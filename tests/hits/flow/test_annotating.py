@@ -6,7 +6,7 @@ import json
 import pytest
 from django.utils import timezone
 
-from hits.flow import computing, drawing, mending
+from hits.flow import annotating, computing, drawing
 from hits.flow.collecting import Rows
 from hits.formats.faults import FormatErrors
 from hits.models import ChangeSet, ComputationResult, ComputationRun, Document, Item, Upload
@@ -100,78 +100,78 @@ def test_a_project_that_began_before_there_were_articles_says_so(project, stage)
 
 def test_a_query_is_taken_out_and_put_back_and_undone(stage, item, ada):
     before, first = ids(item), ids(item)[0]
-    assert mending.drop(item, first, mending.fingerprint(item), ada)
+    assert annotating.drop(item, first, annotating.fingerprint(item), ada)
     assert ids(item) == before[1:] and sums(stage)["removed"] == 1
-    assert mending.drop(item, first, mending.fingerprint(item), ada, back=True)
+    assert annotating.drop(item, first, annotating.fingerprint(item), ada, back=True)
     assert ids(item) == before
-    mending.undo(item, ada)
+    annotating.undo(item, ada)
     assert ids(item) == before[1:]
-    mending.undo(item, ada)
+    annotating.undo(item, ada)
     assert ids(item) == before and sums(stage)["removed"] == 0
-    with pytest.raises(mending.NothingToUndoError):
-        mending.undo(item, ada)
+    with pytest.raises(annotating.NothingToUndoError):
+        annotating.undo(item, ada)
 
 
 def test_a_query_that_is_not_there_cannot_be_taken_out(item, ada):
     with pytest.raises(AnswerRefusedError, match="There is no query s99-e0"):
-        mending.drop(item, "s99-e0", mending.fingerprint(item), ada)
+        annotating.drop(item, "s99-e0", annotating.fingerprint(item), ada)
 
 
 def test_moving_a_mention_to_another_entity_computes_anew_what_is_asked(stage, item, ada):
-    protocol = mending.protocol_for(stage)
+    protocol = annotating.protocol_for(stage)
     given = protocol.annotations(item.data)
     number = next(n for n, one in enumerate(item.data["sentences"]) if not one["dropped"])
     sentences = [{"mentions": list(one["mentions"])} for one in given["sentences"]]
     sentences[number] = {"mentions": [{**sentences[number]["mentions"][0], "entity": None}]}
-    mending.annotate(item, {**given, "sentences": sentences}, mending.fingerprint(item), ada)
+    annotating.annotate(item, {**given, "sentences": sentences}, annotating.fingerprint(item), ada)
     assert item.data["sentences"][number]["dropped"] == "no_antecedent"
     assert item.figures["no_antecedent"] == 1 == sums(stage)["no_antecedent"]
 
 
 def test_wrong_annotations_are_all_named_and_change_nothing(item, ada):
-    own = mending.protocol_for(item.stage).annotations(item.data)
+    own = annotating.protocol_for(item.stage).annotations(item.data)
     wrong = [
         {"start": 0, "end": 10**6, "type": "GPE", "entity": 0},
         {"start": 0, "end": 3, "type": "DATE", "entity": -1},
         "no mention",
     ]
     with pytest.raises(AnswerRefusedError) as refused:
-        mending.annotate(item, {**own, "mentions": wrong}, mending.fingerprint(item), ada)
+        annotating.annotate(item, {**own, "mentions": wrong}, annotating.fingerprint(item), ada)
     assert {"mentions[0]", "mentions[1].type", "mentions[1].entity", "mentions[2]"} <= set(refused.value.fields)
     item.refresh_from_db()
     assert not item.changes.exists()
 
 
 def test_mentions_may_neither_overlap_nor_leave_their_line(item, ada):
-    own = mending.protocol_for(item.stage).annotations(item.data)
+    own = annotating.protocol_for(item.stage).annotations(item.data)
     first = own["mentions"][0]
     marker = item.data["text"].index("@highlight")
     across = {"start": marker - 4, "end": marker + 3, "type": "GPE", "entity": 0}
     for wrong, why in (([first, first], "Overlaps"), ([across], "of one line")):
         with pytest.raises(AnswerRefusedError, match=why):
-            mending.annotate(item, {**own, "mentions": wrong}, mending.fingerprint(item), ada)
+            annotating.annotate(item, {**own, "mentions": wrong}, annotating.fingerprint(item), ada)
 
 
 def test_who_looked_at_an_older_text_changes_nothing(item, ada):
-    seen, first = mending.fingerprint(item), ids(item)[0]
-    mending.drop(item, first, seen, ada)
-    with pytest.raises(mending.ChangedError):
-        mending.drop(item, ids(item)[0], seen, ada)
+    seen, first = annotating.fingerprint(item), ids(item)[0]
+    annotating.drop(item, first, seen, ada)
+    with pytest.raises(annotating.ChangedError):
+        annotating.drop(item, ids(item)[0], seen, ada)
 
 
 def test_what_was_sent_can_no_longer_change(project, stage, item, ada):
     drawing.draw(project.stages.get(key="validate"), 1)
-    sent = mending.sent(stage.items.all()).get()
+    sent = annotating.sent(stage.items.all()).get()
     sent.stage = stage
-    with pytest.raises(mending.SentError, match="went on to the next stage"):
-        mending.drop(sent, ids(sent)[0], mending.fingerprint(sent), ada)
+    with pytest.raises(annotating.SentError, match="went on to the next stage"):
+        annotating.drop(sent, ids(sent)[0], annotating.fingerprint(sent), ada)
 
 
 # Annotations out and in
 
 
 def exported(stage):
-    return [json.loads(line) for line in b"".join(mending.export(stage)).splitlines()]
+    return [json.loads(line) for line in b"".join(annotating.export(stage)).splitlines()]
 
 
 def file_of(rows):
@@ -179,8 +179,8 @@ def file_of(rows):
 
 
 def test_what_goes_out_comes_in_again_and_changes_nothing(stage, ada):
-    with pytest.raises(mending.NothingToChangeError, match="It would change nothing"):
-        mending.propose_file(stage, "same.jsonl", file_of(exported(stage)), ada)
+    with pytest.raises(annotating.NothingToChangeError, match="It would change nothing"):
+        annotating.propose_file(stage, "same.jsonl", file_of(exported(stage)), ada)
 
 
 def test_a_file_of_annotations_is_shown_confirmed_and_undone_as_a_whole(stage, ada):
@@ -188,13 +188,13 @@ def test_a_file_of_annotations_is_shown_confirmed_and_undone_as_a_whole(stage, a
     rows = exported(stage)
     for row in rows:
         row["removed"] = [queries(row)[0].id]
-    found = mending.propose_file(stage, "mended.jsonl", file_of(rows), ada)
+    found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
     assert sums(stage) == before
     assert found.effect["items"] == 2
     assert found.effect["before"]["queries"] - found.effect["after"]["queries"] == 2
-    assert mending.confirm(found, ada) == 2 and mending.confirm(found, ada) == 0
+    assert annotating.confirm(found, ada) == 2 and annotating.confirm(found, ada) == 0
     assert sums(stage)["queries"] == before["queries"] - 2
-    assert mending.undo_together(found, ada) == 2
+    assert annotating.undo_together(found, ada) == 2
     assert sums(stage) == before
     assert found.state == ChangeSet.State.UNDONE
 
@@ -202,22 +202,22 @@ def test_a_file_of_annotations_is_shown_confirmed_and_undone_as_a_whole(stage, a
 def test_nothing_is_confirmed_that_was_not_shown(stage, item, ada):
     rows = exported(stage)
     rows[0]["removed"] = [queries(rows[0])[0].id]
-    found = mending.propose_file(stage, "mended.jsonl", file_of(rows), ada)
-    mending.drop(item, ids(item)[1], mending.fingerprint(item), ada)
-    with pytest.raises(mending.NothingToChangeError, match="Look at what it would change now"):
-        mending.confirm(found, ada)
+    found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
+    annotating.drop(item, ids(item)[1], annotating.fingerprint(item), ada)
+    with pytest.raises(annotating.NothingToChangeError, match="Look at what it would change now"):
+        annotating.confirm(found, ada)
 
 
 def test_a_correction_that_no_figure_shows_is_not_overwritten_either(stage, item, ada):
     """A file that was downloaded before would take it back, and nobody was shown that."""
     rows = exported(stage)
     rows[0]["removed"] = [queries(rows[0])[0].id]
-    found = mending.propose_file(stage, "mended.jsonl", file_of(rows), ada)
+    found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
     corrected = exported(stage)[0]
     corrected["mentions"][0]["type"] = "ORG" if corrected["mentions"][0]["type"] != "ORG" else "PERSON"
-    assert mending.annotate(item, corrected, mending.fingerprint(item), ada)
-    with pytest.raises(mending.NothingToChangeError, match="Look at what it would change now"):
-        mending.confirm(found, ada)
+    assert annotating.annotate(item, corrected, annotating.fingerprint(item), ada)
+    with pytest.raises(annotating.NothingToChangeError, match="Look at what it would change now"):
+        annotating.confirm(found, ada)
     item.refresh_from_db()
     assert item.data["mentions"][0]["type"] == corrected["mentions"][0]["type"]
 
@@ -225,12 +225,12 @@ def test_a_correction_that_no_figure_shows_is_not_overwritten_either(stage, item
 def test_an_import_is_not_undone_over_later_changes(stage, item, ada):
     rows = exported(stage)
     rows[0]["removed"] = [queries(rows[0])[0].id]
-    found = mending.propose_file(stage, "mended.jsonl", file_of(rows), ada)
-    mending.confirm(found, ada)
+    found = annotating.propose_file(stage, "corrected.jsonl", file_of(rows), ada)
+    annotating.confirm(found, ada)
     item.refresh_from_db()
-    mending.drop(item, ids(item)[0], mending.fingerprint(item), ada)
-    with pytest.raises(mending.NothingToUndoError, match="changed since"):
-        mending.undo_together(found, ada)
+    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
+    with pytest.raises(annotating.NothingToUndoError, match="changed since"):
+        annotating.undo_together(found, ada)
     assert found.state == ChangeSet.State.DONE
 
 
@@ -240,7 +240,7 @@ def test_all_faults_of_a_file_come_at_once(stage, ada):
     second["mentions"][0]["type"] = "DATE"
     third = {**second, "id": "nowhere"}
     with pytest.raises(FormatErrors) as refused:
-        mending.propose_file(stage, "wrong.jsonl", file_of([first, second, third, second, 7]), ada)
+        annotating.propose_file(stage, "wrong.jsonl", file_of([first, second, third, second, 7]), ada)
     told = {(fault.line, fault.place) for fault in refused.value.errors}
     assert {(1, "text"), (2, "mentions[0].type"), (3, "id"), (4, "id"), (5, "")} <= told
     assert not ChangeSet.objects.exists()
@@ -250,7 +250,7 @@ def test_all_faults_of_a_file_come_at_once(stage, ada):
 
 
 def again(project):
-    run = computing.start(project, mending.AGAIN, {}, None)
+    run = computing.start(project, annotating.AGAIN, {}, None)
     computing.run(run.pk)
     run.refresh_from_db()
     assert run.state == ComputationRun.State.DONE, run.error
@@ -258,23 +258,23 @@ def again(project):
 
 
 def test_queries_are_made_again_by_the_present_options_where_nobody_corrected_them(project, stage, item, ada):
-    mending.drop(item, ids(item)[0], mending.fingerprint(item), ada)
+    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
     project.options = {**project.options, "sentence_tokens": 25}
     project.save()
     before = sums(stage)
-    found = mending.propose_run(stage, again(project), ada)
+    found = annotating.propose_run(stage, again(project), ada)
     assert sums(stage) == before
     assert (found.effect["items"], found.effect["left_out"]) == (1, {"corrected by hand or by a file": 1})
     assert found.effect["after"]["short"] > found.effect["before"]["short"]
-    mending.confirm(found, ada)
+    annotating.confirm(found, ada)
     assert sums(stage)["short"] > before["short"]
-    mending.undo_together(found, ada)
+    annotating.undo_together(found, ada)
     assert sums(stage) == before
 
 
 def test_made_again_by_the_same_options_nothing_changes(project, stage, ada):
-    with pytest.raises(mending.NothingToChangeError):
-        mending.propose_run(stage, again(project), ada)
+    with pytest.raises(annotating.NothingToChangeError):
+        annotating.propose_run(stage, again(project), ada)
 
 
 def test_an_item_whose_document_is_no_article_is_not_made_again_and_stops_nothing(project, stage, item):
@@ -339,7 +339,7 @@ def test_what_a_run_said_of_an_article_that_was_changed_since_no_longer_counts(p
     filtered(project, stage, {one for row in stage.items.all() for one in ids(row)})
     with pytest.raises(drawing.DrawRefusedError):
         drawing.quote(project.stages.get(key="validate"))
-    mending.drop(item, ids(item)[0], mending.fingerprint(item), ada)
+    annotating.drop(item, ids(item)[0], annotating.fingerprint(item), ada)
     told = told_of_draw("validate", Rows(project))
     assert told["unfiltered"] == len(ids(item))
     assert drawing.draw(project.stages.get(key="validate"), 100) == len(ids(item))

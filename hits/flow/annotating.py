@@ -1,4 +1,4 @@
-"""Mending: leads and programs outside correct what a program made in a stage without a crowd.
+"""Annotating: leads and programs outside correct what a program made in a stage without a crowd.
 
 An item changes only until something of it went on to the next stage. Changes of one item are undone one by one, newest
 first; those that a file or a run brought are shown with their effect, confirmed, and undone together.
@@ -38,7 +38,7 @@ ID = "id"
 AGAIN = "generate-again"
 
 
-class NotMendableError(Exception):
+class NotAnnotatedError(Exception):
     """The stage has a crowd, or its items have no annotations."""
 
 
@@ -51,14 +51,14 @@ class NothingToChangeError(Exception):
 
 
 def protocol_for(stage: Stage) -> AnnotatedProtocol:
-    """Raises NotMendableError."""
+    """Raises NotAnnotatedError."""
     protocol: object = None if stage.crowd else protocol_of(stage)
     if not isinstance(protocol, AnnotatedProtocol):
-        raise NotMendableError("The items of this stage have no annotations.")
+        raise NotAnnotatedError("The items of this stage have no annotations.")
     return protocol
 
 
-def can_mend(stage: Stage) -> bool:
+def has_annotations(stage: Stage) -> bool:
     protocol: object = usable_protocol(stage)
     return not stage.crowd and isinstance(protocol, AnnotatedProtocol)
 
