@@ -20,7 +20,7 @@ from hits.formats.reading import (
     Keys,
     Progress,
     Row,
-    csv_records,
+    csv_rows,
     first_character,
     json_lines,
     kind,
@@ -78,28 +78,18 @@ def _listed(value: Any) -> Any:
 
 
 def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    records = csv_records(lines, faults)
-    line, head = next(records, (1, []))
-    names = [name.strip() for name in head]
-    if names:
-        _check_head(Row(faults, line), names)
-    if not set(names) >= set(NEEDED):
-        return
-    for line, cells in records:
-        if len(cells) == len(names):
-            yield line, _fields(dict(zip(names, cells, strict=True)))
-        else:
-            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds separators"
-            faults.add(line, "", message)
+    for line, cells in csv_rows(lines, faults, _check_head):
+        yield line, _fields(cells)
 
 
-def _check_head(row: Row, names: Sequence[str]) -> None:
+def _check_head(row: Row, names: Sequence[str]) -> bool:
     missing = [name for name in NEEDED if name not in names]
     unknown = [quoted(name) for name in names if name not in (*NEEDED, "question", *CHOICES, "gold")]
     twice = [quoted(name) for name in repeated(names)]
     for what, found in (("lacks", missing), ("has columns that mean nothing here:", unknown), ("repeats", twice)):
         if found:
             row.say("", f"the first line {what} {', '.join(found[:5])}. {_WHOLE}")
+    return not missing
 
 
 def _fields(cells: Mapping[str, str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from hits.formats.reading import (
     Keys,
     Progress,
     Row,
-    csv_records,
+    csv_rows,
     first_character,
     json_lines,
     kind,
@@ -80,7 +80,7 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     is_json = first_character(stream) in ("{", "[")
     lines = text_lines(stream, max_bytes, faults)
     with without_cycle_collection():
-        rows = _json_rows(lines, faults) if is_json else _csv_rows(lines, faults)
+        rows = _json_rows(lines, faults) if is_json else csv_rows(lines, faults, _check_head)
         checker = _Checker(faults)
         sets = [checker.question_set(line, fields) for line, fields in told(rows, progress)]
         checker.check_labels()
@@ -99,24 +99,8 @@ def _json_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict
         yield line, fields
 
 
-def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The cells of each row by the names of the head. Where the head names nothing known, no row is read."""
-    records = csv_records(lines, faults)
-    head_line, head = next(records, (1, []))
-    names = [name.strip() for name in head]
-    if names:
-        _check_head(Row(faults, head_line), names)
-    if not set(names) & set(COLUMNS):
-        return
-    for line, cells in records:
-        if len(cells) == len(names):
-            yield line, dict(zip(names, cells, strict=True))
-        else:
-            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds commas"
-            faults.add(line, "", message)
-
-
-def _check_head(row: Row, names: Sequence[str]) -> None:
+def _check_head(row: Row, names: Sequence[str]) -> bool:
+    """Where the head names nothing known, no row is read."""
     missing = [name for name in COLUMNS[:-1] if name not in names]
     unknown = [quoted(name) for name in names if name not in COLUMNS]
     twice = repeated(names)
@@ -126,6 +110,7 @@ def _check_head(row: Row, names: Sequence[str]) -> None:
         row.say("", f"the first line has columns that mean nothing here: {', '.join(unknown[:5])}. {_WHOLE}")
     if twice:
         row.say("", f"the first line has {', '.join(map(quoted, twice[:5]))} more than once")
+    return not set(names).isdisjoint(COLUMNS)
 
 
 # From rows to question sets

@@ -8,7 +8,7 @@ answers than others leaves cells blank. A question of several systems has a row 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -19,7 +19,7 @@ from hits.formats.reading import (
     MAX_BYTES,
     Progress,
     Row,
-    csv_records,
+    csv_rows,
     first_character,
     json_lines,
     quoted,
@@ -57,7 +57,7 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     is_json = first_character(stream) in ("{", "[")
     lines = text_lines(stream, max_bytes, faults)
     with without_cycle_collection():
-        rows = json_lines(lines, faults) if is_json else _csv_rows(lines, faults)
+        rows = json_lines(lines, faults) if is_json else csv_rows(lines, faults, _check_head)
         checker = _Checker(faults)
         found = [checker.checked(line, fields) for line, fields in told(rows, progress)]
     if not found and not faults.count:
@@ -66,20 +66,11 @@ def read(stream: BinaryIO, *, max_bytes: int = MAX_BYTES, progress: Progress | N
     return found
 
 
-def _csv_rows(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The cells of each row by the names of the head."""
-    records = csv_records(lines, faults)
-    head_line, head = next(records, (1, []))
-    names = [name.strip() for name in head]
-    if twice := repeated(names):
-        faults.add(head_line, "", f"the first line has {', '.join(map(quoted, twice[:5]))} more than once")
-        return
-    for line, cells in records:
-        if len(cells) == len(names):
-            yield line, dict(zip(names, cells, strict=True))
-        else:
-            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds commas"
-            faults.add(line, "", message)
+def _check_head(row: Row, names: Sequence[str]) -> bool:
+    twice = repeated(names)
+    if twice:
+        row.say("", f"the first line has {', '.join(map(quoted, twice[:5]))} more than once")
+    return not twice
 
 
 class _Checker:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, BinaryIO
 
 from hits.formats.faults import Faults
 from hits.formats.jsonstream import JsonStream, UnreadableJsonError
-from hits.formats.reading import csv_records, json_lines, quoted, text_lines, text_pieces
+from hits.formats.reading import Row, csv_rows, json_lines, quoted, text_lines, text_pieces
 from hits.quality.intervals import wilson
 
 LABEL = "label"
@@ -25,7 +26,8 @@ def read(stream: BinaryIO, name: str, columns: Sequence[str], *, choices: int, m
     """Id to label, 0 to `choices` - 1, in the order of the file. Raises FormatErrors with every fault."""
     faults = Faults()
     if name.lower().endswith(".csv"):
-        rows = _table(_csv_rows(text_lines(stream, max_bytes, faults), columns, faults), columns, faults)
+        lines = text_lines(stream, max_bytes, faults)
+        rows = _table(csv_rows(lines, faults, partial(_check_head, columns)), columns, faults)
     elif name.lower().endswith(".jsonl"):
         rows = _table(json_lines(text_lines(stream, max_bytes, faults), faults), columns, faults)
     else:
@@ -77,18 +79,11 @@ def _table(rows: Iterable[tuple[int, Mapping[str, Any]]], columns: Sequence[str]
             yield line, "/".join(str(row[name]) for name in columns), row[LABEL]
 
 
-def _csv_rows(lines: Iterable[str], columns: Sequence[str], faults: Faults) -> Iterator[tuple[int, dict[str, str]]]:
-    records = csv_records(lines, faults)
-    line, names = next(records, (1, []))
+def _check_head(columns: Sequence[str], row: Row, names: Sequence[str]) -> bool:
     missing = [name for name in (*columns, LABEL) if name not in names]
     if missing:
-        faults.add(line, "", f"the first line lacks {', '.join(missing)}")
-        return
-    for line, cells in records:
-        if len(cells) == len(names):
-            yield line, dict(zip(names, cells, strict=True))
-        else:
-            faults.add(line, "", f"{len(cells)} cells where the first line has {len(names)}")
+        row.say("", f"the first line lacks {', '.join(missing)}")
+    return not missing
 
 
 def _members(stream: BinaryIO, max_bytes: int, faults: Faults) -> Iterator[_Row]:

@@ -253,6 +253,26 @@ def csv_records(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, lis
             yield line, [cell.replace("\r\n", "\n") for cell in cells]
 
 
+def csv_rows(
+    lines: Iterable[str], faults: Faults, check_head: Callable[[Row, list[str]], bool]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line, cells by the names of the first line). `check_head` names what is wrong with these names and returns
+    whether the rows after them are read; it is not asked about a file without rows.
+    """
+    records = csv_records(lines, faults)
+    for head_line, head in records:
+        names = [name.strip() for name in head]
+        if check_head(Row(faults, head_line), names):
+            break
+        return
+    for line, cells in records:
+        if len(cells) == len(names):
+            yield line, dict(zip(names, cells, strict=True))
+        else:
+            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds separators"
+            faults.add(line, "", message)
+
+
 def too_large(error: csv.Error) -> str:
     """Which limit a row or its cell exceeds; empty for any other error."""
     if isinstance(error, RowTooLongError):

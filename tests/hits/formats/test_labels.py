@@ -41,7 +41,7 @@ def test_every_fault_of_a_file_is_named_at_once():
         "line 2, 'a': its label must be a whole number from 0 to 3",
         "line 3, 'b': its label must be a whole number from 0 to 3",
         "line 5, 'c': is there more than once",
-        "line 6: 1 cells where the first line has 2",
+        "line 6: 1 cells where the first line has 2: quote a text that holds separators",
     ]
 
 
@@ -49,7 +49,7 @@ def test_every_fault_of_a_file_is_named_at_once():
     ("content", "name", "said"),
     [
         ("id,answer\na,1\n", "said.csv", "the first line lacks label"),
-        ("", "said.csv", "the first line lacks id, label"),
+        ("", "said.csv", "the file holds no label. It needs id and label"),
         ("id,label\n", "said.csv", "the file holds no label"),
         ('{"id": "a"}\n', "said.jsonl", "lacks label"),
         ('{"a": 1', "said.json", "line 1"),
