@@ -1,8 +1,6 @@
 """The cloze that is answered by clicking an entity."""
 
 import json
-import os
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,10 +9,10 @@ from hypothesis import strategies as some
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.clickable_entity.protocol import MAX_REMARK, protocol
 from hits.text.passages import mention_groups
+from tests.hits.formats.shared_data import shared_file
 from tests.hits.serving import story
 
 SETTINGS = protocol.settings({})
-REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "record" / "examples.jsonl"
 
 
 def check(fields, item=story.ITEM, document=story.DOCUMENT):
@@ -155,10 +153,7 @@ def test_answers_without_references_do_not_enter_the_scores():
 
 
 def test_every_reference_of_real_examples_can_be_clicked_and_is_right():
-    if not REAL.exists():
-        assert os.environ.get("CI") != "true", f"The real examples are needed: {REAL}"
-        pytest.skip("The real examples are not on this machine.")
-    for line in REAL.read_text().splitlines():
+    for line in shared_file("record/examples.jsonl").read_text().splitlines():
         example = json.loads(line)
         spans = [[entity["start"], entity["end"]] for entity in example["passage"]["entities"]]
         document = {"text": example["passage"]["text"], "entities": spans}

@@ -1,31 +1,19 @@
 """Adversarial filtering of real questions: what a classifier could tell apart at random, it can no longer."""
 
 import csv
-import os
 import random
 import time
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
-
-import pytest
 
 from hits.text.adversarial_filtering import FilteredQuestion, Iteration, Result, filter_answers
+from tests.hits.formats.shared_data import shared_file
 
-SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
-COSMOS = SHARED / "cosmosqa" / "examples.csv"
-MCSCRIPT = SHARED / "mcscript" / "dev-data.xml"
-
-
-def needed(path):
-    if not path.exists():
-        assert os.environ.get("CI") != "true", f"The real examples are needed: {path}"
-        pytest.skip("the real questions are not here")
-    return path
+COSMOS, MCSCRIPT = "cosmosqa/examples.csv", "mcscript/dev-data.xml"
 
 
 def cosmos_questions():
     """Three incorrect candidates each."""
-    with needed(COSMOS).open(encoding="utf-8", newline="") as file:
+    with shared_file(COSMOS).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             incorrect = tuple(row[f"answer{at}"] for at in range(4) if at != int(row["label"]))
             correct = row[f"answer{row['label']}"]
@@ -34,7 +22,7 @@ def cosmos_questions():
 
 def mcscript_questions(most_texts):
     """The one incorrect answer that the file has, and three of other questions about the text."""
-    for instance in list(ElementTree.parse(needed(MCSCRIPT)).getroot())[:most_texts]:
+    for instance in list(ElementTree.parse(shared_file(MCSCRIPT)).getroot())[:most_texts]:
         text = instance.find("text").text
         asked = [(one.get("text"), *answers(one)) for one in instance.find("questions")]
         for number, (question, correct, incorrect) in enumerate(asked):

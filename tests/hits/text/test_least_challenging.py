@@ -1,15 +1,13 @@
 import csv
-import os
 import random
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from hits.text.least_challenging import LeastChallengingError, least_challenging, lexical_scorer
+from tests.hits.formats.shared_data import shared_file
 
-REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "cosmosqa" / "examples.csv"
 WORDS = ["river", "lamp", "uncle", "bread", "ticket", "snow", "violin", "ladder", "coat", "market"]
 
 
@@ -143,7 +141,7 @@ def test_a_scorer_that_leaves_pairs_out_is_refused():
 
 def written_sets():
     """Real sets of which all candidates were written, so that none is "None of the above"."""
-    with REAL.open(encoding="utf-8", newline="") as file:
+    with shared_file("cosmosqa/examples.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             answers = [row[f"answer{at}"] for at in range(4)]
             kept = [answer for answer in answers if not answer.lower().startswith("none of the above")]
@@ -170,9 +168,6 @@ class Kept:
 
 
 def test_on_real_question_sets_held_out_models_find_the_right_answer_more_often_than_chance(monkeypatch):
-    if not REAL.exists():
-        assert os.environ.get("CI") != "true", f"The real examples are needed: {REAL}"
-        pytest.skip("the real question sets are not here")
     monkeypatch.setattr(Kept, "said", {})
     sets = list(islice(written_sets(), 250))
     assert len(list(least_challenging(sets, seed=1, scorer=Kept))) == 250

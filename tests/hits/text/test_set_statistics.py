@@ -1,7 +1,5 @@
 import csv
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -9,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hits.text.set_statistics import Prefix, Tally, Tokens, prefix_chart, split_tallies, top_prefixes
-
-REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "cosmosqa" / "examples.csv"
+from tests.hits.formats.shared_data import shared_file
 
 
 @dataclass(frozen=True)
@@ -128,10 +125,7 @@ def test_no_word_becomes_markup(word):
 
 def test_on_real_questions_the_figures_come_near_the_published_ones():
     """Of the data set's development part: 8.7 % unanswerable, 72.6, 11.2, 9.7 and 9.1 tokens on average."""
-    if not REAL.exists():
-        assert os.environ.get("CI") != "true", f"The real examples are needed: {REAL}"
-        pytest.skip("the real question sets are not here")
-    with REAL.open(encoding="utf-8", newline="") as file:
+    with shared_file("cosmosqa/examples.csv").open(encoding="utf-8", newline="") as file:
         rows = [
             Set(row["question"], tuple(row[f"answer{at}"] for at in range(4)), int(row["label"]), row["context"])
             for row in csv.DictReader(file)
