@@ -8,11 +8,16 @@ from typing import Any
 from celery import Task
 from kombu.exceptions import OperationalError
 
+from hits.refusals import Refusal
+
 log = logging.getLogger(__name__)
 
 
-class QueueUnreachableError(Exception):
+class QueueUnreachableError(Refusal):
     """The broker does not answer, and nothing remembers the job. Ask again later."""
+
+    error_code = "queue_unreachable"
+    http_status = 503
 
 
 def start(task: Task, *arguments: Any) -> None:

@@ -27,6 +27,7 @@ from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.optional import AnnotatedProtocol, MentionCorrection
+from hits.refusals import Refusal
 
 __all__ = ["ChangedError", "NothingToUndoError", "fingerprint"]
 
@@ -38,16 +39,23 @@ ID = "id"
 AGAIN = "generate-again"
 
 
-class NotAnnotatedError(Exception):
+class NotAnnotatedError(Refusal):
     """The stage has a crowd, or its items have no annotations."""
 
+    error_code = "no_annotations"
+    http_status = 404
 
-class SentError(Exception):
+
+class SentError(Refusal):
     """Something of the item went on to the next stage. Nothing was changed."""
 
+    error_code = "article_sent"
 
-class NothingToChangeError(Exception):
+
+class NothingToChangeError(Refusal):
     """A file or a run changes nothing, or what was shown is not what there is now. Nothing was changed."""
+
+    error_code = "nothing_to_change"
 
 
 def protocol_for(stage: Stage) -> AnnotatedProtocol:

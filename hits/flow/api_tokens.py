@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from hits.models import ApiToken
 from hits.models.access import token_digest
+from hits.refusals import Refusal
 
 PREFIX = "annotate_"
 SHOWN = len(PREFIX) + 4
@@ -18,8 +19,10 @@ USUAL_DAYS, MOST_DAYS = 90, 365
 MOST_TOKENS = 50
 
 
-class TooManyTokensError(Exception):
+class TooManyTokensError(Refusal):
     """A person has `MOST_TOKENS` living tokens; one has to be revoked first."""
+
+    error_code = "too_many_tokens"
 
 
 def make_token(user: User, name: str, scope: str, days: int = USUAL_DAYS) -> tuple[ApiToken, str]:

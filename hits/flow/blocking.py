@@ -23,6 +23,7 @@ from hits.models.leases import lease
 from hits.models.losses import Loss, Return, answers_of, loss, restored
 from hits.models.summaries import refresh_summary
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
+from hits.refusals import Refusal
 
 LEASE_SECONDS = 30
 TURNS = Turns[Block](
@@ -38,16 +39,22 @@ TURNS = Turns[Block](
 SHOWN = 5
 
 
-class NoPolicyError(Exception):
+class NoPolicyError(Refusal):
     """The stage has no blocking policy."""
 
+    error_code = "no_policy"
 
-class NotBlockableError(Exception):
+
+class NotBlockableError(Refusal):
     """A worker who is not among the stage's proposals; look at the preview again."""
 
+    error_code = "not_blockable"
 
-class LossGrownError(Exception):
+
+class LossGrownError(Refusal):
     """The blocks cost more than was confirmed, since more answers came. Look at the preview again."""
+
+    error_code = "loss_grown"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec, Limits
 from hits.protocols.base import CrowdlessProtocol, Json, SettingsRefusedError, TaskProtocol
 from hits.recipes.source import NextItem
+from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)
 Say = Callable[[Exception], str]
@@ -128,8 +129,10 @@ def settings_of(stage: Stage) -> Json:
     return protocol_of(stage).settings(stage.settings)
 
 
-class NoCrowdError(Exception):
+class NoCrowdError(Refusal):
     """Nobody is asked in this stage, so it has no price, HITs, answers, rule or workers. Nothing was changed."""
+
+    error_code = "no_crowd"
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(

@@ -40,6 +40,7 @@ from hits.mturk.errors import (
 )
 from hits.mturk.gateway import Gateway, HitTypeSpec, RemoteAssignment, RemoteHit
 from hits.mturk.question import one_choice_form
+from hits.refusals import Refusal
 
 QUALIFICATION = "compensation"
 LEASE_SECONDS = 120
@@ -51,24 +52,36 @@ FIRST_LOOK, RAREST_LOOK = timedelta(seconds=30), timedelta(hours=2)
 State = Compensation.State
 
 
-class PaymentRefusedError(Exception):
+class PaymentRefusedError(Refusal):
     """What was typed cannot be paid: `faults` maps a field's name to a sentence."""
+
+    error_code = "payment_refused"
+    http_status = 400
 
     def __init__(self, faults: dict[str, str]) -> None:
         self.faults = faults
         super().__init__(" ".join(faults.values()))
 
+    def details(self) -> dict[str, Any]:
+        return {name: [said] for name, said in self.faults.items()}
 
-class AlreadyOfferedError(Exception):
+
+class AlreadyOfferedError(Refusal):
     """The worker has a compensation of this project that is still open."""
 
+    error_code = "already_offered"
 
-class PriceChangedError(Exception):
+
+class PriceChangedError(Refusal):
     """The price is not the one that was confirmed. Look at the new price and confirm again."""
 
+    error_code = "price_changed"
 
-class NotWithdrawableError(Exception):
+
+class NotWithdrawableError(Refusal):
     """It is paid, refused or over already."""
+
+    error_code = "not_withdrawable"
 
 
 @dataclass(frozen=True)

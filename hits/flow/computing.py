@@ -25,6 +25,7 @@ from hits.formats.faults import FormatErrors
 from hits.models import Blob, ComputationResult, ComputationRun, Item, Project
 from hits.models.leases import Held, LeaseLostError, lease
 from hits.recipes.source import Computation, Found, Option, Outside, Progress
+from hits.refusals import Refusal
 from hits.text.paths import without_folders
 
 # Renewed at each sign of progress; long enough for the longest silence of a computation.
@@ -41,8 +42,10 @@ _GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
 _BROKEN_OFF = (ComputationRun.State.STOPPED, ComputationRun.State.FAILED)
 
 
-class ComputationRefusedError(Exception):
+class ComputationRefusedError(Refusal):
     """There is no such computation, its parameters do not fit, a run of it is under way, or it cannot go on."""
+
+    error_code = "computation_refused"
 
 
 class _Stopped(Exception):

@@ -16,6 +16,7 @@ from hits.flow.common import protocol_of, usable_protocol
 from hits.models import Hit, Item, ItemChange, Stage, editing
 from hits.models.editing import ChangedError, NothingToUndoError, fingerprint
 from hits.protocols.optional import CorrectableProtocol, MarkedSentence
+from hits.refusals import Refusal
 
 __all__ = [
     "ChangedError",
@@ -33,12 +34,17 @@ __all__ = [
 ]
 
 
-class NotCorrectableError(Exception):
+class NotCorrectableError(Refusal):
     """The stage's protocol has nothing that could be corrected."""
 
+    error_code = "not_correctable"
+    http_status = 404
 
-class PublishedError(Exception):
+
+class PublishedError(Refusal):
     """Workers may have seen the item, or a fellow of it that would change too. Nothing was changed."""
+
+    error_code = "item_published"
 
 
 def can_correct(stage: Stage) -> bool:

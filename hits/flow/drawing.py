@@ -13,10 +13,13 @@ from hits.models import Item, Stage
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.recipes.source import NextItem
+from hits.refusals import Refusal
 
 
-class DrawRefusedError(Exception):
+class DrawRefusedError(Refusal):
     """The stage takes no sample, or there is nothing to draw from."""
+
+    error_code = "draw_refused"
 
 
 # More than any collection holds: a draw of so many brings all that there are.

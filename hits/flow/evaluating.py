@@ -11,10 +11,13 @@ from django.conf import settings
 from hits.flow.common import recipe_of, usable_recipe
 from hits.models import Project, Release, ReleaseFile
 from hits.recipes.keys import KeyRefusedError
+from hits.refusals import Refusal
 
 
-class EvaluationRefusedError(Exception):
+class EvaluationRefusedError(Refusal):
     """There is nothing to compare with; the message says why, and what to do."""
+
+    error_code = "nothing_to_compare"
 
 
 def release_numbered(project: Project, number: int | None) -> Release:

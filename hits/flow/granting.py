@@ -18,6 +18,7 @@ from hits.formats.payments import read_worker_id
 from hits.models import Grant, Project, Stage, Worker, eligibility
 from hits.models.holding import held_in, withdrawn_since
 from hits.models.leases import lease
+from hits.refusals import Refusal
 
 State = Grant.State
 LEASE_SECONDS = 30
@@ -35,12 +36,17 @@ TURNS = Turns[Grant](
 )
 
 
-class UnknownKeyError(Exception):
+class UnknownKeyError(Refusal):
     """No stage of the project gives this qualification, or asks who holds it."""
 
+    error_code = "unknown_qualification"
 
-class WorkersRefusedError(Exception):
+
+class WorkersRefusedError(Refusal):
     """What was written is no list of worker ids. Nothing was changed."""
+
+    error_code = "workers_refused"
+    http_status = 400
 
 
 def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:

@@ -27,6 +27,7 @@ from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
 from hits.protocols.optional import KnownAnswersProtocol
 from hits.recipes import SourceDocument, SourceItem
+from hits.refusals import Refusal
 
 PROGRESS_EVERY = 1000
 # Some texts take long: what a program makes of them is made while they are read.
@@ -46,8 +47,11 @@ class _Stopped(Exception):
     """A lead stopped the import, or it has ended elsewhere."""
 
 
-class UploadRefusedError(Exception):
+class UploadRefusedError(Refusal):
     """The file is not even looked at: empty or too large."""
+
+    error_code = "upload_refused"
+    http_status = 400
 
 
 def create_upload(project: Project, name: str, content: bytes, origin: str, user: User | None) -> Upload:

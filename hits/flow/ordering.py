@@ -24,6 +24,7 @@ from hits.models.leases import lease
 from hits.models.ledger import reserve_payment
 from hits.models.needs import chunks
 from hits.mturk import fees
+from hits.refusals import Refusal
 
 LARGEST_SHOWN = 10
 # What a web process reads at once, in a few hundredths of a second.
@@ -34,8 +35,10 @@ FIRST = 5
 TRIED = f"It was begun {MOST_ATTEMPTS} times and did not come to an end. Split the file, and send in the parts."
 
 
-class OrderChangedError(Exception):
+class OrderChangedError(Refusal):
     """The price is not the one that was confirmed. Look at the new price and confirm again."""
+
+    error_code = "order_changed"
 
 
 @dataclass(frozen=True)
@@ -292,8 +295,11 @@ def _write(made: BonusOrder, new: Sequence[NewBonus]) -> None:
 # Files that are too large for a web process: checked, priced and ordered in the background
 
 
-class TooLargeError(Exception):
+class TooLargeError(Refusal):
     """A file is too large to be read while its sender waits; the background takes it, or nothing does."""
+
+    error_code = "bonus_file_too_large"
+    http_status = 413
 
 
 def refuse_large(size: int) -> None:

@@ -19,6 +19,7 @@ from hits.flow.common import check_crowds, load_recipe, options_of, protocol_nam
 from hits.models import Account, Action, BudgetExceededError, Project, QualificationTest, Stage, StageSummary
 from hits.models.actions import record
 from hits.quality.votes import Rule
+from hits.refusals import Refusal
 
 # A change beyond either of them is asked about again: a slip of the finger makes such amounts.
 MANY_TIMES, MUCH = 10, Decimal(1000)
@@ -45,8 +46,10 @@ class BudgetTooLowError(BudgetExceededError):
         Exception.__init__(self, f"${bound:,.2f} is reserved or paid already: the budget cannot be lower.")
 
 
-class BudgetNotConfirmedError(Exception):
+class BudgetNotConfirmedError(Refusal):
     """A large change of the budget needs its amount a second time. Nothing was changed."""
+
+    error_code = "budget_not_confirmed"
 
     def __init__(self, before: Decimal, budget: Decimal) -> None:
         self.before, self.budget = before, budget
@@ -55,9 +58,14 @@ class BudgetNotConfirmedError(Exception):
             f"as much, or of more than ${MUCH:,.0f}, has to be confirmed. Nothing was changed."
         )
 
+    def details(self) -> dict[str, Any]:
+        return {"before": f"{self.before:.2f}", "budget": f"{self.budget:.2f}"}
 
-class LastOwnerError(Exception):
+
+class LastOwnerError(Refusal):
     """A project keeps at least one owner."""
+
+    error_code = "last_owner"
 
 
 def create_project(

@@ -28,6 +28,7 @@ from hits.models.summaries import refresh_summary
 from hits.mturk import fees
 from hits.protocols.optional import KnownAnswersProtocol
 from hits.recipes.spec import LONGEST_SECONDS
+from hits.refusals import Refusal
 
 # Items that a page looks at to say what holds them up; what holds for these holds for the rest.
 LOOKED_AT = 200
@@ -35,28 +36,40 @@ LONGEST_LIFETIME = timedelta(seconds=LONGEST_SECONDS)
 MOST_HOURS = LONGEST_SECONDS // 3600
 
 
-class NothingToPublishError(Exception):
+class NothingToPublishError(Refusal):
     """No item of this stage waits to be published. Import a file or wait for the stage before."""
 
+    error_code = "nothing_to_publish"
 
-class QuoteChangedError(Exception):
+
+class QuoteChangedError(Refusal):
     """Items, price or budget changed since the page was opened. Look at the new quote and confirm again."""
 
+    error_code = "quote_changed"
 
-class PayFrozenError(Exception):
+
+class PayFrozenError(Refusal):
     """The HIT type is made: pay can no longer change for this stage."""
 
+    error_code = "pay_frozen"
 
-class ArrivalsWaitError(Exception):
+
+class ArrivalsWaitError(Refusal):
     """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
 
+    error_code = "arrivals_wait"
 
-class ClosingTimeRefusedError(Exception):
+
+class ClosingTimeRefusedError(Refusal):
     """An end before the present one, or later than the marketplace takes. Nothing was changed."""
 
+    error_code = "closing_time"
 
-class NothingToClearAwayError(Exception):
+
+class NothingToClearAwayError(Refusal):
     """No HIT of this stage is over and decided. Collect answers and review them first."""
+
+    error_code = "nothing_to_clear_away"
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,16 @@ from hits.flow.common import options_of, recipe_of, snapshot
 from hits.models import Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.models.wages import AnswerTime
 from hits.recipes.source import ReleaseContent
+from hits.refusals import Refusal
 
 MANIFEST = "manifest.json"
 PART_BYTES = 1 << 18
 
 
-class NothingToReleaseError(Exception):
+class NothingToReleaseError(Refusal):
     """A release would hold nothing; the message says why, and what to do."""
+
+    error_code = "nothing_to_release"
 
 
 def preview(project: Project) -> dict[str, Any]:

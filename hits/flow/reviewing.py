@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -29,6 +30,7 @@ from hits.mturk.errors import (
     WrongStateError,
 )
 from hits.mturk.gateway import Gateway
+from hits.refusals import Refusal
 
 CHUNK = 100
 LEASE_SECONDS = 30
@@ -42,16 +44,24 @@ OVERRIDE = timedelta(days=30)
 APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
 
 
-class FeedbackMissingError(Exception):
+class FeedbackMissingError(Refusal):
     """A rejection needs a reason: the worker reads it."""
 
+    error_code = "feedback_missing"
+    http_status = 400
 
-class TakeBackRefusedError(Exception):
+
+class TakeBackRefusedError(Refusal):
     """Some of these rejections cannot be taken back; `reasons` says why of each. Nothing was changed."""
+
+    error_code = "take_back_refused"
 
     def __init__(self, reasons: list[str]) -> None:
         self.reasons = reasons
         super().__init__(" ".join([*reasons, "Nothing was changed."]))
+
+    def details(self) -> dict[str, Any]:
+        return {"reasons": self.reasons}
 
 
 # Decide

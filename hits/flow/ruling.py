@@ -24,6 +24,7 @@ from hits.quality.rule_reader import read_text
 from hits.quality.rule_text import RuleFault, RuleTextError, faults_against, parse, units_of
 from hits.quality.votes import Outcome, Rule, RuleError, Vote
 from hits.quality.votes import decide as apply_rule
+from hits.refusals import Refusal
 
 EXAMPLES = 3
 # Items whose answers tell which units and values there are.
@@ -35,20 +36,30 @@ _OUTCOMES: Mapping[str, str] = {Item.State.KEPT: "kept", Item.State.DROPPED: "dr
 _ORDER = ("kept", "dropped", "open")
 
 
-class RuleRefusedError(Exception):
+class RuleRefusedError(Refusal):
     """The text is no rule for this stage; `faults` has every fault with its line and column."""
+
+    error_code = "rule_refused"
+    http_status = 400
 
     def __init__(self, faults: Sequence[RuleFault]) -> None:
         self.faults = tuple(faults)
         super().__init__("; ".join(map(str, self.faults)))
 
+    def details(self) -> dict[str, Any]:
+        return {"faults": [vars(fault) for fault in self.faults]}
 
-class RuleChangedError(Exception):
+
+class RuleChangedError(Refusal):
     """The stage's rule is not the one that the lead saw."""
 
+    error_code = "rule_changed"
 
-class RuleUnchangedError(Exception):
+
+class RuleUnchangedError(Refusal):
     """The stage goes by this very rule already."""
+
+    error_code = "rule_unchanged"
 
 
 class Ending(NamedTuple):

@@ -11,12 +11,15 @@ from hits.models import Document, Hit, Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.given_settings import printed
 from hits.protocols.optional import Setting, WrittenProtocol
+from hits.refusals import Refusal
 
 LONGEST = {"hit_title": 128, "hit_description": 2000}
 
 
-class TaskFrozenError(Exception):
+class TaskFrozenError(Refusal):
     """Workers have seen the task: answers to two versions of it could not be compared."""
+
+    error_code = "task_frozen"
 
 
 class NoExampleError(Exception):

@@ -35,6 +35,7 @@ from hits.models.needs import chunks
 from hits.mturk.errors import GoneError, MarketplaceError, RefusedError
 from hits.mturk.gateway import Gateway, GradedTest, RemoteQualification
 from hits.mturk.qualification_test import Question, TooLongError, answer_key, question_form
+from hits.refusals import Refusal
 
 State = QualificationTest.State
 LEASE_SECONDS = 120
@@ -47,25 +48,37 @@ TAKEN_KEYS = frozenset({*QUALIFICATIONS, "compensation"})
 class RefusedTestError(FormatErrors):
     """What was written is no test: every fault with its place. Nothing was changed."""
 
+    error_code = "test_refused"
 
-class WrongTestStateError(Exception):
+
+class WrongTestStateError(Refusal):
     """The test is in another state than this needs. Look at it again."""
 
+    error_code = "wrong_test_state"
 
-class ChangedTestError(Exception):
+
+class ChangedTestError(Refusal):
     """The test is not the one that was confirmed. Look at it again and confirm anew."""
 
+    error_code = "test_changed"
 
-class NothingKnownError(Exception):
+
+class NothingKnownError(Refusal):
     """No item here has a known answer that makes a question. Import question sets, or write the questions."""
 
+    error_code = "nothing_known"
 
-class FrozenStageError(Exception):
+
+class FrozenStageError(Refusal):
     """The stage is published: its HIT type is made, and its requirements can no longer change."""
 
+    error_code = "stage_frozen"
 
-class RequiredTestError(Exception):
+
+class RequiredTestError(Refusal):
     """A stage requires the test, or cannot require any more."""
+
+    error_code = "test_required"
 
 
 # Build

@@ -21,13 +21,16 @@ from hits.models import Label, Stage
 from hits.models.actions import record
 from hits.models.needs import chunks
 from hits.protocols.optional import Change, ChangingProtocol
+from hits.refusals import Refusal
 
 # How many items that are left out a page names.
 SHOWN = 50
 
 
-class NotAChangeError(Exception):
+class NotAChangeError(Refusal):
     """The label is none that changes an item, so there is nothing to take back."""
+
+    error_code = "not_a_change"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from hits.refusals import Refusal
 
 LISTED = 1000
 _SHOWN = 5
@@ -23,8 +26,11 @@ class Fault:
         return f"{', '.join(where)}: {self.message}" if where else self.message
 
 
-class FormatErrors(Exception):
+class FormatErrors(Refusal):
     """The file was refused: `errors` lists the first 1,000 faults, `rest` counts those that are not listed."""
+
+    error_code = "file_refused"
+    http_status = 400
 
     def __init__(self, errors: Sequence[Fault], rest: int = 0) -> None:
         self.errors = list(errors)
@@ -37,6 +43,9 @@ class FormatErrors(Exception):
     def count(self) -> int:
         """All faults, listed or not."""
         return len(self.errors) + self.rest
+
+    def details(self) -> dict[str, Any]:
+        return {"faults": [vars(fault) for fault in self.errors], "fault_count": self.count}
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Expression, ExpressionWrapper, F, Q, QuerySet, Sum
 
@@ -11,10 +12,13 @@ from hits.models.fields import DollarField
 from hits.models.payments import Bonus, Compensation
 from hits.models.projects import Stage
 from hits.models.publishing import Batch, Extension, Hit
+from hits.refusals import Refusal
 
 
-class BalanceTooLowError(Exception):
+class BalanceTooLowError(Refusal):
     """The marketplace account does not hold the money for it. Add money there or ask for less."""
+
+    error_code = "balance_too_low"
 
     def __init__(self, needed: Decimal, balance: Decimal, planned: Decimal) -> None:
         self.needed, self.missing = needed, needed + planned - balance
@@ -23,6 +27,9 @@ class BalanceTooLowError(Exception):
             f"This needs ${needed:,.2f}; the marketplace account holds ${balance:,.2f}{spoken_for}. "
             f"${self.missing:,.2f} is missing: add money at the marketplace, or ask for less."
         )
+
+    def details(self) -> dict[str, Any]:
+        return {"needed": f"{self.needed:.2f}", "missing": f"{self.missing:.2f}"}
 
 
 def planned_cost() -> Decimal:

@@ -12,16 +12,21 @@ from django.utils import timezone
 
 from hits.models.changes import ChangeSet, ItemChange
 from hits.models.projects import Item
+from hits.refusals import Refusal
 
 AT_ONCE = 500
 
 
-class ChangedError(Exception):
+class ChangedError(Refusal):
     """The item is not the one that was looked at. Nothing was changed."""
 
+    error_code = "item_changed"
 
-class NothingToUndoError(Exception):
+
+class NothingToUndoError(Refusal):
     """No change stands, or a later one has to be undone first. Nothing was changed."""
+
+    error_code = "nothing_to_undo"
 
 
 def fingerprint(item: Item) -> str:

@@ -19,10 +19,13 @@ from hits.models.fields import DollarField, dollars
 from hits.models.payments import Bonus, Compensation
 from hits.models.projects import Project, Stage
 from hits.models.publishing import Batch, Hit
+from hits.refusals import Refusal
 
 
-class BudgetExceededError(Exception):
+class BudgetExceededError(Refusal):
     """The entry would take the account past its budget. Raise the budget or publish fewer items."""
+
+    error_code = "budget_exceeded"
 
     def __init__(self, needed: Decimal, left: Decimal) -> None:
         self.needed, self.left = needed, left
@@ -30,6 +33,9 @@ class BudgetExceededError(Exception):
             f"This needs ${needed:,.2f} and ${left:,.2f} of the budget is left. "
             "Raise the project's budget or publish fewer items."
         )
+
+    def details(self) -> dict[str, Any]:
+        return {"needed": f"{self.needed:.2f}", "left": f"{self.left:.2f}"}
 
 
 class Account(models.Model):

@@ -6,11 +6,13 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 
 from hits.models.projects import Project, Stage
+from hits.refusals import Refusal
 
 
 class QualificationTest(models.Model):
@@ -79,12 +81,17 @@ class QualificationScore(models.Model):
         return f"{self.worker_id}: {self.value}"
 
 
-class NotOfferedError(Exception):
+class NotOfferedError(Refusal):
     """A stage requires a qualification test that workers cannot take. Offer it, or take the requirement away."""
+
+    error_code = "test_not_offered"
 
     def __init__(self, missing: Sequence[Unoffered]) -> None:
         self.missing = tuple(missing)
         super().__init__(" ".join(one.sentence for one in missing))
+
+    def details(self) -> dict[str, Any]:
+        return {"qualification_tests": [one.key for one in self.missing]}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -14,6 +15,8 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ProfileNotFound,
 )
+
+from hits.refusals import Refusal
 
 THROTTLED = {"ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException", "SlowDown"}
 PASSING = {"ServiceFault", "InternalFailure", "ServiceUnavailable"}
@@ -31,8 +34,11 @@ NO_KEY_PAIR = (NoCredentialsError, PartialCredentialsError, CredentialRetrievalE
 KEY_PAIR = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a requester's key pair and start the programs again."
 
 
-class MarketplaceError(Exception):
+class MarketplaceError(Refusal):
     """The base of all; `str(error)` is a sentence for people."""
+
+    error_code = "marketplace_unreachable"
+    http_status = 503
 
 
 class UnreachableError(MarketplaceError):
@@ -59,6 +65,12 @@ class NotYetError(_AnsweredError):
 
 class RefusedError(_AnsweredError):
     """A final no. `code` is the TurkErrorCode without its prefix, or the error's type."""
+
+    error_code = "marketplace_refused"
+    http_status = 409
+
+    def details(self) -> dict[str, Any]:
+        return {"marketplace_code": self.code}
 
 
 class AlreadyExistsError(RefusedError):

@@ -19,22 +19,28 @@ from pathlib import Path
 from types import ModuleType
 
 from hits.protocols.base import TaskProtocol
+from hits.refusals import Refusal
 from hits.text.paths import without_folders
 
 HOME = Path(__file__).resolve().parent.parent
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-class UnknownProtocolError(LookupError):
+class UnknownProtocolError(Refusal, LookupError):
     """No root holds this protocol. The message lists what is there."""
 
+    error_code = "unknown_protocol"
+    http_status = 400
 
-class BrokenProtocolError(Exception):
+
+class BrokenProtocolError(Refusal):
     """The folder is there and cannot be used: it lacks its `protocol`, fails at its import, or shares its name.
 
     Its text, for leads, names files from the plug-in directory on. `in_full` has their whole paths, for the log and
     the command line.
     """
+
+    error_code = "broken_protocol"
 
     def __init__(self, folder: Path, in_full: str) -> None:
         self.in_full = in_full

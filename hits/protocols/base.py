@@ -15,28 +15,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from hits.refusals import Refusal
+
 Json = dict[str, Any]
 COUNTED = 60
 
 
-class AnswerRefusedError(Exception):
+class AnswerRefusedError(Refusal):
     """The posted fields are no answer to this item. `reasons` are sentences that say what to change.
 
     `fields` names, reason by reason, the field that it is about, so that the page can tell it there.
     """
+
+    error_code = "targets_refused"
+    http_status = 400
 
     def __init__(self, reasons: Sequence[str], fields: Sequence[str] = ()) -> None:
         self.reasons = tuple(reasons)
         self.fields = tuple(fields)
         super().__init__(" ".join(self.reasons))
 
+    def details(self) -> dict[str, Any]:
+        return {"reasons": list(self.reasons), "places": list(self.fields)}
 
-class SettingsRefusedError(Exception):
+
+class SettingsRefusedError(Refusal):
     """A stage's settings do not fit its protocol; every fault at once."""
+
+    error_code = "settings_refused"
+    http_status = 400
 
     def __init__(self, reasons: Sequence[str]) -> None:
         self.reasons = tuple(reasons)
         super().__init__(" ".join(self.reasons))
+
+    def details(self) -> dict[str, Any]:
+        return {"reasons": list(self.reasons)}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.votes import Rule, RuleError
 from hits.recipes.source import JudgedItem, NextItem, Option
+from hits.refusals import Refusal
 from hits.text.paths import without_folders
 
 Approval = Literal["automatic", "review"]
@@ -37,12 +38,15 @@ _WORDS_OF_OPTIONS = {"label": 80, "unit": 60, "help": 500, "paper": 300}
 _COUNTRY = re.compile(r"[A-Z]{2}")
 
 
-class RecipeError(Exception):
+class RecipeError(Refusal):
     """A recipe that is not there or is wrong; `faults` are sentences, each of which names its place.
 
     `where` is a recipe's name or, below the recipe's folder, a path. The text, `where` and `faults`, for leads, name
     files from the plug-in directory on; `in_full` has their whole paths, for the log and the command line.
     """
+
+    error_code = "recipe_refused"
+    http_status = 400
 
     def __init__(self, where: str | Path, faults: Sequence[str], folder: Path | None = None) -> None:
         self.in_full = _sentences(where, faults)
@@ -56,8 +60,11 @@ def _sentences(where: str | Path, faults: Sequence[str]) -> str:
     return "\n".join(f"{where}: {fault}" for fault in faults)
 
 
-class OptionError(ValueError):
+class OptionError(Refusal, ValueError):
     """An option that the recipe does not know, a value of another type than its own, or a share outside 0..1."""
+
+    error_code = "option_refused"
+    http_status = 400
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ RECIPES = (*PURE, "hits.formats")
 FLOW = (*BELOW_MODELS, "hits.recipes", "hits.models")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "common": (),
+    "hits.refusals": (),
     "hits.quality": (),
     "hits.text": (),
     "hits.protocols": PURE,
@@ -34,6 +35,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "marketplace.wire": ("marketplace.rules", "marketplace.models", "marketplace.verbs", "marketplace.operations"),
     "marketplace.site": ("marketplace.rules", "marketplace.models", "marketplace.verbs"),
 }
+# Each package of the requester's side may raise a refusal.
+EVERYWHERE = "hits.refusals"
 # The topmost: they may import whatever their own project has.
 TOP = {
     "annotate",
@@ -92,7 +95,7 @@ def upward(found: Import) -> bool:
     home = next((package for package in MAY_IMPORT if within(found.module, package)), None)
     if home is None or not within(found.target, home.split(".")[0]):
         return False
-    return not any(within(found.target, package) for package in (home, *MAY_IMPORT[home]))
+    return not any(within(found.target, package) for package in (home, EVERYWHERE, *MAY_IMPORT[home]))
 
 
 def between_flow_modules(found: Import) -> bool:

@@ -16,80 +16,10 @@ from typing import Any
 from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 
-from hits import protocols, recipes
-from hits.flow import (
-    annotating,
-    blocking,
-    compensating,
-    computing,
-    drawing,
-    evaluating,
-    granting,
-    importing,
-    ordering,
-    projects,
-    publishing,
-    releasing,
-    reviewing,
-    ruling,
-    testing,
-)
-from hits.flow.common import NoCrowdError, in_full, refuse_without_crowd
-from hits.models import Action, Batch, BudgetExceededError, NotOfferedError, Project, Stage
+from hits.flow.common import in_full, refuse_without_crowd
+from hits.models import Action, Batch, Project, Stage
 from hits.models.actions import acting_from
-from hits.models.commitments import BalanceTooLowError
-from hits.mturk.errors import MarketplaceError
-from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
-
-REFUSALS = (
-    AnswerRefusedError,
-    BalanceTooLowError,
-    BudgetExceededError,
-    MarketplaceError,
-    NoCrowdError,
-    NotOfferedError,
-    SettingsRefusedError,
-    blocking.NoPolicyError,
-    blocking.NotBlockableError,
-    blocking.LossGrownError,
-    compensating.AlreadyOfferedError,
-    compensating.NotWithdrawableError,
-    compensating.PaymentRefusedError,
-    compensating.PriceChangedError,
-    computing.ComputationRefusedError,
-    drawing.DrawRefusedError,
-    evaluating.EvaluationRefusedError,
-    granting.UnknownKeyError,
-    granting.WorkersRefusedError,
-    importing.UploadRefusedError,
-    annotating.NothingToChangeError,
-    annotating.NothingToUndoError,
-    annotating.SentError,
-    ordering.OrderChangedError,
-    projects.BudgetNotConfirmedError,
-    projects.LastOwnerError,
-    protocols.BrokenProtocolError,
-    protocols.UnknownProtocolError,
-    publishing.ClosingTimeRefusedError,
-    publishing.NothingToClearAwayError,
-    publishing.NothingToPublishError,
-    publishing.PayFrozenError,
-    publishing.QuoteChangedError,
-    recipes.OptionError,
-    recipes.RecipeError,
-    releasing.NothingToReleaseError,
-    reviewing.FeedbackMissingError,
-    reviewing.TakeBackRefusedError,
-    ruling.RuleChangedError,
-    ruling.RuleRefusedError,
-    ruling.RuleUnchangedError,
-    testing.ChangedTestError,
-    testing.FrozenStageError,
-    testing.NothingKnownError,
-    testing.RefusedTestError,
-    testing.RequiredTestError,
-    testing.WrongTestStateError,
-)
+from hits.refusals import Refusal
 
 
 class FlowCommand(BaseCommand, ABC):
@@ -99,7 +29,7 @@ class FlowCommand(BaseCommand, ABC):
         try:
             with acting_from(Action.Origin.COMMAND):
                 self.run(options)
-        except REFUSALS as error:
+        except Refusal as error:
             raise CommandError(in_full(error)) from error
 
     @abstractmethod
