@@ -37,83 +37,10 @@ NO_DJANGO = ("-p", "no:django")
 # Two owners of a browser cannot share a process, so the task pages' browser tests have one of their own.
 TASK_PAGES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/hits/serving/test_*browser.py")))
 # SQLite runs everything. What another database could change is run on PostgreSQL too: races and locks, constraints and
-# money, sums, order and JSON in its own SQL, and one life from end to end.
-HARVESTING = "tests/hits/flow/harvest/test_harvesting.py::"
-MAIN_JOB = "tests/hits/flow/test_main_job.py::"
-PUBLISHING = "tests/hits/flow/test_publishing.py::"
-REQUESTER_ON_POSTGRESQL = (
-    f"{HARVESTING}test_a_page_that_sent_the_last_answer_lets_it_be_fetched_with_one_call",
-    f"{HARVESTING}test_a_place_that_was_given_back_counts_once",
-    f"{HARVESTING}test_an_answer_of_which_nothing_told_shows_in_the_list",
-    f"{HARVESTING}test_the_number_of_queries_does_not_depend_on_the_number_of_hits",
-    f"{HARVESTING}test_an_expired_hit_closes_when_two_looks_far_enough_apart_agree",
-    f"{HARVESTING}test_an_answer_without_money_holds_no_other_up",
-    f"{HARVESTING}test_what_approved_itself_is_adopted_with_one_call_a_hit",
-    f"{HARVESTING}test_beat_wakes_what_is_due_and_concludes_what_a_crash_left",
-    "tests/hits/flow/test_computing.py::test_what_was_written_after_the_checkpoint_is_made_again",
-    "tests/hits/flow/test_computing.py::test_only_the_newest_broken_run_goes_on_and_an_older_one_leaves_no_rows",
-    "tests/hits/flow/test_importing.py::test_every_query_of_a_file_becomes_an_item_of_the_first_stage",
-    "tests/hits/flow/test_importing.py::test_an_id_that_came_before_is_a_fault_and_the_rest_of_the_file_stays_out_too",
-    "tests/hits/flow/test_importing.py::test_importing_an_upload_again_changes_nothing",
-    f"{MAIN_JOB}test_a_right_answer_keeps_its_item_and_a_wrong_one_drops_it",
-    f"{MAIN_JOB}test_money_is_settled_to_the_cent_with_what_the_marketplace_charged",
-    f"{MAIN_JOB}test_harvesting_twice_brings_each_answer_once",
-    f"{MAIN_JOB}test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again",
-    f"{MAIN_JOB}test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_again",
-    f"{MAIN_JOB}test_items_for_evaluation_pass_three_different_workers_and_then_are_released",
-    "tests/hits/flow/test_new_kind.py",
-    "tests/hits/flow/test_ordering.py",
-    f"{PUBLISHING}test_every_item_gets_one_hit_and_its_price_is_reserved",
-    f"{PUBLISHING}test_confirming_one_page_twice_publishes_once",
-    f"{PUBLISHING}test_publishing_beyond_the_budget_changes_nothing",
-    f"{PUBLISHING}test_a_hit_whose_reply_was_lost_is_adopted",
-    f"{PUBLISHING}test_what_the_marketplace_refuses_gives_its_money_back_and_waits_again",
-    "tests/hits/flow/test_two_leads.py",
-    "tests/hits/models",
-    "tests/hits/serving/test_checks_and_drafts.py",
-    "tests/hits/views/test_fuzz.py",
-)
+# money, sums, order and JSON in its own SQL, and one life from end to end. Such tests are marked `on_postgresql`.
+POSTGRESQL_MARK = "on_postgresql"
 # The stricter database about odd texts: where it is, it is enough to ask it.
 STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)
-MARKETPLACE_ON_POSTGRESQL = (
-    "tests/marketplace/acceptance/test_boto3.py",
-    "tests/marketplace/acceptance/test_fuzz.py",
-    "tests/marketplace/acceptance/test_rush.py",
-    "tests/marketplace/operations/test_cost.py",
-    "tests/marketplace/operations/test_questions.py",
-    "tests/marketplace/operations/test_staleness.py",
-    "tests/marketplace/operations/test_workers_and_money.py",
-    "tests/marketplace/site/test_earnings.py",
-    "tests/marketplace/site/test_history.py::test_earnings_add_up",
-    "tests/marketplace/site/test_history.py::test_my_work_is_paged",
-    "tests/marketplace/site/test_history.py::test_my_work_lists_every_answer_with_what_became_of_it",
-    "tests/marketplace/site/test_home.py::test_groups_are_sorted_as_asked",
-    "tests/marketplace/site/test_home.py::test_it_counts_only_hits_that_this_worker_can_still_take",
-    "tests/marketplace/site/test_home.py::test_it_measures_the_wage_by_the_median_time",
-    "tests/marketplace/site/test_home.py::test_search_looks_at_titles_descriptions_keywords_and_requesters",
-    "tests/marketplace/site/test_profile_race.py",
-    "tests/marketplace/site/test_queue.py",
-    "tests/marketplace/site/test_submit.py",
-    "tests/marketplace/test_fill_earned.py",
-    "tests/marketplace/test_fill_email_keys.py",
-    *STRICTER_ON_POSTGRESQL,
-    "tests/marketplace/verbs/test_access.py",
-    "tests/marketplace/verbs/test_assignments.py",
-    "tests/marketplace/verbs/test_bonuses.py",
-    "tests/marketplace/verbs/test_concurrency.py",
-    "tests/marketplace/verbs/test_deliveries.py",
-    "tests/marketplace/verbs/test_erasing_races.py",
-    "tests/marketplace/verbs/test_lock_waits.py",
-    "tests/marketplace/verbs/test_panels.py",
-    "tests/marketplace/verbs/test_payout_races.py",
-    "tests/marketplace/verbs/test_payouts.py",
-    "tests/marketplace/verbs/test_qualification_concurrency.py",
-    "tests/marketplace/verbs/test_queue_races.py",
-    "tests/marketplace/verbs/test_reviews.py",
-    "tests/marketplace/verbs/test_summaries.py",
-    "tests/marketplace/wire/test_life_of_a_hit.py",
-    "tests/marketplace/wire/test_qualification_tests.py",
-)
 # Parts of the longest groups of one database: a process has one core.
 WORKERS_SITE = ("tests/marketplace/site",)
 FLOW = ("tests/hits/flow",)
@@ -181,12 +108,21 @@ def groups(server: str | None) -> list[Group]:
     ]
 
 
+def marked(folders: Sequence[str]) -> tuple[str, ...]:
+    """The files that have a test for PostgreSQL: to read them costs less than to have pytest collect all others."""
+    files = (file for folder in folders for file in (ROOT / folder).rglob("test_*.py"))
+    return tuple(
+        sorted(str(file.relative_to(ROOT)) for file in files if f"pytest.mark.{POSTGRESQL_MARK}" in file.read_text())
+    )
+
+
 def _on_postgresql(server: str) -> list[Group]:
     requester = {"DATABASE_URL": f"{server}{_database_name()}"}
     marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
+    chosen = ("-m", POSTGRESQL_MARK)
     return [
-        Group("Marketplace on PostgreSQL", MARKETPLACE_ON_POSTGRESQL, MARKETPLACE, marketplace),
-        Group("Requester on PostgreSQL", REQUESTER_ON_POSTGRESQL, REQUESTER, requester),
+        Group("Marketplace on PostgreSQL", marked(("tests/marketplace",)), (*MARKETPLACE, *chosen), marketplace),
+        Group("Requester on PostgreSQL", marked(REQUESTER_TESTS), (*REQUESTER, *chosen), requester),
     ]
 
 

@@ -6,10 +6,13 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
+import pytest
 from django.apps import apps
 
 from marketplace.models import Hit, Requester, Worker
 from marketplace.verbs import assignments
+
+pytestmark = pytest.mark.on_postgresql
 
 
 def test_approved_rewards_count_as_earned_and_nothing_else(

@@ -4,9 +4,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import pytest
 from django.apps import apps
 
 from marketplace.models import Worker
+
+pytestmark = pytest.mark.on_postgresql
 
 
 def test_the_oldest_account_keeps_an_address_that_several_have(make_worker: Callable[..., Worker]) -> None:

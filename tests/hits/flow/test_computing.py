@@ -181,6 +181,7 @@ def test_a_failed_run_goes_on_and_its_fault_is_forgotten(project: Project) -> No
     assert (run.state, run.error, run.finished_at, run.results.count()) == (State.QUEUED, "", None, 2)
 
 
+@pytest.mark.on_postgresql
 def test_only_the_newest_broken_run_goes_on_and_an_older_one_leaves_no_rows(project: Project) -> None:
     older = started(project, stop_at=2)
     computing.run(older.pk)
@@ -196,6 +197,7 @@ def test_only_the_newest_broken_run_goes_on_and_an_older_one_leaves_no_rows(proj
     assert (older.results.count(), older.checkpoint) == (0, None)
 
 
+@pytest.mark.on_postgresql
 def test_what_was_written_after_the_checkpoint_is_made_again(project: Project) -> None:
     run = started(project, crash_at=1)
     with pytest.raises(SystemExit):

@@ -13,6 +13,7 @@ def _nothing_stored() -> bool:
     return not Document.objects.exists() and not Item.objects.exists()
 
 
+@pytest.mark.on_postgresql
 def test_every_query_of_a_file_becomes_an_item_of_the_first_stage(bring, stage):
     upload = bring(5)
     assert (upload.state, upload.items) == (Upload.State.DONE, 5)
@@ -59,6 +60,7 @@ def test_an_empty_file_is_refused(bring):
         bring(b"")
 
 
+@pytest.mark.on_postgresql
 def test_an_id_that_came_before_is_a_fault_and_the_rest_of_the_file_stays_out_too(bring):
     bring(2)
     upload = bring(lines([example(1), example(7)]))
@@ -76,6 +78,7 @@ def test_a_question_id_that_came_before_with_another_passage_is_a_fault(bring):
     assert "q-1" in upload.faults[0]["message"]
 
 
+@pytest.mark.on_postgresql
 def test_importing_an_upload_again_changes_nothing(bring):
     upload = bring(3)
     assert importing.import_upload(upload.pk) == 0

@@ -44,6 +44,7 @@ def _account(stage: Stage):
     return account
 
 
+@pytest.mark.on_postgresql
 def test_a_right_answer_keeps_its_item_and_a_wrong_one_drops_it(market, bring, stage, publish, answer):
     bring(3)
     publish(stage)
@@ -58,6 +59,7 @@ def test_a_right_answer_keeps_its_item_and_a_wrong_one_drops_it(market, bring, s
     assert (stage.summary.kept, stage.summary.dropped, stage.summary.correct, stage.summary.scored) == (2, 1, 2, 3)
 
 
+@pytest.mark.on_postgresql
 def test_money_is_settled_to_the_cent_with_what_the_marketplace_charged(market, bring, stage, publish, answer):
     bring(3)
     publish(stage)
@@ -72,6 +74,7 @@ def test_money_is_settled_to_the_cent_with_what_the_marketplace_charged(market, 
     assert _states(stage) == ["kept", "kept", "new"]
 
 
+@pytest.mark.on_postgresql
 def test_harvesting_twice_brings_each_answer_once(market, bring, stage, publish, answer):
     bring(2)
     publish(stage)
@@ -191,6 +194,7 @@ def test_a_check_is_due_after_so_many_answers_of_all_stages_that_have_references
     assert blocking.is_due(later)
 
 
+@pytest.mark.on_postgresql
 def test_a_block_is_granted_at_the_marketplace_and_its_answers_are_bought_again(judged, market, answer):
     stage, _, careless = judged
     paid = _account(stage).paid
@@ -279,6 +283,7 @@ def test_held_answers_show_their_deadline_and_cost_nothing_yet(held):
     assert _account(held).paid == 0
 
 
+@pytest.mark.on_postgresql
 def test_an_approved_answer_is_paid_and_a_rejected_one_is_released_and_asked_again(held, market):
     first, second = held.assignments.order_by("id")
     reviewing.approve(held, [first.pk], None)
@@ -304,6 +309,7 @@ def test_a_decision_that_comes_after_the_deadline_adopts_what_the_marketplace_di
     assert _account(held).paid == Decimal("0.10")
 
 
+@pytest.mark.on_postgresql
 def test_items_for_evaluation_pass_three_different_workers_and_then_are_released(
     market, bring, project, stage, publish, answer
 ):

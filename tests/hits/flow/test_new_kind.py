@@ -11,7 +11,7 @@ from hits.flow import deciding, harvesting, importing, projects, publishing, rel
 from hits.models import Item
 from hits.models.links import task_url
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 
 PROTOCOL = """
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, LabelValue

@@ -11,7 +11,7 @@ from hits.formats.faults import FormatErrors
 from hits.models import Bonus, BonusOrder, Project
 from tests.hits import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ def test_a_quote_says_items_price_and_what_is_left(market, bring, stage):
     assert publishing.quote(stage, 3).total == Decimal("0.15")
 
 
+@pytest.mark.on_postgresql
 def test_every_item_gets_one_hit_and_its_price_is_reserved(market, bring, stage, publish):
     bring(5)
     batch = publish(stage)
@@ -53,6 +54,7 @@ def test_the_hit_asks_what_the_recipe_requires_and_not_to_be_of_poor_quality(mar
     assert by_id[own]["Comparator"] == "DoesNotExist"
 
 
+@pytest.mark.on_postgresql
 def test_confirming_one_page_twice_publishes_once(market, bring, stage, publish):
     bring(3)
     first = publish(stage, "page-1")
@@ -78,6 +80,7 @@ def test_a_quote_that_changed_meanwhile_has_to_be_confirmed_again(market, bring,
     assert set(Item.objects.values_list("state", flat=True)) == {Item.State.NEW}
 
 
+@pytest.mark.on_postgresql
 def test_publishing_beyond_the_budget_changes_nothing(market, bring, stage):
     bring(3)
     stage.project.account.budget = Decimal("0.14")
@@ -106,6 +109,7 @@ def test_while_the_marketplace_is_down_the_batch_waits_and_then_goes_on(market, 
     assert sorted(_hits_at_the_marketplace()) == sorted(stage.hits.values_list("token", flat=True))
 
 
+@pytest.mark.on_postgresql
 def test_a_hit_whose_reply_was_lost_is_adopted(market, bring, stage):
     bring(2)
     batch = publishing.publish(stage, 2, Decimal("0.10"), "page-1", None)
@@ -230,6 +234,7 @@ def test_a_paused_batch_sends_nothing_until_it_is_resumed(market, bring, stage):
     assert len(_hits_at_the_marketplace()) == 2
 
 
+@pytest.mark.on_postgresql
 def test_what_the_marketplace_refuses_gives_its_money_back_and_waits_again(market, bring, stage):
     bring(2)
     stage.lifetime_seconds = 5  # the marketplace takes 30 and more

@@ -20,7 +20,7 @@ from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 # On SQLite writers stand in one queue anyway.
 REPETITIONS = 100 if connection.vendor == "postgresql" else 10
 ITEMS, PRICE = 2, Decimal("0.10")

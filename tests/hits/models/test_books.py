@@ -9,7 +9,7 @@ from hits.models.books import differences, figures, still_to_pay
 from hits.models.ledger import release, settle
 from tests.hits import factories as make
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 Kind = LedgerEntry.Kind
 State = Assignment.State
 

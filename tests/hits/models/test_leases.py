@@ -15,7 +15,7 @@ from django.utils import timezone
 from hits.models import Lease
 from hits.models.leases import Holder, LeaseLostError, lease
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 @pytest.fixture

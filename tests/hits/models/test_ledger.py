@@ -34,6 +34,8 @@ from hits.models.ledger import pay_payment, release, release_payment, reserve_pa
 from hits.mturk.fees import bonus_fee, unit_cost
 from tests.hits import factories as make
 
+pytestmark = pytest.mark.on_postgresql
+
 Kind = LedgerEntry.Kind
 State = Assignment.State
 pick = st.integers(0, 1000)

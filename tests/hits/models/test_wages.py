@@ -10,7 +10,7 @@ from hits.models import StageSummary, wages
 from hits.models.projects import Stage
 from tests.hits import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 
 
 def stage(description: str = "Click a name.", expected: int | None = None, **summary: object) -> Stage:

@@ -7,6 +7,8 @@ import pytest
 from tests.fuzz.leads import fuzz
 from tests.hits.market import Marketplace
 
+pytestmark = pytest.mark.on_postgresql
+
 ENOUGH = 500
 
 

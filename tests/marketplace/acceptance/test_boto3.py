@@ -13,6 +13,8 @@ from marketplace.verbs import accounts, qualification_requests
 from marketplace.wire import contract
 from tests.marketplace.conftest import QUESTION, boto3_client
 
+pytestmark = pytest.mark.on_postgresql
+
 TYPE = {"Title": "T", "Description": "D", "Keywords": "a,b", "Reward": "0.05", "AssignmentDurationInSeconds": 600}
 FORM = (
     '<QuestionForm xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2017-11-06/'

@@ -5,6 +5,8 @@ import pytest
 from tests.fuzz.report import Report
 from tests.fuzz.run import fuzz
 
+pytestmark = pytest.mark.on_postgresql
+
 ENOUGH = 400
 
 

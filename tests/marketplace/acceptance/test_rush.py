@@ -17,6 +17,8 @@ from marketplace.verbs import assignments
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.process import signed_in, stranger
 
+pytestmark = pytest.mark.on_postgresql
+
 RUSH = 50
 
 

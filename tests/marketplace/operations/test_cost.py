@@ -14,6 +14,8 @@ from marketplace.models import Hit, HitType, Requester
 from marketplace.verbs import assignments
 from tests.marketplace.conftest import QUESTION
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.fixture
 def ask(requester: Requester) -> Callable[..., dict[str, Any]]:

@@ -17,7 +17,7 @@ from marketplace.verbs import accounts, assignments, layouts
 from tests.marketplace.rules.questions.test_forms import REQUIRED, form_xml, question
 from tests.marketplace.site.test_frames import PAGE
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 ABOUT = {
     "Title": "Read",
     "Description": "Read and answer",

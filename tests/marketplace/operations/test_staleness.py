@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError
 from marketplace.models import Assignment, Controls, Hit
 from marketplace.verbs import assignments, clock
 
+pytestmark = pytest.mark.on_postgresql
+
 ANSWER = {"a": ["1"]}
 
 

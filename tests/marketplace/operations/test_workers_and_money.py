@@ -13,6 +13,8 @@ from marketplace.verbs import assignments, blocks, bonuses, clock
 from tests.marketplace.conftest import QUESTION
 from tests.marketplace.rules.test_review_policies import known, plurality
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.fixture
 def answer(mturk: Any, make_worker: Callable[..., Worker]) -> Callable[..., tuple[str, str]]:

@@ -9,6 +9,8 @@ from tests.marketplace.security.addresses import ADDRESSES
 from tests.marketplace.security.conftest import changed, tables
 from tests.marketplace.security.test_matrix import RIGHT_ONE
 
+pytestmark = pytest.mark.on_postgresql
+
 ODD = ("a\x00b", "\r\nSet-Cookie: fuzz=1", "<script>fuzz</script>", "x" * 5000, "\ufffe\u202e", "9" * 5000, "-1", "²")
 NAMES = (
     *("next", "page", "q", "sort", "groupId", "hitId", "after", "assignment", "assignmentId", "workerId", "auto"),

@@ -13,6 +13,8 @@ from django.test import Client
 from marketplace.models import Assignment, BonusPayment, Hit, HitType, Payout, PayoutLine, Requester, Worker
 from marketplace.verbs import assignments, bonuses
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.fixture
 def bonus(

@@ -29,6 +29,7 @@ def three_answers(
     return [approved, rejected, waiting]
 
 
+@pytest.mark.on_postgresql
 def test_my_work_lists_every_answer_with_what_became_of_it(client: Client, three_answers: list[Assignment]) -> None:
     page = client.get("/worker/")
     for part in ("approved", "rejected", "waiting", "The text was not read", "Well done", "pays by"):
@@ -68,6 +69,7 @@ def test_my_work_settles_what_has_become_due(client: Client, three_answers: list
     assert client.get("/worker/").context["totals"]["waiting"] == 0
 
 
+@pytest.mark.on_postgresql
 def test_my_work_is_paged(
     client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Callable[..., Any]
 ) -> None:
@@ -77,6 +79,7 @@ def test_my_work_is_paged(
     assert len(client.get("/worker/?page=2").context["page"].object_list) == 2
 
 
+@pytest.mark.on_postgresql
 def test_earnings_add_up(client: Client, three_answers: list[Assignment]) -> None:
     page = client.get("/worker/earnings/")
     totals = page.context["totals"]

@@ -30,6 +30,7 @@ def test_it_shows_what_a_group_pays_and_how_many_hits_it_has(
         assert part in page
 
 
+@pytest.mark.on_postgresql
 def test_it_measures_the_wage_by_the_median_time(
     client: Client,
     other_worker: Worker,
@@ -64,6 +65,7 @@ def test_it_tells_how_much_of_the_work_a_requester_approves(
     assert group.reputation == "66 % approved"
 
 
+@pytest.mark.on_postgresql
 def test_it_counts_only_hits_that_this_worker_can_still_take(
     client: Client, worker: Worker, hit_type: HitType, make_hit: Callable[..., Hit], answer_hits: Callable[..., Any]
 ) -> None:
@@ -150,6 +152,7 @@ def three_groups(
         ("nonsense", ["Quick", "Rich", "Plenty"]),
     ],
 )
+@pytest.mark.on_postgresql
 def test_groups_are_sorted_as_asked(client: Client, three_groups: None, sort: str, titles: list[str]) -> None:
     assert [group.title for group in groups(client, f"?sort={sort}")] == titles
 
@@ -157,6 +160,7 @@ def test_groups_are_sorted_as_asked(client: Client, three_groups: None, sort: st
 @pytest.mark.parametrize(
     ("search", "titles"), [("READING", ["Quick", "Plenty"]), ("names read", ["Plenty"]), ("alice", 3), ("passage", 3)]
 )
+@pytest.mark.on_postgresql
 def test_search_looks_at_titles_descriptions_keywords_and_requesters(
     client: Client, three_groups: None, search: str, titles: list[str] | int
 ) -> None:

@@ -5,6 +5,8 @@ import pytest
 from marketplace.models import Worker
 from marketplace.site.forms import ProfileForm
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.mark.django_db
 def test_saving_a_profile_keeps_what_was_earned_meanwhile(worker: Worker) -> None:

@@ -11,6 +11,8 @@ from marketplace.models import Assignment, Hit, HitType, Worker
 from marketplace.rules.errors import QueueFull
 from marketplace.verbs import assignments
 
+pytestmark = pytest.mark.on_postgresql
+
 Status = Assignment.Status
 
 

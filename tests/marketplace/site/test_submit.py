@@ -12,6 +12,8 @@ from marketplace.models import Assignment, Hit, HitType, Worker
 from marketplace.site.request_lines import WithoutQuery
 from marketplace.verbs import assignments
 
+pytestmark = pytest.mark.on_postgresql
+
 Status = Assignment.Status
 
 

@@ -21,6 +21,8 @@ from marketplace.rules.errors import (
 )
 from marketplace.verbs import access, attempts, qualifications
 
+pytestmark = pytest.mark.on_postgresql
+
 
 def join(name: str, now: datetime, invitation: Invitation | None = None, email: str = "") -> Worker:
     return access.sign_up(name, "long-enough-7", email=email, country="CA", now=now, invitation=invitation)

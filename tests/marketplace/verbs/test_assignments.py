@@ -14,6 +14,8 @@ from marketplace.rules.errors import (
 from marketplace.rules.qualifications import normalise
 from marketplace.verbs import assignments, hits, tokens
 
+pytestmark = pytest.mark.on_postgresql
+
 ANSWER = {"choice": ["yes"]}
 
 

@@ -18,6 +18,8 @@ from marketplace.rules.errors import (
 from marketplace.verbs import accounts, assignments, bonuses, hits
 from tests.marketplace.verbs.test_concurrency import at_once
 
+pytestmark = pytest.mark.on_postgresql
+
 CENT = Decimal("0.01")
 
 

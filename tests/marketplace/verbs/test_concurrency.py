@@ -22,7 +22,7 @@ from marketplace.rules.errors import (
 from marketplace.verbs import assignments, hits
 from tests.marketplace.conftest import QUESTION
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 CROWD = 8
 RUSH = 50
 

@@ -14,6 +14,8 @@ from marketplace.rules import notifications
 from marketplace.verbs import assignments, deliveries, events
 from tests.marketplace.transports.sinks import Hook, hook_server
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:

@@ -16,6 +16,8 @@ from marketplace.rules.errors import AccountRefused, ConcernRefused, Marketplace
 from marketplace.site.account_forms import ChangePasswordForm
 from marketplace.verbs import access, accounts, assignments, concerns, messages, privacy, resolutions
 
+pytestmark = pytest.mark.on_postgresql
+
 ADDRESS = "nina@example.org"
 
 

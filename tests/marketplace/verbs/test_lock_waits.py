@@ -14,7 +14,7 @@ from marketplace.models import Assignment, Concern, Hit, HitType, Requester, Wor
 from marketplace.rules.errors import ConcernRefused
 from marketplace.verbs import assignments, concerns, hits
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 
 
 def behind(first: Callable[[], Any], second: Callable[[], Any]) -> Any:

@@ -11,6 +11,8 @@ from marketplace.rules.panels import sign
 from marketplace.verbs import accounts, assignments, panels
 from tests.marketplace.verbs.test_access import at_once
 
+pytestmark = pytest.mark.on_postgresql
+
 PANEL: dict[str, Any] = {
     "name": "The panel",
     "slug": "spring",

@@ -13,7 +13,7 @@ from marketplace.rules.errors import AlreadyDone, PayoutRefused
 from marketplace.verbs import accounts, assignments, payouts
 from tests.marketplace.verbs.test_concurrency import CROWD, at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 EARNED = Decimal("3.00")
 
 

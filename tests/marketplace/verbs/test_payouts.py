@@ -16,6 +16,8 @@ from marketplace.models import OperatorAction, Payout, PayoutLine, Worker
 from marketplace.rules.errors import AlreadyDone, MarketplaceError, PayoutRefused
 from marketplace.verbs import accounts, payouts
 
+pytestmark = pytest.mark.on_postgresql
+
 TWO, FIVE = Decimal("2.00"), Decimal("5.00")
 
 

@@ -12,7 +12,7 @@ from marketplace.verbs.qualifications import NewTest
 from tests.marketplace.rules.test_answer_key import form, key, question
 from tests.marketplace.verbs.test_concurrency import CROWD, at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 
 
 def make(requester: Requester, now: datetime, **values: Any) -> QualificationType:

@@ -11,7 +11,7 @@ from marketplace.rules.errors import ConcernRefused, QueueFull
 from marketplace.verbs import assignments, concerns
 from tests.marketplace.verbs.test_concurrency import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 WINDOWS = 6
 
 

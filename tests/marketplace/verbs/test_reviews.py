@@ -13,6 +13,8 @@ from tests.marketplace.conftest import QUESTION
 from tests.marketplace.rules.test_review_policies import known, plurality
 from tests.marketplace.verbs.test_concurrency import at_once
 
+pytestmark = pytest.mark.on_postgresql
+
 
 @pytest.fixture
 def answer(make_worker: Callable[..., Any], hit_type: HitType, now: datetime) -> Callable[..., Assignment]:

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from marketplace.models import GroupSummary, Hit, HitType, Requester, RequesterSummary, Worker
 from marketplace.verbs import assignments, summaries
+
+pytestmark = pytest.mark.on_postgresql
 
 AGE = timedelta(seconds=30)
 

@@ -12,6 +12,8 @@ from marketplace.models import HitType
 from marketplace.verbs import assignments
 from tests.marketplace.conftest import QUESTION
 
+pytestmark = pytest.mark.on_postgresql
+
 TYPE = {
     "Title": "Pick the entity",
     "Description": "Click what fits",

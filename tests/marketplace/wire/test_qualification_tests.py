@@ -12,6 +12,8 @@ from marketplace.models import Message, Requester, Worker
 from marketplace.verbs import accounts, hits, qualification_requests
 from tests.marketplace.rules.test_answer_key import form, key, percent, question
 
+pytestmark = pytest.mark.on_postgresql
+
 TEST = form(move="CD", fruit="AB")
 KEY = key(question("move", {"D": 1}), mapping=percent(1))
 TYPE = {"Name": "Chess", "Description": "Knows the moves", "QualificationTypeStatus": "Active"}

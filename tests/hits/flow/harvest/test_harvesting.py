@@ -67,6 +67,7 @@ def _shift(hit: Hit, seconds: int) -> None:
 # Due
 
 
+@pytest.mark.on_postgresql
 def test_a_page_that_sent_the_last_answer_lets_it_be_fetched_with_one_call(market, published, stage, work, counted):
     [hit] = published(answers=2)
     first, second = market.sign_up_worker(), market.sign_up_worker()
@@ -93,6 +94,7 @@ def test_the_drafts_of_a_hit_go_when_it_closes(market, published, stage, work):
     assert list(Draft.objects.values_list("hit", "worker_id")) == [(second.pk, "AINVENTED")]
 
 
+@pytest.mark.on_postgresql
 def test_a_place_that_was_given_back_counts_once(market, published, stage, work):
     [hit] = published(answers=2)
     gone, stays = market.sign_up_worker(), market.sign_up_worker()
@@ -112,6 +114,7 @@ def test_a_stage_with_nothing_to_fetch_is_left_alone(published, stage, counted, 
     assert counted(lambda: harvesting.harvest(stage, sweep=False)) == {}
 
 
+@pytest.mark.on_postgresql
 def test_an_answer_of_which_nothing_told_shows_in_the_list(market, published, stage, answer, counted):
     hits = published(3)
     answer(market.sign_up_worker(), hits[1])
@@ -204,6 +207,7 @@ def test_a_marketplace_that_does_not_answer_leaves_everything_due(market, contro
     assert harvesting.harvest(stage, sweep=False) == 1
 
 
+@pytest.mark.on_postgresql
 def test_the_number_of_queries_does_not_depend_on_the_number_of_hits(market, published, stage, answer):
     hits, worker = published(14), market.sign_up_worker()
 
@@ -271,6 +275,7 @@ def test_a_recorded_answer_stays_when_a_later_read_does_not_show_it(market, cont
 # How a HIT ends
 
 
+@pytest.mark.on_postgresql
 def test_an_expired_hit_closes_when_two_looks_far_enough_apart_agree(
     market, published, stage, answer, settings, counted
 ):
@@ -403,6 +408,7 @@ def test_a_late_answer_without_money_waits_and_says_so(closed_too_early, stage):
     assert (hit.error, hit.due_at) == ("", None)
 
 
+@pytest.mark.on_postgresql
 def test_an_answer_without_money_holds_no_other_up(closed_too_early, market, bring, stage, publish, answer):
     bring(lines([example(7)]))
     publish(stage, "page-2")
@@ -430,6 +436,7 @@ def overdue(market, published, stage, answer, settings):
     return hit
 
 
+@pytest.mark.on_postgresql
 def test_what_approved_itself_is_adopted_with_one_call_a_hit(overdue, stage, counted):
     assert live_stages() == [stage.pk]
     assert counted(lambda: harvesting.harvest(stage, sweep=False)) == {LIST: 1}
@@ -488,6 +495,7 @@ def test_a_rejection_that_was_taken_back_at_the_marketplace_is_paid_and_counts_a
 # Chained
 
 
+@pytest.mark.on_postgresql
 def test_beat_wakes_what_is_due_and_concludes_what_a_crash_left(market, published, stage, work, eager):
     first, second = published(2)
     work(market.sign_up_worker(), first)
