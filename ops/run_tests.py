@@ -30,9 +30,6 @@ from ops.waiting import ServiceNotStartedError
 
 RESULTS = ROOT / "build" / "tests"
 LOCAL_SERVER = "postgres://postgres@127.0.0.1:5432/"
-# Tables are made from the models at once; that the migrations lead to the same ones is a check of its own.
-REQUESTER = ("--ds=tests.settings.annotate", "--nomigrations")
-MARKETPLACE = ("--ds=tests.settings.marketplace", "--nomigrations")
 NO_DJANGO = ("-p", "no:django")
 # Two owners of a browser cannot share a process, so the task pages' browser tests have one of their own.
 TASK_PAGES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("tests/hits/serving/test_*browser.py")))
@@ -56,7 +53,7 @@ class Group:
 
     title: str
     paths: Sequence[str]
-    options: Sequence[str]
+    options: Sequence[str] = ()
     settings: dict[str, str] = field(default_factory=dict)
     ignored: Sequence[str] = ()
 
@@ -97,12 +94,12 @@ def groups(server: str | None) -> list[Group]:
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
-        Group("Flow on SQLite", FLOW, REQUESTER),
-        Group("Requester's pages on SQLite", LEADS_PAGES, REQUESTER, ignored=TASK_PAGES),
-        Group("Task pages in a browser", TASK_PAGES, REQUESTER),
-        Group("Marketplace on SQLite", ("tests/marketplace",), MARKETPLACE, ignored=(*stricter, *WORKERS_SITE)),
-        Group("Requester on SQLite", REQUESTER_TESTS, REQUESTER, ignored=(*LEADS_PAGES, *FLOW)),
-        Group("Marketplace's site on SQLite", WORKERS_SITE, MARKETPLACE),
+        Group("Flow on SQLite", FLOW),
+        Group("Requester's pages on SQLite", LEADS_PAGES, ignored=TASK_PAGES),
+        Group("Task pages in a browser", TASK_PAGES),
+        Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
+        Group("Requester on SQLite", REQUESTER_TESTS, ignored=(*LEADS_PAGES, *FLOW)),
+        Group("Marketplace's site on SQLite", WORKERS_SITE),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
     ]
@@ -121,8 +118,8 @@ def _on_postgresql(server: str) -> list[Group]:
     marketplace = {"MARKETPLACE_DATABASE_URL": f"{server}postgres"}
     chosen = ("-m", POSTGRESQL_MARK)
     return [
-        Group("Marketplace on PostgreSQL", marked(("tests/marketplace",)), (*MARKETPLACE, *chosen), marketplace),
-        Group("Requester on PostgreSQL", marked(REQUESTER_TESTS), (*REQUESTER, *chosen), requester),
+        Group("Marketplace on PostgreSQL", marked(("tests/marketplace",)), chosen, marketplace),
+        Group("Requester on PostgreSQL", marked(REQUESTER_TESTS), chosen, requester),
     ]
 
 

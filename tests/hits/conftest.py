@@ -9,6 +9,10 @@ import pytest
 from botocore.loaders import JSONFileLoader
 from django.core.cache import cache
 
+from tests.settings import use
+
+use("tests.settings.annotate")
+
 from annotate.celery import app
 from tests.calm import calm
 from tests.hits.broker import broker, own_broker
@@ -16,6 +20,12 @@ from tests.hits.market import market, marketplace
 from tests.quick_flush import quick_flush
 
 __all__ = ["broker", "calm", "market", "marketplace", "own_broker", "quick_flush"]
+
+
+@pytest.fixture(scope="session")
+def django_db_use_migrations() -> bool:
+    """Tables are made from the models at once; that the migrations lead to the same ones is a check of its own."""
+    return False
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -11,6 +11,10 @@ import pytest
 from botocore.config import Config
 from django.utils import timezone
 
+from tests.settings import use
+
+use("tests.settings.marketplace")
+
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.verbs import accounts, hits
 from tests.calm import calm
@@ -25,6 +29,12 @@ QUESTION = (
     '2006-07-14/ExternalQuestion.xsd"><ExternalURL>https://tasks.example.org/frame?item=1&amp;v=2</ExternalURL>'
     "<FrameHeight>600</FrameHeight></ExternalQuestion>"
 )
+
+
+@pytest.fixture(scope="session")
+def django_db_use_migrations() -> bool:
+    """Tables are made from the models at once; that the migrations lead to the same ones is a check of its own."""
+    return False
 
 
 @pytest.fixture
