@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from hits.formats.cosmos import ANSWERS, QuestionSet
+from hits.formats.cosmos import ANSWERS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,13 +45,6 @@ COSMOS_TYPES: dict[str, Type] = {
 
 class RowRefusedError(ValueError):
     """A row does not have the columns, or a value not the type, that the table was promised to have."""
-
-
-def cosmos_rows(sets: Iterable[QuestionSet]) -> Iterator[dict[str, Any]]:
-    """The columns id, context, question, answer0 to answer3 and label of each set; `COSMOS_TYPES` has their types."""
-    for one in sets:
-        answers = dict(zip(ANSWERS, one.answers, strict=True))
-        yield {"id": one.key, "context": one.context, "question": one.question, **answers, "label": one.label}
 
 
 def write_csv(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO, row_group: int = ROW_GROUP) -> int:

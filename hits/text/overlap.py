@@ -67,17 +67,6 @@ def reused_share(answer: str, paragraph: str) -> float:
     return len(reused) / total if total else 0.0
 
 
-def length_ratio(answers: Sequence[str]) -> float:
-    """How many times as long, in words, the longest answer is as the shortest.
-
-    1 for fewer than two answers; infinity where one has no word and another has.
-    """
-    lengths = sorted(len(words(answer)) for answer in answers)
-    if len(lengths) < 2 or lengths[-1] == 0:
-        return 1.0
-    return lengths[-1] / lengths[0] if lengths[0] else float("inf")
-
-
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 

@@ -13,13 +13,13 @@ All is computed in one pass; what stays in memory are a digest of each paragraph
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from xml.etree import ElementTree
 
 from hits.text.least_challenging import QuestionSet
-from hits.text.statistics import OVERALL, tokens
+from hits.text.statistics import tokens
 from hits.text.words import words
 
 PREFIX_LENGTH = 3
@@ -142,37 +142,6 @@ def _tree(counts: Counter[tuple[str, ...]]) -> tuple[Prefix, ...]:
             rest.setdefault(found[0], Counter())[found[1:]] += count
     heads = (Prefix(word, sum(after.values()), _tree(after)) for word, after in rest.items())
     return tuple(sorted(heads, key=lambda prefix: (-prefix.count, prefix.word)))
-
-
-def split_tallies(sets: Iterable[tuple[str, QuestionSet]]) -> dict[str, Tally]:
-    """One tally a split, in order of appearance, and `overall` last, from one pass over (split, set).
-
-    Raises ValueError for a split of that name.
-    """
-    tallies: dict[str, Tally] = {}
-    overall = Tally()
-    for split, one in sets:
-        if split == OVERALL:
-            raise ValueError(f"no split can be called {OVERALL!r}: that is the name of the sum")
-        tallies.setdefault(split, Tally()).add(one)
-        overall.add(one)
-    return {**tallies, OVERALL: overall}
-
-
-def _leaves(tree: Iterable[Prefix], before: tuple[str, ...] = ()) -> Iterator[tuple[str, int]]:
-    for prefix in tree:
-        here = (*before, prefix.word)
-        ended = prefix.count - sum(after.count for after in prefix.following)
-        if ended:
-            yield " ".join(here), ended
-        yield from _leaves(prefix.following, here)
-
-
-def top_prefixes(tree: Iterable[Prefix], limit: int = 20) -> list[tuple[str, int, float]]:
-    """The rows of a table: (the prefix's words, questions, share of all questions 0..1), most frequent first."""
-    found = sorted(_leaves(tree), key=lambda row: (-row[1], row[0]))
-    total = sum(count for _, count in found)
-    return [(prefix, count, count / total) for prefix, count in found[:limit]]
 
 
 # The chart: widths in percent and heights in pixels, so that letters keep their size from a phone to a wide screen.

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hits.formats.cosmos import COLUMNS, FormatErrors, QuestionSet, columns_of, read
-from hits.formats.tables import cosmos_rows, write_csv, write_jsonl
+from hits.formats.tables import ANSWERS, write_csv, write_jsonl
 from tests.hits.formats.shared_data import shared_file
 
 
@@ -207,6 +207,12 @@ texts = st.text(st.characters(exclude_categories=["Cc", "Cs"], include_character
 lines = st.lists(
     st.tuples(texts, texts, st.lists(texts, min_size=4, max_size=4), st.integers(0, 3)), min_size=1, max_size=3
 )
+
+
+def cosmos_rows(sets):
+    for one in sets:
+        answers = dict(zip(ANSWERS, one.answers, strict=True))
+        yield {"id": one.key, "context": one.context, "question": one.question, **answers, "label": one.label}
 
 
 @settings(max_examples=60)

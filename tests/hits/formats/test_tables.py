@@ -24,7 +24,6 @@ from hits.formats import cosmos
 from hits.formats.tables import (
     COSMOS_TYPES,
     RowRefusedError,
-    cosmos_rows,
     schema_of,
     write_all,
     write_csv,
@@ -63,7 +62,13 @@ def test_the_three_formats_load_with_the_same_columns_types_and_values():
 
 def test_question_sets_load_with_texts_and_a_whole_number():
     other = replace(SET, answers=("1", "2", "To rest.", "3"), label=0)
-    files = written(cosmos_rows([SET, other]), cosmos.COLUMNS, COSMOS_TYPES)
+    rows = [
+        {"id": one.key, "context": one.context, "question": one.question}
+        | {f"answer{at}": answer for at, answer in enumerate(one.answers)}
+        | {"label": one.label}
+        for one in (SET, other)
+    ]
+    files = written(rows, cosmos.COLUMNS, COSMOS_TYPES)
     for table in loaded(files).values():
         assert table.column_names == list(cosmos.COLUMNS)
         assert [str(field.type) for field in table.schema] == ["string"] * 7 + ["int64"]

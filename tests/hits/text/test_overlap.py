@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.overlap import Limits, advice, length_ratio, reused_share
+from hits.text.overlap import Limits, advice, reused_share
 from hits.text.words import FUNCTION_WORDS
 
 PARAGRAPH = "We missed the last ferry, so Tomas phoned his aunt. She drove us home in her old van, singing."
@@ -86,15 +86,3 @@ def test_to_do_exactly_what_the_advice_says_ends_it(taken, own, limit):
 
 def test_empty_fields_get_no_advice_and_are_no_measure_for_others():
     assert [hint["field"] for hint in advice(PARAGRAPH, ["", "Rain fell"], ["  ", "...", "❤️"])] == ["correct1"]
-
-
-def test_length_ratio_is_longest_by_shortest():
-    assert length_ratio(["one two three", "one", "it's two"]) == 3.0
-    assert length_ratio(["one"]) == length_ratio(["", "!"]) == 1.0
-    assert length_ratio(["one", ""]) == float("inf")
-
-
-@pytest.mark.parametrize("fault", [{"correct_reuse": 1.1}, {"incorrect_reuse": -0.1}, {"length_factor": 0.9}])
-def test_limits_that_nobody_can_meet_are_refused(fault):
-    with pytest.raises(ValueError):
-        Limits(**fault)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.set_statistics import Prefix, Tally, Tokens, prefix_chart, split_tallies, top_prefixes
+from hits.text.set_statistics import Prefix, Tally, Tokens, prefix_chart
 from tests.hits.formats.shared_data import shared_file
 
 
@@ -49,7 +49,6 @@ def test_nothing_has_no_means():
     found = tally([]).statistics()
     assert (found.questions, found.unanswerable, found.question) == (0, None, Tokens(None, None))
     assert prefix_chart(()) == ""
-    assert top_prefixes(()) == []
 
 
 def test_questions_begin_with_words_that_branch():
@@ -57,28 +56,23 @@ def test_questions_begin_with_words_that_branch():
         Prefix("why", 3, (Prefix("did", 3, (Prefix("they", 2), Prefix("he", 1))),)),
         Prefix("what's", 1, (Prefix("next", 1),)),
     )
-    assert top_prefixes(tally(SETS).prefix_tree(), 2) == [("why did they", 2, 0.5), ("what's next", 1, 0.25)]
+
+
+def ended_at(tree, before=()):
+    """(the words of a prefix, the questions that have no further word of it)."""
+    for prefix in tree:
+        here = (*before, prefix.word)
+        if ended := prefix.count - sum(after.count for after in prefix.following):
+            yield " ".join(here), ended
+        yield from ended_at(prefix.following, here)
 
 
 @given(some.lists(questions, max_size=12))
-def test_the_table_agrees_with_an_independent_count_of_prefixes(asked):
+def test_the_tree_agrees_with_an_independent_count_of_prefixes(asked):
     beginnings = [" ".join(question.split()[:3]) for question in asked if question]
-    rows = top_prefixes(tally(map(Set, asked)).prefix_tree(), 100)
-    assert {prefix: count for prefix, count, _ in rows} == {each: beginnings.count(each) for each in beginnings}
-    assert [count for _, count, _ in rows] == sorted((count for _, count, _ in rows), reverse=True)
-    assert not rows or sum(share for _, _, share in rows) == pytest.approx(1)
-
-
-def test_splits_are_told_in_one_pass_and_a_paragraph_in_two_of_them_counts_once_overall():
-    found = split_tallies(iter([("train", SETS[0]), ("dev", SETS[1]), ("train", SETS[2])]))
-    assert [(split, one.statistics().questions) for split, one in found.items()] == [
-        ("train", 2),
-        ("dev", 1),
-        ("overall", 3),
-    ]
-    assert [one.statistics().paragraphs for one in found.values()] == [2, 1, 2]
-    with pytest.raises(ValueError, match="overall"):
-        split_tallies([("overall", SETS[0])])
+    tree = tally(map(Set, asked)).prefix_tree()
+    assert dict(ended_at(tree)) == {each: beginnings.count(each) for each in beginnings}
+    assert sum(prefix.count for prefix in tree) == len(beginnings)
 
 
 @given(some.lists(some.tuples(questions, some.integers(0, 3), some.sampled_from(["Bo went.", "We. Waited."]))))
