@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -29,6 +29,9 @@ _EQUALITY = ("EqualTo", "NotEqualTo")
 _ORDER = ("LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo")
 _DAY = 86_400
 MOST_COPIES = 50
+# The table of the file whose values count for each stage with a crowd that states none of its own.
+DEFAULTS = "defaults"
+OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat"})
 # The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
 LONGEST_SECONDS = 365 * _DAY
 _KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -232,15 +235,24 @@ def _refuse_no_choice(name: str, value: object, choices: Mapping[str, str]) -> N
 
 
 class Table:
-    """A table of the file that is taken apart: each key is taken once and what is left over is a fault."""
+    """A table of the file that is taken apart: each key is taken once and what is left over is a fault.
 
-    def __init__(self, values: Mapping[str, Any], place: str, faults: list[str]) -> None:
+    The values of the keys in `shared` stand in `[defaults]`: their faults are named there, once for all stages.
+    """
+
+    def __init__(self, values: Mapping[str, Any], place: str, faults: list[str], shared: Collection[str] = ()) -> None:
         self._left = dict(values)
-        self.place = place
+        self._shared = shared
+        self._place = place
         self.faults = faults
 
+    def place(self, name: str) -> str:
+        """Where in the file a key's value stands."""
+        table = DEFAULTS if name in self._shared else self._place
+        return f"{table}.{name}" if table else name
+
     def say(self, name: str, message: str) -> None:
-        self.faults.append(f"{self.place}.{name} {message}" if self.place else f"{name} {message}")
+        self.faults.append(f"{self.place(name)} {message}")
 
     def take(self, name: str, default: Any = None) -> Any:
         return self._left.pop(name, default)
@@ -382,17 +394,28 @@ def _requirements(table: Table) -> tuple[Requirement, ...]:
     given = table.items("requirements", _is_table, "tables")
     if len(given) > 10:
         table.say("requirements", f"holds {len(given)}, the limit is 10")
-    place = f"{table.place}.requirements"
+    place = table.place("requirements")
     return tuple(_requirement(one, f"{place}[{i}]", table.faults) for i, one in enumerate(given))
 
 
-def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> StageSpec | None:
-    """The stage, or None after a fault; the limits are those of the API. Adds to `faults`."""
-    before = len(faults)
-    table = Table(given, place, faults)
+def stage_spec(
+    given: Mapping[str, Any], place: str, faults: list[str], defaults: Mapping[str, Any] | None = None
+) -> StageSpec | None:
+    """The stage, or None after a fault; the limits are those of the API. Adds to `faults`.
+
+    Some of its values may be those of `defaults`.
+    """
+    found: list[str] = []
+    shared = defaults if defaults and given.get("crowd", True) else {}
+    table = Table(given, place, found, [name for name, value in shared.items() if given.get(name) == value])
+    stage = _stage(table)
+    faults += [fault for fault in found if fault not in faults]
+    return None if found else stage
+
+
+def _stage(table: Table) -> StageSpec:
     if not table.truth("crowd", True):
-        made = _without_crowd(table)
-        return made if len(faults) == before else None
+        return _without_crowd(table)
     answers = table.whole("answers", 1, 100)
     rule = _rule(table, answers)
     fields: dict[str, Any] = {
@@ -419,7 +442,7 @@ def stage_spec(given: Mapping[str, Any], place: str, faults: list[str]) -> Stage
     fields["auto_publish"] = table.truth("auto_publish", not fields["draws"])
     fields["auto_block"] = table.truth("auto_block", False)
     table.refuse_rest()
-    return StageSpec(answers=answers, rule=rule, **fields) if rule and len(faults) == before else None
+    return StageSpec(answers=answers, rule=rule, **fields)
 
 
 def _without_crowd(table: Table) -> StageSpec:
@@ -493,6 +516,16 @@ def _numbered(value: Any, number: int) -> Any:
     if isinstance(value, list):
         return [_numbered(one, number) for one in value]
     return value.replace("{number}", str(number)) if isinstance(value, str) else value
+
+
+def _with_defaults(table: Table, stages: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
+    """(`[defaults]`, the tables of the stages with those values that they do not state). A stage without a crowd has
+    none of what defaults are about, so it takes none.
+    """
+    defaults = table.table(DEFAULTS)
+    for name in sorted(OF_ONE_STAGE & defaults.keys()):
+        table.say(DEFAULTS, f"cannot hold {name}: each stage has its own")
+    return defaults, [{**defaults, **one} if one.get("crowd", True) else dict(one) for one in stages]
 
 
 def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
@@ -595,9 +628,11 @@ def recipe_fields(
     }
     fields["options"], fields["described"] = _options(table)
     fields["tests"] = _tests(table, read)
+    defaults, tables = _with_defaults(table, raw_stages)
     table.refuse_rest()
-    found = [stage_spec(one, place, faults) for place, one in copies_of(raw_stages, fields["options"], faults)]
+    copies = copies_of(tables, fields["options"], faults)
+    found = [stage_spec(one, place, faults, defaults) for place, one in copies]
     stages = tuple(stage for stage in found if stage)
     if len(stages) == len(found):
         check_order(stages, faults)
-    return {**fields, "stages": stages, "tables": raw_stages}
+    return {**fields, "stages": stages, "tables": tuple(tables)}

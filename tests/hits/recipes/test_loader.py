@@ -247,6 +247,40 @@ def test_what_is_of_a_crowd_is_refused_without_one_all_at_once(tmp_path):
     )
 
 
+SHARED = """
+[defaults]
+reward = "0.20"
+keywords = "reading"
+requirements = [{ qualification = "percent_approved", comparator = "GreaterThan", integers = [90] }]
+"""
+SECOND = STAGE.replace('"first"', '"second"').replace('reward = "0.10"\n', "")
+
+
+def test_what_a_stage_does_not_state_stands_in_defaults(tmp_path):
+    stages = load("ours", [put(tmp_path, HEAD + SHARED + STAGE + SECOND)]).stages
+    assert [str(stage.reward) for stage in stages] == ["0.10", "0.20"]
+    assert [stage.keywords for stage in stages] == ["reading", "reading"]
+    assert stages[0].requirements == stages[1].requirements != ()
+
+
+def test_a_stage_without_a_crowd_takes_no_defaults(tmp_path):
+    crowdless = '[[stages]]\nkey = "made"\ntitle = "Made"\nprotocol = "passage_queries"\ncrowd = false\n'
+    stages = load("ours", [put(tmp_path, HEAD + SHARED + crowdless + STAGE)]).stages
+    assert (stages[0].keywords, stages[1].keywords) == ("", "reading")
+
+
+def test_a_fault_in_defaults_is_named_once_and_there(tmp_path):
+    wrong = SHARED.replace('"0.20"', "20").replace("[90]", '["90"]') + 'key = "k"\nrewards = "0.10"\n'
+    stages = STAGE.replace('reward = "0.10"\n', "") + SECOND
+    assert sorted(faults_of(tmp_path, HEAD + wrong + stages)) == [
+        "defaults cannot hold key: each stage has its own",
+        "defaults.requirements[0] takes integers with every comparator but Exists and DoesNotExist",
+        "defaults.requirements[0].integers must be a list of whole numbers, not ['90']",
+        'defaults.reward must be dollars and cents in quotes, such as "0.04", not 20',
+        "defaults.rewards is unknown: remove it or correct its spelling",
+    ]
+
+
 def test_only_the_first_of_several_stages_can_be_without_a_crowd(tmp_path):
     other = PREPARE.replace("prepare", "other")
     assert faults_of(tmp_path, HEAD + PREPARE + other + STAGE) == (
