@@ -2,7 +2,8 @@
 
 A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules, options and qualification tests,
 whose questions lie in files beside it) and `steps.py` (pure functions that turn one stage's results into the next
-stage's items). A stage that does not state a value has that of `[defaults]`, where the file has this table. Recipes lie in this package and in folders that the caller passes. `steps.py` holds
+stage's items). A stage that does not state a value has that of `[defaults]`, where the file has this table. Recipes lie
+in this package and in folders that the caller passes. `steps.py` holds
 
 - `read_documents(stream, *, name, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`, where
   `name` is the file's,

@@ -10,7 +10,6 @@ import pytest
 
 from hits import protocols
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from tests.hits.protocols.samples import sample_of
 
 GUEST = Path(__file__).parent / "guest"
 GARBAGE = ["", " ", "\0", "x" * 100_000, "-1", "9" * 40, "null", "[]", "<script>", "\u2603", "0-0-0", "../../etc"]
@@ -47,8 +46,12 @@ def folder(name, roots) -> Path:
 
 
 @pytest.fixture
-def sample(name, folder):
-    return sample_of(name, folder)
+def sample(folder):
+    """{"document", "item", "other_references" (the item with other answers), "fields" (a good answer)}.
+
+    Of a protocol without a crowd: {"item", "other" (an item of another kind)}.
+    """
+    return json.loads((folder / "sample.json").read_text(encoding="utf-8"))
 
 
 @of_all

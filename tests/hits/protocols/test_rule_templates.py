@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from hits import protocols, recipes
@@ -9,7 +11,6 @@ from hits.protocols.choosing import shuffled
 from hits.quality.known_rules import KNOWN, KnownRule
 from hits.quality.rule_text import parse, units_of
 from hits.quality.votes import Outcome, Vote, decide
-from tests.hits.protocols.samples import SAMPLES
 from tests.hits.serving import question_set
 
 GOOD_ENDS = {"staged_choice": "valid", "multiple_choice": "right"}
@@ -17,7 +18,8 @@ GOOD_ENDS = {"staged_choice": "valid", "multiple_choice": "right"}
 
 def votes(known: KnownRule) -> list[Vote]:
     """So many workers who give the protocol's good answer."""
-    protocol, sample = protocols.get(known.protocol, [protocols.HOME]), SAMPLES[known.protocol]
+    protocol = protocols.get(known.protocol, [protocols.HOME])
+    sample = json.loads((protocols.HOME / "protocols" / known.protocol / "sample.json").read_text(encoding="utf-8"))
     found = []
     for worker in map("W{}".format, range(known.answers)):
         fields = dict(sample["fields"])
