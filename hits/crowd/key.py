@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -181,3 +181,8 @@ def _truths(documents: Sequence[record.Document]) -> dict[tuple[str, str], Truth
 def squeezed(text: str) -> str:
     """Letters alone: the page shows paragraphs and bullets, the file has line ends and markers."""
     return "".join(text.replace(_MARKER, "").split())
+
+
+def is_one_of(text: str, texts: Iterable[str]) -> bool:
+    """Whatever the case, space and punctuation, as `squeezed` leaves them out."""
+    return squeezed(text) in map(squeezed, texts)

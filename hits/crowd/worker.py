@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urljoin, urlsplit
 
-from hits.crowd import hands, qualification
+from hits.crowd import answering, qualification
 from hits.crowd.browser import Allowance, Browser, Reply, UnreachableError, origin_of
 from hits.crowd.html import Form, Node, read_form
 from hits.crowd.key import AnswerKey
@@ -55,7 +55,7 @@ class _Open:
     page: Node
     frame_url: str
     screen: Screen
-    answer: hands.Answer
+    answer: answering.Answer
 
 
 class Worker:
@@ -71,6 +71,7 @@ class Worker:
         key: AnswerKey,
         allowance: Allowance,
         password: str,
+        ways_to_answer: answering.Answering,
         *,
         time_scale: float = 1.0,
         allow_remote: bool = False,
@@ -83,6 +84,7 @@ class Worker:
         self._home = marketplace.rstrip("/") + "/"
         self._key = key
         self._password = password
+        self._answering = ways_to_answer
         self._time_scale = time_scale
         self._in_hand: _Open | None = None
         self._next: Reply | None = None
@@ -218,11 +220,11 @@ class Worker:
         self._rests = 0
         return self.person.seconds * self._time_scale
 
-    def _read_screen(self, reply: Reply) -> tuple[Screen, hands.Answer] | None:
+    def _read_screen(self, reply: Reply) -> tuple[Screen, answering.Answer] | None:
         """With what goes into its form; None for a task that is strange to this crowd or to its key."""
         try:
             screen = read_screen(reply.page, reply.url)
-            answer = hands.answer(self.person, screen, self._key)
+            answer = answering.answer(self.person, screen, self._key, self._answering)
         except NotATaskError:
             return None
         return (screen, answer) if answer else None

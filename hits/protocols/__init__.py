@@ -6,6 +6,7 @@ spoils no other: `faults` names it, and whoever asks for its protocol is told.
 
 Beside `protocol.py` lie `templates/<name>/task.html`, the page for workers, and `sample.json`, on which the tests of
 all protocols are run: {"document", "item", "other_references": the item with other answers, "fields": a good answer}.
+`simulated.py` says how simulated people answer; without it they leave such tasks.
 A protocol without a crowd has no page, and its sample is {"item", "other": an item of another kind}.
 """
 
@@ -16,17 +17,19 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from hits.protocols.base import TaskProtocol
 from hits.refusals import Refusal
 from hits.text.paths import without_folders
 
 HOME = Path(__file__).resolve().parent.parent
+PROTOCOL, SIMULATED = "protocol.py", "simulated.py"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -90,6 +93,21 @@ def faults(roots: Sequence[Path] = (HOME,)) -> list[BrokenProtocolError]:
     return errors
 
 
+def simulated(roots: Sequence[Path] = (HOME,)) -> dict[str, Callable[..., Any]]:
+    """By the name of the protocol: `answer` of each folder's `simulated.py`; see `hits.crowd.answering`.
+
+    Raises BrokenProtocolError for a file that cannot be imported or has none.
+    """
+    found = {}
+    for name, folder in sorted(_scan(roots).found.items()):
+        if (folder / SIMULATED).is_file():
+            answer = getattr(_module(name, folder, SIMULATED), "answer", None)
+            if answer is None:
+                raise BrokenProtocolError(folder, f"{folder / SIMULATED} must hold `answer`.")
+            found[name] = answer
+    return found
+
+
 def _scan(roots: Sequence[Path]) -> _Scan:
     scan = _Scan()
     for root in roots:
@@ -102,8 +120,8 @@ def _scan(roots: Sequence[Path]) -> _Scan:
 def _judge(scan: _Scan, folder: Path) -> None:
     name = folder.name
     first = scan.found.get(name)
-    if not (folder / "protocol.py").is_file():
-        scan.refuse(folder, "protocol.py is missing.")
+    if not (folder / PROTOCOL).is_file():
+        scan.refuse(folder, f"{PROTOCOL} is missing.")
     elif not NAME.fullmatch(name):
         scan.refuse(folder, f"name the folder in lower case, as {NAME.pattern}.")
     elif first is None and name not in scan.doubled:
@@ -124,12 +142,12 @@ def _load(name: str, folder: Path) -> TaskProtocol:
     return protocol
 
 
-def _module(name: str, folder: Path) -> ModuleType:
+def _module(name: str, folder: Path, file_name: str = PROTOCOL) -> ModuleType:
+    file = folder / file_name
     if folder.parent.parent == HOME:
-        return importlib.import_module(f"hits.protocols.{name}.protocol")
+        return importlib.import_module(f"hits.protocols.{name}.{file.stem}")
     # A folder outside the package gets a module name of its own, so that equal names in two places stay apart.
-    unique = f"hits_plugin_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}_{name}"
-    file = folder / "protocol.py"
+    unique = f"hits_plugin_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}_{name}_{file.stem}"
     spec = importlib.util.spec_from_file_location(unique, file)
     if spec is None or spec.loader is None:
         raise BrokenProtocolError(folder, f"{file} cannot be read.")

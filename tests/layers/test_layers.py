@@ -37,6 +37,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 }
 # Each package of the requester's side may raise a refusal.
 EVERYWHERE = "hits.refusals"
+# Modules of a protocol's folder that are read by another package, which they may know.
+BESIDE = {"simulated": ("hits.crowd",)}
 # The topmost: they may import whatever their own project has.
 TOP = {
     "annotate",
@@ -95,7 +97,8 @@ def upward(found: Import) -> bool:
     home = next((package for package in MAY_IMPORT if within(found.module, package)), None)
     if home is None or not within(found.target, home.split(".")[0]):
         return False
-    return not any(within(found.target, package) for package in (home, EVERYWHERE, *MAY_IMPORT[home]))
+    below = (home, EVERYWHERE, *MAY_IMPORT[home], *(BESIDE.get(found.module.split(".")[-1], ())))
+    return not any(within(found.target, package) for package in below)
 
 
 def between_flow_modules(found: Import) -> bool:

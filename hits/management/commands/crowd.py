@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from common.configuration import is_home
+from hits import protocols
 from hits.crowd.browser import Allowance, RemoteRefusedError, refuse_remote
 from hits.crowd.crowd import Crowd
 from hits.crowd.key import AnswerKey
@@ -77,6 +78,7 @@ class Command(BaseCommand):
             raise CommandError("--time-scale must be 0 or more.")
         password = _password(options["marketplace"])
         allowance = Allowance(options["max_requests"])
+        answering = protocols.simulated(settings.PLUGIN_ROOTS)
         self._say(f"{len(people)} workers at {options['marketplace']}, {len(key)} answers known.")
         return [
             Worker(
@@ -85,6 +87,7 @@ class Command(BaseCommand):
                 key,
                 allowance,
                 password,
+                answering,
                 time_scale=options["time_scale"],
                 allow_remote=options["allow_remote"],
             )

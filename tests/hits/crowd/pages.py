@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.test import Client
 
-from hits.crowd import hands
+from hits import protocols
+from hits.crowd import answering
 from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
@@ -29,7 +30,7 @@ def filled_in(hit: Hit, assignment: str, worker: str, person: Person, key: Answe
             return None
         assert reply.status_code == 200, reply.content.decode()
         screen = read_screen(parse(reply.content.decode()), f"http://ours.example{address}")
-        found = hands.answer(person, screen, key)
+        found = answering.answer(person, screen, key, protocols.simulated())
         if found is None:
             return None
         fields = {**screen.form.fields, **found.fields}

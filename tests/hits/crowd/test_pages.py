@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from hits.crowd.hands.clickable_entity import Cloze, read
 from hits.crowd.html import parse, read_form
 from hits.crowd.key import AnswerKey
 from hits.crowd.task_page import NotATaskError, Screen, read_screen
 from hits.models import Hit
 from hits.models.links import task_url
+from hits.protocols.clickable_entity.simulated import Cloze, read
 from tests.hits import factories
 
 FORM = """

@@ -7,9 +7,9 @@ from math import sqrt
 
 import pytest
 
-from hits.crowd.hands.clickable_entity import Choice, choose
 from hits.crowd.key import Truth
 from hits.crowd.people import Person, draw, gather, gives_back
+from hits.protocols.clickable_entity.simulated import Choice, choose
 
 CHOICES = [
     Choice("0-4", "Brael", "0"),

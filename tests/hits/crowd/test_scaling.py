@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hits.crowd.hands.clickable_entity import Choice, choose
 from hits.crowd.key import Truth
 from hits.crowd.people import gather
 from hits.crowd.scaling import Numbers, numbers_for
 from hits.formats import record
+from hits.protocols.clickable_entity.simulated import Choice, choose
 from hits.quality.blocking import Policy, Tally, binomial_p_below, workers_to_block
 from hits.text.passages import mention_groups
 from ops.demo_record import ACCURACY, SPAMMERS, WORKERS

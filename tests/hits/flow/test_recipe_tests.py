@@ -18,6 +18,7 @@ from hits.crowd.people import gather
 from hits.crowd.worker import Worker
 from hits.flow import importing, projects, publishing, sending, testing
 from hits.models import NotOfferedError, Project, QualificationTest
+from hits.protocols import simulated
 from tests.hits.flow.test_cosmos_job import STORIES
 from tests.hits.market import Marketplace, VerbRefusedError
 
@@ -74,7 +75,7 @@ def test_a_simulated_worker_passes_it_on_the_sites_own_pages_and_then_finds_the_
     ready, without = (replace(person, accuracy=1.0) for person in people)
     for person, tests, handed_in in ((without, None, 0), (ready, QUESTIONS, 1)):
         key = AnswerKey.read(KEY, tests)
-        worker = Worker(person, market.url, key, Allowance(50), "simulated crowd of a sandbox")
+        worker = Worker(person, market.url, key, Allowance(50), "simulated crowd of a sandbox", simulated())
         worker.step()
         # A step more would first take whatever work other tests have left at the marketplace.
         worker._take_a_test()

@@ -104,3 +104,18 @@ def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_na
 
 def test_the_package_has_no_broken_folder():
     assert protocols.faults() == []
+
+
+def test_a_folder_elsewhere_brings_simulated_answers(tmp_path):
+    root = put(tmp_path, "sorting", SOURCE.format(name="sorting"))
+    assert "sorting" not in protocols.simulated([root])
+    (root / "protocols" / "sorting" / "simulated.py").write_text("def answer(person, screen, key): return 'sorted'\n")
+    assert protocols.simulated([protocols.HOME, root])["sorting"](None, None, None) == "sorted"
+
+
+@pytest.mark.parametrize(("source", "why"), [("x = 1\n", "must hold `answer`"), ("1 / 0\n", "ZeroDivisionError")])
+def test_simulated_answers_that_cannot_be_used_are_named(tmp_path, source, why):
+    root = put(tmp_path, "sorting", SOURCE.format(name="sorting"))
+    (root / "protocols" / "sorting" / "simulated.py").write_text(source)
+    with pytest.raises(BrokenProtocolError, match=why):
+        protocols.simulated([root])

@@ -10,14 +10,15 @@ from typing import Any
 
 import pytest
 
-from hits.crowd import hands
-from hits.crowd.hands.staged_choice import NOTICES_JUNK
+from hits import protocols
+from hits.crowd import answering
 from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey, Written
 from hits.crowd.people import Person
 from hits.crowd.task_page import NotATaskError, read_screen
 from hits.protocols import available, get
 from hits.protocols.base import CrowdlessProtocol
+from hits.protocols.staged_choice.simulated import NOTICES_JUNK
 from tests.hits import factories
 from tests.hits.crowd.pages import filled_in
 
@@ -75,7 +76,7 @@ def people(count: int, **changes: Any) -> list[Person]:
 
 def test_every_kind_of_task_with_a_crowd_has_simulated_answers() -> None:
     asked = {name for name in available() if not isinstance(get(name), CrowdlessProtocol)}
-    assert asked and asked <= set(hands.hands())
+    assert asked and asked <= set(protocols.simulated())
 
 
 def test_a_careful_person_writes_what_the_key_has(do: Callable[..., Said]) -> None:
@@ -140,7 +141,7 @@ def test_a_question_that_the_key_does_not_hold_is_left(do: Callable[..., Said], 
 def test_a_page_of_no_known_kind_is_no_task() -> None:
     page = parse('<form method="post" action="/s" data-page="p" data-check="/c"><p>Draw a picture.</p></form>')
     with pytest.raises(NotATaskError, match="none of"):
-        hands.answer(SURE, read_screen(page, "http://ours.example/"), KEY)
+        answering.answer(SURE, read_screen(page, "http://ours.example/"), KEY, protocols.simulated())
 
 
 def test_the_same_seed_gives_the_same_answer_to_the_same_item(do: Callable[..., Said]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey, Written
 from hits.crowd.people import Person, draw

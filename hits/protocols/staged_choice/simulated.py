@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
-from hits.crowd.key import AnswerKey, Written, squeezed
+from hits.crowd.key import AnswerKey, Written, is_one_of
 from hits.crowd.people import Person, happens, one_of
 from hits.crowd.task_page import Screen
 
@@ -67,7 +65,3 @@ def _picked(person: Person, item: str, candidates: dict[str, str], question: Wri
     wrong = [value for value in sorted(candidates) if value not in right]
     knows = happens(person, item, "knows", person.accuracy)
     return one_of((right if knows else wrong) or sorted(candidates), person, item, "which")
-
-
-def is_one_of(text: str, texts: Sequence[str]) -> bool:
-    return squeezed(text) in map(squeezed, texts)

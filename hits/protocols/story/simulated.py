@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, happens, one_of
 from hits.crowd.task_page import Screen

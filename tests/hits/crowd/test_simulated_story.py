@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from hits.crowd.browser import Allowance
-from hits.crowd.hands.story import COPIES
 from hits.crowd.key import AnswerKey, WrongKeyError
 from hits.crowd.people import Person, happens
 from hits.crowd.worker import Tally, Worker
 from hits.flow import publishing, sending
 from hits.models import Hit, Stage
+from hits.protocols import simulated
 from hits.protocols.story.protocol import protocol
+from hits.protocols.story.simulated import COPIES
 from tests.hits import factories as make
 from tests.hits.crowd.pages import filled_in
 from tests.hits.market import Marketplace
@@ -97,7 +98,9 @@ def worker_at_the_page(transactional_db: None, market: Marketplace, live_server:
     make.item(stage, document=make.document(stage.project, data=DOCUMENT), data={})
     quote = publishing.quote(stage)
     sending.send(publishing.publish(stage, quote.items, quote.total, "page-1", None).pk)
-    return lambda person: Worker(person, market.url, KEY, Allowance(80), "simulated crowd of a sandbox", time_scale=0.0)
+    return lambda person: Worker(
+        person, market.url, KEY, Allowance(80), "simulated crowd of a sandbox", simulated(), time_scale=0.0
+    )
 
 
 def test_somebody_whose_story_the_page_sends_back_changes_it_and_is_done(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, draw

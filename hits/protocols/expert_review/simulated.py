@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey, squeezed
 from hits.crowd.people import Person

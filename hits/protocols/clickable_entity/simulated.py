@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey, Truth
 from hits.crowd.people import Person, happens, one_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hits.crowd.hands import Answer
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, draw, happens, one_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hits.crowd.hands import Answer
-from hits.crowd.hands.staged_choice import is_one_of
-from hits.crowd.key import AnswerKey
+from hits.crowd.answering import Answer
+from hits.crowd.key import AnswerKey, is_one_of
 from hits.crowd.people import Person, happens, one_of
 from hits.crowd.task_page import NotATaskError, Screen
 

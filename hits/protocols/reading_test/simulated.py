@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hits.crowd.hands import Answer
-from hits.crowd.hands.answer_writing import truth_of
+from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, draw, happens, one_of
 from hits.crowd.task_page import NotATaskError, Screen
+from hits.protocols.answer_writing.simulated import truth_of
 from hits.text.written import alike
 
 
