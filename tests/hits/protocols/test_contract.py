@@ -1,4 +1,7 @@
-"""What every protocol must do, run on each that is found: those of the package and one in a temporary folder."""
+"""What every protocol must do, run on each that is found: those of the package and one in a temporary folder.
+
+With PLUGIN_DIRS in the environment it is run on the protocols of these folders instead; see `manage.py check_plugin`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from hits import protocols
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
@@ -18,13 +22,18 @@ GARBAGE = ["", " ", "\0", "x" * 100_000, "-1", "9" * 40, "null", "[]", "<script>
 @pytest.fixture(scope="session")
 def roots(tmp_path_factory) -> list[Path]:
     """The package and a folder elsewhere that brings one more protocol."""
+    if settings.PLUGIN_DIRS:
+        return settings.PLUGIN_ROOTS
     elsewhere = tmp_path_factory.mktemp("plugins")
     shutil.copytree(GUEST, elsewhere / "protocols" / "yes_or_no")
     return [protocols.HOME, elsewhere]
 
 
-WITHOUT_CROWD = [name for name in protocols.available() if isinstance(protocols.get(name), CrowdlessProtocol)]
-WITH_CROWD = [*(name for name in protocols.available() if name not in WITHOUT_CROWD), "yes_or_no"]
+NAMES = protocols.available(settings.PLUGIN_DIRS or [protocols.HOME])
+WITHOUT_CROWD = [name for name in NAMES if isinstance(protocols.get(name, settings.PLUGIN_ROOTS), CrowdlessProtocol)]
+WITH_CROWD = [name for name in NAMES if name not in WITHOUT_CROWD]
+if not settings.PLUGIN_DIRS:
+    WITH_CROWD.append("yes_or_no")
 # Those without a page for workers have a shorter contract: it is at the end.
 of_all = pytest.mark.parametrize("name", [*WITHOUT_CROWD, *WITH_CROWD], indirect=True)
 of_those_without_a_crowd = pytest.mark.parametrize("name", WITHOUT_CROWD, indirect=True)
