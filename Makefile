@@ -8,7 +8,7 @@ MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check demo bench fuzz faults screenshots clean
+.PHONY: help run test test-fast check demo bench fuzz faults screenshots clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ run: $(RUNTIME) ## start everything on this machine, with a sample project; Ctrl
 
 test: $(TOOLS) ## run every test that this machine can run, and say what it could not
 	@$(BIN)/python -m ops.run_tests
+
+test-fast: $(TOOLS) ## run what needs neither a browser nor another database, in about a minute
+	@$(BIN)/python -m ops.run_tests --fast
 
 check: $(TOOLS) ## lint, formatting and types
 	@$(BIN)/python -m ops.check

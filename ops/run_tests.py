@@ -2,7 +2,7 @@
 
 TEST_DATABASE_URL or DATABASE_URL names a PostgreSQL server (otherwise the one on this machine is tried); CHROMIUM names
 a browser. With DATABASE_URL and REDIS_URL set, the browser tests' whole stack runs on those servers, in databases of
-its own that are dropped again.
+its own that are dropped again. `--fast` runs a part that needs neither a browser nor another database.
 Under CI=true a gap is a failure. Exit status 0 only when nothing failed.
 """
 
@@ -43,6 +43,16 @@ WORKERS_SITE = ("tests/marketplace/site",)
 FLOW = ("tests/hits/flow",)
 REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers")
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
+# What is run between two edits: on SQLite, without a browser, and without what takes longest.
+FAST = {
+    "Requester, the fast part": (
+        *(f"tests/hits/{name}" for name in ("quality", "text", "formats", "protocols", "recipes", "models")),
+        "tests/layers",
+    ),
+    "API": ("tests/hits/api",),
+    "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
+}
+NOT_FAST = ("tests/hits/formats/test_hostile_files.py",)
 # Only what hangs comes here: on a busy machine a group takes several times as long as on a quiet one.
 GROUP_SECONDS = 3600
 
@@ -111,6 +121,15 @@ def marked(folders: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         sorted(str(file.relative_to(ROOT)) for file in files if f"pytest.mark.{POSTGRESQL_MARK}" in file.read_text())
     )
+
+
+def fast_groups() -> list[Group]:
+    return [Group(title, folders, ignored=(*NOT_FAST, *in_a_browser(folders))) for title, folders in FAST.items()]
+
+
+def in_a_browser(folders: Sequence[str]) -> tuple[str, ...]:
+    files = (file for folder in folders for file in sorted((ROOT / folder).rglob("test_*.py")))
+    return tuple(str(file.relative_to(ROOT)) for file in files if "playwright" in file.read_text())
 
 
 def _on_postgresql(server: str) -> list[Group]:
@@ -246,9 +265,22 @@ def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
     return outcomes
 
 
-def main() -> int:
+def run_fast() -> int:
+    """`make test-fast`: no checks, no browser, no other database."""
+    _empty_results()
+    failed = sum(len(each.failed) or bool(each.trouble) for each in run_all(fast_groups()).values())
+    return 1 if failed else 0
+
+
+def _empty_results() -> None:
     shutil.rmtree(RESULTS, ignore_errors=True)
     RESULTS.mkdir(parents=True)
+
+
+def main() -> int:
+    if sys.argv[1:] == ["--fast"]:
+        return run_fast()
+    _empty_results()
     try:
         server = postgresql()
     except StackError as error:

@@ -13,7 +13,7 @@ import pytest
 from ops import run_tests
 from ops.surroundings import ROOT
 
-TARGETS = ["run", "test", "check", "demo", "bench", "fuzz", "faults", "screenshots", "clean"]
+TARGETS = ["run", "test", "test-fast", "check", "demo", "bench", "fuzz", "faults", "screenshots", "clean"]
 
 
 def _make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -57,6 +57,14 @@ def test_files_marked_for_postgresql_are_found_and_others_are_not(folder: str) -
     files = run_tests.marked((folder,))
     assert f"{folder}/models/test_ledger.py" in files or f"{folder}/verbs/test_concurrency.py" in files
     assert 5 < len(files) < 40
+
+
+def test_the_fast_part_has_no_test_that_opens_a_browser() -> None:
+    groups = run_tests.fast_groups()
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    taken = [file for file in files if any(group.has(str(file.relative_to(ROOT))) for group in groups)]
+    assert len(taken) > 100
+    assert [file for file in taken if "playwright" in file.read_text()] == []
 
 
 def test_a_server_adds_both_projects_on_postgresql() -> None:
