@@ -565,7 +565,7 @@ class HitShape(Shape):
     harvested = serializers.IntegerField()
     expires_at = serializers.DateTimeField(allow_null=True)
     closed_early = serializers.BooleanField(help_text="A lead closed it: it is not opened again by itself.")
-    deleted_at = serializers.DateTimeField(allow_null=True, help_text="Cleared away at the marketplace.")
+    deleted_at = serializers.DateTimeField(allow_null=True, help_text="Deleted at the marketplace.")
     error = serializers.CharField()
 
 

@@ -199,7 +199,7 @@ class Offered:
 
 
 def offered() -> Offered:
-    """Never raises: a broken folder spoils no other."""
+    """Never raises: a broken folder harms no other."""
     folders = _recipe_folders()
     good: list[recipes.Recipe] = []
     faults = [*_missing_plugins(), *_broken_plugins(folders)]

@@ -393,13 +393,13 @@ def _look(row: Compensation, market: Gateway) -> int:
     assert row.expires_at is not None
     now = timezone.now()
     if is_over(row):
-        # A HIT that is cleared away is closed as well.
+        # A HIT that is deleted is closed as well.
         with suppress(AlreadyDoneError, GoneError, WrongStateError):
             market.set_expiration(row.hit_id or "", row.expires_at)
     taken = _answer(row, market)
     if taken is not None and taken.status == "Approved":
         return _pay(row, taken)
-    if taken is None and now >= certain_at(row.expires_at) and _clear_away(row, market):
+    if taken is None and now >= certain_at(row.expires_at) and _delete_hit(row, market):
         return _end(row, _standing(row), State.EXPIRED, row.error)
     _write(row, looked_at=now)
     return 0
@@ -412,7 +412,7 @@ def _answer(row: Compensation, market: Gateway) -> RemoteAssignment | None:
         return None
 
 
-def _clear_away(row: Compensation, market: Gateway) -> bool:
+def _delete_hit(row: Compensation, market: Gateway) -> bool:
     """Delete the HIT that nobody answered: until then the marketplace holds its money. False: not possible yet."""
     try:
         market.delete_hit(row.hit_id or "")

@@ -176,7 +176,7 @@ def _look(market: Gateway, hit: Hit, now: datetime) -> Look:
             return Look(answers, market.hit(hit.hit_id or ""))
         return Look(answers)
     except GoneError:
-        # Not shown yet, or cleared away at the marketplace.
+        # Not shown yet, or deleted at the marketplace.
         return Look([], gone=True)
 
 

@@ -66,10 +66,10 @@ class ClosingTimeRefusedError(Refusal):
     error_code = "closing_time"
 
 
-class NothingToClearAwayError(Refusal):
+class NothingToDeleteError(Refusal):
     """No HIT of this stage is over and decided. Collect answers and review them first."""
 
-    error_code = "nothing_to_clear_away"
+    error_code = "nothing_to_delete"
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     # Raises where workers could not be shown the task.
     settings_of(stage)
     refuse_unoffered(stage)
-    # Before the transaction, for it is a call. Who slips past it at the same moment waits for money in `sending`.
+    # Before the transaction, for it is a call. If two leads publish at once, the second batch waits in `sending`.
     refuse_beyond_balance(total)
     try:
         with transaction.atomic():
@@ -379,17 +379,17 @@ def _change_expiry(stage: Stage, kind: Batch.Kind, until: datetime, user: User |
         return Batch.objects.create(stage=stage, kind=kind, until=until, total=total, created_by=user)
 
 
-# Clear away
+# Delete finished HITs
 
 
-def clear_away(stage: Stage, user: User | None) -> Batch:
+def delete_hits(stage: Stage, user: User | None) -> Batch:
     """Delete the stage's finished HITs at the marketplace, for good. Answers, verdicts and money stay here.
 
-    Raises NothingToClearAwayError.
+    Raises NothingToDeleteError.
     """
     total = plans.clearable(stage).count()
     if not total:
-        raise NothingToClearAwayError(
+        raise NothingToDeleteError(
             "No HIT of this stage is over with all its answers decided. Collect and review the answers first."
         )
     return Batch.objects.create(stage=stage, kind=Batch.Kind.DELETE, total=total, created_by=user)

@@ -141,7 +141,7 @@ def why_not_taken_back(row: Assignment) -> str:
     if row.decision:
         return "It is being approved already."
     if row.hit.deleted_at:
-        return "Its HIT was cleared away at the marketplace, and with it the way back."
+        return "Its HIT was deleted at the marketplace, and with it the way back."
     if row.submitted_at < timezone.now() - OVERRIDE:
         return "It was submitted more than 30 days ago, and the marketplace allows no way back after that."
     return ""

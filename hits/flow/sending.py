@@ -346,7 +346,7 @@ def _release_places(batch: Batch, extension: Extension, note: str) -> None:
     Item.objects.filter(pk=hit.item_id).update(stale=True)
 
 
-# Closing times and clearing away
+# Closing times and deletions
 
 
 def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> int:
@@ -379,7 +379,7 @@ def _send_deletions(batch: Batch, market: Gateway, held: Held, size: int) -> int
     kept = [hit.pk for hit, outcome in outcomes if isinstance(outcome, RefusedError)]
     # Counted once, also where a process whose lease ran out records the same.
     gone = Hit.objects.filter(id__in=deleted, deleted_at=None).update(deleted_at=timezone.now())
-    # Something waits there that is not known here: it is fetched, and a later clearing away takes the HIT.
+    # Something waits there that is not known here: it is fetched, and a later deletion takes the HIT.
     refused = mark_due(Hit.objects.filter(id__in=kept, due_at=None))
     Batch.objects.filter(pk=batch.pk).update(done=F("done") + gone + refused, refused=F("refused") + refused)
     _raise_passing(outcomes)

@@ -102,7 +102,7 @@ def paid_for(project: Project) -> Decimal:
 def held_there() -> Decimal:
     """Dollars that the marketplace holds for all projects of this installation, as the rows tell.
 
-    It holds the price of every place that is not approved or rejected, until the HIT is cleared away.
+    It holds the price of every place that is not approved or rejected, until the HIT is deleted.
     """
     there = Hit.objects.filter(hit_id__isnull=False, deleted_at=None)
     settled = _number(Assignment.objects.filter(hit=OuterRef("pk"), state__in=SETTLED), Count("pk"))

@@ -55,7 +55,7 @@ MARKETPLACE = (
     Kind("unknown_hit", "A HIT there carries this project's mark, and no row here knows it.",
          "Close it at the marketplace. A database that was set back to an older backup causes this."),
     Kind("missing_hit", "A HIT of the books is not at the marketplace.", FETCH),
-    Kind("cleared_hit", "A HIT that was cleared away is still there.", "Clear the stage away again."),
+    Kind("cleared_hit", "A HIT that was deleted is still there.", "Delete the finished HITs of the stage again."),
     Kind("places", "The HIT has another number of places.", "Compare again in 15 minutes. If it stays, somebody "
          "changed the HIT by another program: set the places right there."),
     Kind("answers_not_fetched", "Answers there have not been fetched for more than an hour.", FETCH),
@@ -79,7 +79,7 @@ IN_FLIGHT = (
     Kind("deciding", "A decision or an approval by time is on its way.", WAIT, passing=True),
     Kind("paying_bonus", "A bonus is being paid.", WAIT, passing=True),
     Kind("compensating", "A compensation is being offered or taken up.", WAIT, passing=True),
-    Kind("clearing", "The HIT is being cleared away.", WAIT, passing=True),
+    Kind("clearing", "The HIT is being deleted.", WAIT, passing=True),
     Kind("on_hold", "The marketplace holds another sum for the whole account.", "Nothing, when other programs use the "
          "account, when answers are not fetched yet, or when it cleared old HITs away.", passing=True),
 )  # fmt: skip

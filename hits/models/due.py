@@ -58,7 +58,7 @@ def live_stages() -> list[int]:
 def sweeps_due(stage_pks: Iterable[int] | None = None) -> list[int]:
     """Stages whose list of reviewable HITs is to be read now, among these or all that have HITs at workers.
 
-    The list holds what is finished and not cleared away, so its part that tells nothing new only grows, and where
+    The list holds what is finished and not deleted, so its part that tells nothing new only grows, and where
     pages and events tell of every answer it tells nothing at all. The rule: one page every HARVEST_SWEEP_SECONDS,
     thus a list of n pages every n times that long; twice as long after each reading that told nothing new, up to
     eight times; at least every six hours. While HITs have expired and are not closed, the list alone tells how they

@@ -1,4 +1,4 @@
-"""Changes that leads make in items by hand or by a file, and taking them back: what all rooms that do it share."""
+"""Changes that leads make in items by hand or by a file, and taking them back: what all modules that do it share."""
 
 from __future__ import annotations
 

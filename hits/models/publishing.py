@@ -23,7 +23,7 @@ class Batch(models.Model):
         AGAIN = "again", "Answers to be given again"
         EXPIRE = "expire", "Closing early"
         EXTEND = "extend", "Staying open longer"
-        DELETE = "delete", "Clearing away"
+        DELETE = "delete", "Deleting finished HITs"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="batches")
     kind = models.CharField(max_length=8, choices=Kind.choices, default=Kind.FIRST)
@@ -82,7 +82,7 @@ class Hit(models.Model):
     unwanted = models.BooleanField(
         default=False, help_text="Its item wants none of the answers that may still come: it is to be closed."
     )
-    deleted_at = models.DateTimeField(null=True, help_text="Cleared away at the marketplace.")
+    deleted_at = models.DateTimeField(null=True, help_text="Deleted at the marketplace.")
     error = models.TextField(blank=True)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 A root is a folder that holds `protocols/<name>/protocol.py`, as this package's parent does. This module knows
 no Django: the caller passes the roots of the installation (`settings.PLUGIN_ROOTS`). A folder that cannot be used
-spoils no other: `faults` names it, and whoever asks for its protocol is told.
+harms no other: `faults` names it, and whoever asks for its protocol is told.
 
 Beside `protocol.py` lie `templates/<name>/task.html`, the page for workers, and `sample.json`, on which the tests of
 all protocols are run: {"document", "item", "other_references": the item with other answers, "fields": a good answer}.

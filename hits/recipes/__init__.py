@@ -104,7 +104,7 @@ def available(extra_dirs: Iterable[Path] = ()) -> list[str]:
 def faults(extra_dirs: Iterable[Path] = ()) -> list[RecipeError]:
     """An error for each folder that cannot be used, which it names. Loads every recipe.
 
-    A folder that cannot be used spoils no other.
+    A folder that cannot be used harms no other.
     """
     extra_dirs = list(extra_dirs)
     scan = _scan(extra_dirs)

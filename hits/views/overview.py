@@ -163,7 +163,7 @@ def held_up(stage: Stage) -> list[str]:
 
 
 def clearable(stage: Stage) -> dict[str, Any]:
-    """HITs that clearing away would take, and the rejections that could still be taken back before it.
+    """HITs that a deletion would take, and the rejections that could still be taken back before it.
 
     Both are counted up to MOST_COUNTED.
     """

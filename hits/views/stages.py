@@ -173,16 +173,16 @@ def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
 
 
 @for_stage(FORM)
-def clear_away(request: LeadRequest, stage: Stage) -> HttpResponse:
+def delete_hits(request: LeadRequest, stage: Stage) -> HttpResponse:
     """GET says what is lost; POST deletes the finished HITs at the marketplace."""
     if request.method != "POST":
-        return render(request, "stage/clear_away.html", {**frame(stage), **overview.clearable(stage)})
+        return render(request, "stage/delete_hits.html", {**frame(stage), **overview.clearable(stage)})
     try:
-        batch = publishing.clear_away(stage, request.user)
-    except publishing.NothingToClearAwayError as error:
+        batch = publishing.delete_hits(stage, request.user)
+    except publishing.NothingToDeleteError as error:
         messages.info(request, str(error))
         return _back(stage)
-    jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} finished HITs are being cleared away.")
+    jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} finished HITs are being deleted.")
     return _back(stage)
 
 

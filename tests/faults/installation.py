@@ -168,7 +168,7 @@ class Installation:
         """Have a worker take that HIT and submit it. Raises StackError when the marketplace does not let them."""
         asked = {"verb": "accept", "arguments": {"worker_id": worker_id, "hit_id": hit_id, "hit_type_id": None}}
         hands = subprocess.run(
-            [sys.executable, "-m", "tests.hits.hands"],
+            [sys.executable, "-m", "tests.hits.simulated_workers"],
             env=self.stack.env,
             cwd=ROOT,
             input=json.dumps(asked),

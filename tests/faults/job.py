@@ -162,7 +162,7 @@ class Job:
         yield Step("close early", after(0.7), lambda: lead.expire(FIRST))
         yield Step("compare the books", self._is_done, lead.compare_the_books)
         for stage in (FIRST, *LATER):
-            yield Step(f"clear away {stage}", self._is_done, partial(lead.clear_away, stage))
+            yield Step(f"delete {stage}", self._is_done, partial(lead.delete_hits, stage))
 
     def _undo_on(self) -> bool:
         """One block after the other, until every cut of that call is made or nobody is blocked; at least one."""

@@ -165,8 +165,8 @@ class Lead:
     def compare_the_books(self) -> None:
         self.post("ledger/checks/", {"deep": True}, fine=(503,))
 
-    def clear_away(self, stage: str) -> None:
-        self.post(f"stages/{stage}/clear-away/", fine=(409,))
+    def delete_hits(self, stage: str) -> None:
+        self.post(f"stages/{stage}/delete-hits/", fine=(409,))
 
 
 def _confirmed(quote: dict[str, Any]) -> dict[str, Any]:

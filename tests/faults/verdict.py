@@ -177,7 +177,7 @@ def _count(found: Verdict, surplus: int, sentence: str) -> None:
 
 
 def _money(there: _There, here: _Here) -> Iterator[str]:
-    """What was paid; what is reserved and held, once every HIT is cleared away; the books themselves."""
+    """What was paid; what is reserved and held, once every HIT is deleted; the books themselves."""
     charged, held = there.requester["charged"], there.requester["held"]
     sums = there.entries.get("charge", 0) + there.entries.get("bonus", 0)
     paid, reserved = here.account["paid"], here.account["reserved"]
@@ -186,7 +186,7 @@ def _money(there: _There, here: _Here) -> Iterator[str]:
     for name in ("paid", "reserved"):
         if int(here.ledger[name]) != here.account[name]:
             yield f"cents {name}: {here.account[name]} in the account, {here.ledger[name]} the sum of its entries"
-    # Until it is cleared away a closed HIT holds money there for places that nobody took.
+    # Until it is deleted a closed HIT holds money there for places that nobody took.
     compensated = {row["hit_id"] for row in here.compensations}
     if all(hit["disposed_at"] or hit["hit_id"] in compensated for hit in there.hits) and reserved != held:
         yield f"cents: {reserved} reserved here, {held} held there"

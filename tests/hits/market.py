@@ -57,7 +57,7 @@ class Marketplace:
         self._database = folder / "marketplace.sqlite3"
         self._environment = _environment(self._database, self.url) | environment
         self._server: subprocess.Popen[bytes] | None = None
-        self._hands: subprocess.Popen[str] | None = None
+        self._workers: subprocess.Popen[str] | None = None
 
     @property
     def database_url(self) -> str:
@@ -96,9 +96,9 @@ class Marketplace:
 
     def close(self) -> None:
         self.stop()
-        if self._hands is not None:
-            _pipe(self._hands.stdin).close()
-            self._hands.wait(PATIENCE_SECONDS)
+        if self._workers is not None:
+            _pipe(self._workers.stdin).close()
+            self._workers.wait(PATIENCE_SECONDS)
 
     def sign_up_worker(self, **attributes: Any) -> str:
         """A worker whom the usual requirements let in; returns the worker's id."""
@@ -145,20 +145,20 @@ class Marketplace:
         return dict(self.do("hit", hit_id=hit_id))
 
     def do(self, verb: str, **arguments: Any) -> Any:
-        """Any verb of tests.hits.hands. Raises VerbRefusedError."""
-        if self._hands is None:
-            self._hands = subprocess.Popen(
-                [sys.executable, "-m", "tests.hits.hands"],
+        """Any verb of tests.hits.simulated_workers. Raises VerbRefusedError."""
+        if self._workers is None:
+            self._workers = subprocess.Popen(
+                [sys.executable, "-m", "tests.hits.simulated_workers"],
                 cwd=ROOT,
                 env=self._environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
             )
-        pipe = _pipe(self._hands.stdin)
+        pipe = _pipe(self._workers.stdin)
         pipe.write(json.dumps({"verb": verb, "arguments": arguments}) + "\n")
         pipe.flush()
-        reply = json.loads(_pipe(self._hands.stdout).readline())
+        reply = json.loads(_pipe(self._workers.stdout).readline())
         if "error" in reply:
             raise VerbRefusedError(reply["error"])
         return reply["ok"]

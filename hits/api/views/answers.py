@@ -127,7 +127,7 @@ class TakeBack(StageView):
 
     @operation(
         "take_back",
-        "Approve rejected answers after all; within 30 days, and before their HITs are cleared away",
+        "Approve rejected answers after all; within 30 days, and before their HITs are deleted",
         tag=TAG,
         takes=serializers.AnswersChosen,
         answer=serializers.Decided,

@@ -70,7 +70,7 @@ def _send(batch: Batch) -> Response:
 class Batches(StageView):
     @operation(
         "batches_list",
-        "What was published, closed, extended and cleared away",
+        "What was published, closed, extended and deleted at the marketplace",
         tag=TAG,
         query=PageQuery,
         answer=page_of(serializers.BatchShape),
@@ -151,9 +151,9 @@ class Extend(StageView):
         return _send(publishing.extend(self.stage, wanted["seconds"], self.user))
 
 
-class ClearAway(StageView):
+class DeleteHits(StageView):
     @operation(
-        "clear_away",
+        "delete_hits",
         "Delete the finished HITs at the marketplace, for good; answers, verdicts and money stay here",
         tag=TAG,
         answer=serializers.BatchShape,
@@ -161,4 +161,4 @@ class ClearAway(StageView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        return _send(publishing.clear_away(self.stage, self.user))
+        return _send(publishing.delete_hits(self.stage, self.user))

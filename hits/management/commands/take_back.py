@@ -12,7 +12,7 @@ from hits.models import Assignment
 
 
 class Command(StageCommand):
-    help = "Approve rejected answers after all; within 30 days, and before their HITs are cleared away."
+    help = "Approve rejected answers after all; within 30 days, and before their HITs are deleted."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

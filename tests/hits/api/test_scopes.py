@@ -16,7 +16,7 @@ WITHOUT_MONEY = {
     ("article", "put"),
     ("bonus-files", "post"),
     ("bonus-quote", "post"),
-    ("clear-away", "post"),
+    ("delete-hits", "post"),
     ("compensation-quote", "post"),
     ("draw-qualification-test", "post"),
     ("evaluate-release", "post"),

@@ -1,4 +1,4 @@
-"""Rejections taken back and finished HITs cleared away, at a real marketplace."""
+"""Rejections taken back and finished HITs deleted, at a real marketplace."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def test_finished_hits_are_cleared_away_for_good(api: APIClient, stage: Stage, r
     stage.hits.update(state="closed", due_at=None)
     for hit in stage.hits.all():
         gateway().set_expiration(hit.hit_id, factories.NOON.replace(year=2025))
-    batch = api.post(STAGE + "clear-away/").json()
+    batch = api.post(STAGE + "delete-hits/").json()
     assert (batch["kind"], batch["done"], batch["refused"], batch["state"]) == ("delete", 2, 0, "published")
     assert not list(gateway().all_hits())
-    refused(api.post(STAGE + "clear-away/"), 409, "nothing_to_clear_away")
+    refused(api.post(STAGE + "delete-hits/"), 409, "nothing_to_delete")
     body = {"answers": [rejected[0].pk]}
     refused(api.post(STAGE + "answers/take-back/", body, format="json"), 409, "take_back_refused")
 
@@ -89,4 +89,4 @@ def test_the_command_takes_back_what_it_is_told_and_nothing_else(
     assert "1 rejection taken back, 0 not confirmed yet." in capsys.readouterr().out
     assert _paid(api) == "0.05"
     with pytest.raises(CommandError, match="No HIT of this stage is over"):
-        call_command("clear_away", "river", "validate", yes=True)
+        call_command("delete_hits", "river", "validate", yes=True)

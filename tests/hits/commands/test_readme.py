@@ -32,7 +32,7 @@ COMMANDS = {
     "resume-computation-run post": "compute", "stop-computation-run post": "“stopping a computation”",
     "releases post": "release", "evaluate-release post": "evaluate",
     "publish post": "publish", "pause post": "pause", "resume post": "resume",
-    "expire post": "expire", "extend post": "extend", "clear-away post": "clear_away", "harvest post": "harvest",
+    "expire post": "expire", "extend post": "extend", "delete-hits post": "delete_hits", "harvest post": "harvest",
     "rule put": "rule", "rule-preview post": "rule", "judge-again post": "rejudge", "draw post": "draw",
     "article put": "“correcting mentions of articles”", "drop-query post": "queries", "undo-article post": "queries",
     "annotations post": "annotations", "generate-again post": "annotations", "confirm-change-set post": "annotations",

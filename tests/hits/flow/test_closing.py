@@ -147,7 +147,7 @@ def test_what_was_planned_and_never_asked_for_is_not_made(blocked, market, monke
 def test_a_hit_that_was_planned_and_is_not_wanted_any_more_is_not_made(blocked, market):
     stage, hits = blocked
     # Nothing can grow that is deleted there.
-    sending.send(publishing.clear_away(stage, None).pk)
+    sending.send(publishing.delete_hits(stage, None).pk)
     batch = topping_up.top_up(stage)
     assert batch.hits.count() == 12
     blocking.undo(Block.objects.get(), None)

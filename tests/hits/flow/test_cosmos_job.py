@@ -1,7 +1,7 @@
 """Cosmos QA from stories to the human score, with simulated people at the real pages and a real marketplace.
 
 What comes of it is checked by the same `ops.demo_checks_cosmos` as a demonstration, on the tables of this test; and
-that those checks see what is wrong, by spoiling the tables.
+that those checks see what is wrong, by changing the tables.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ WRONG = [
 ]
 
 
-def refuse_what_is_spoiled(
+def refuse_what_was_changed(
     run: Callable[[Demonstration], Iterator[object]],
     demonstration: Demonstration,
     wrong: Iterable[tuple[str, str]],
@@ -175,7 +175,7 @@ def refuse_what_is_spoiled(
     field: str,
     other_file: str,
 ) -> None:
-    """Each statement spoils the tables, and the checks say so; then a field of a released file, which `other_file`
+    """Each statement changes the tables, and the checks say so; then a field of a released file, which `other_file`
     belies.
     """
     for statement, message in wrong:
@@ -196,4 +196,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(dem
     assert len(checked) == 11
     assert checked["Rubbish mostly gone"].startswith("0% of 2 sets of careless writers kept")
     assert checked["Score of people recomputed"].endswith("100.0%")
-    refuse_what_is_spoiled(demo_checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")
+    refuse_what_was_changed(demo_checks_cosmos.run, demonstration, WRONG, field="question", other_file="test.csv")

@@ -132,7 +132,7 @@ def test_an_item_whose_extension_is_on_its_way_is_not_bought_twice(market, stage
     assert topping_up.top_up(stage) is None
 
 
-# Closing times and clearing away
+# Closing times and deletions
 
 
 @before_and_after
@@ -167,20 +167,20 @@ def test_a_crash_at_deleting_clears_every_hit_away(market, bring, stage, publish
         answer(worker, hit)
     _conclude(stage)
     before = _account(stage).paid
-    batch = publishing.clear_away(stage, None)
+    batch = publishing.delete_hits(stage, None)
     interrupted("delete_hit", moment, lambda: sending.send(batch.pk))
     _send(batch)
     assert not list(gateway().all_hits())
     assert (batch.state, batch.done, batch.refused) == ("published", 2, 0)
     assert not stage.hits.filter(deleted_at=None).exists()
     assert (_account(stage).paid, _account(stage).reserved) == (before, Decimal(0))
-    with pytest.raises(publishing.NothingToClearAwayError):
-        publishing.clear_away(stage, None)
+    with pytest.raises(publishing.NothingToDeleteError):
+        publishing.delete_hits(stage, None)
 
 
 def test_a_hit_with_an_answer_that_waits_there_is_left_and_fetched_again(market, held):
     Assignment.objects.filter(hit=held.hits.first()).delete()  # as if it had come after the last look
-    batch = publishing.clear_away(held, None)
+    batch = publishing.delete_hits(held, None)
     _send(batch)
     left = held.hits.get(due_at__isnull=False)
     assert (batch.total, batch.refused, left.deleted_at) == (1, 1, None)
@@ -262,7 +262,7 @@ def test_a_rejection_is_taken_back_only_while_the_marketplace_allows_it(rejected
     first, second = rejected.assignments.order_by("id")
     Assignment.objects.filter(pk=first.pk).update(submitted_at=timezone.now() - timedelta(days=31))
     Hit.objects.filter(pk=second.hit_id).update(deleted_at=timezone.now())
-    with pytest.raises(reviewing.TakeBackRefusedError, match=f"{first.assignment_id}: .*30 days.*cleared away"):
+    with pytest.raises(reviewing.TakeBackRefusedError, match=f"{first.assignment_id}: .*30 days.*deleted"):
         reviewing.take_back(rejected, _pks(rejected), None)
     assert set(rejected.assignments.values_list("decision", flat=True)) == {""}
     assert _account(rejected).reserved == Decimal(0)

@@ -1,7 +1,7 @@
 """MCScript2.0 from scenarios to the human upper bound, with simulated people at the real pages and a real marketplace.
 
 What comes of it is checked by the same `ops.demo_checks_mcscript` as a demonstration, on the tables of this test; and
-that those checks see what is wrong, by spoiling the tables.
+that those checks see what is wrong, by changing the tables.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.hits.flow.test_cosmos_job import (
     SAMPLES,
     People,
     in_this_database,
-    refuse_what_is_spoiled,
+    refuse_what_was_changed,
     released,
     send_arrivals,
     wire,
@@ -149,4 +149,4 @@ def test_the_whole_job_holds_before_the_checks_and_they_notice_what_is_wrong(
     project = Project.objects.get()
     shown = client.get(reverse("release", args=[project.slug, 2])).content.decode()
     assert "Human accuracy" in shown and "question-labels.svg" in shown
-    refuse_what_is_spoiled(demo_checks_mcscript.run, demonstration, WRONG, field="answer0", other_file="test.parquet")
+    refuse_what_was_changed(demo_checks_mcscript.run, demonstration, WRONG, field="answer0", other_file="test.parquet")

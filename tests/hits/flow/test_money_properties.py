@@ -44,12 +44,12 @@ State = Assignment.State
 pick = st.integers(0, 100)
 BUDGET = Decimal("1.20")
 MOVES = {
-    "publish", "answer", "approve", "reject", "take back", "expire", "extend", "ask again", "clear away", "bonus",
+    "publish", "answer", "approve", "reject", "take back", "expire", "extend", "ask again", "delete", "bonus",
     "compensation", "block", "undo", "late read",
 }  # fmt: skip
 
 
-class RoomsMachine(RuleBasedStateMachine):
+class StageMachine(RuleBasedStateMachine):
     """A stage that wants two answers an item, approved by a lead."""
 
     market: ClassVar[Marketplace]
@@ -152,10 +152,10 @@ class RoomsMachine(RuleBasedStateMachine):
             self._saw("ask again")
 
     @rule()
-    def clear_away(self) -> None:
-        with suppress(publishing.NothingToClearAwayError):
-            self._send(publishing.clear_away(self.stage, None))
-            self._saw("clear away")
+    def delete_hits(self) -> None:
+        with suppress(publishing.NothingToDeleteError):
+            self._send(publishing.delete_hits(self.stage, None))
+            self._saw("delete")
 
     @rule(which=pick, cents=st.integers(1, 40))
     def pay_a_bonus(self, which: int, cents: int) -> None:
@@ -265,16 +265,16 @@ class RoomsMachine(RuleBasedStateMachine):
 
 
 @pytest.fixture
-def machine(market: Marketplace, monkeypatch: pytest.MonkeyPatch, settings: Any) -> type[RoomsMachine]:
+def machine(market: Marketplace, monkeypatch: pytest.MonkeyPatch, settings: Any) -> type[StageMachine]:
     monkeypatch.setattr(blocking, "proposals", _anybody)
     settings.MTURK_SETTLE_SECONDS = 0
-    RoomsMachine.market, RoomsMachine.workers = market, [market.sign_up_worker() for _ in range(8)]
-    RoomsMachine.seen.clear()
-    return RoomsMachine
+    StageMachine.market, StageMachine.workers = market, [market.sign_up_worker() for _ in range(8)]
+    StageMachine.seen.clear()
+    return StageMachine
 
 
 @pytest.mark.django_db(transaction=True)
-def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machine: type[RoomsMachine]) -> None:
+def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machine: type[StageMachine]) -> None:
     one = machine()
     moves = [
         lambda: one.begin(3),
@@ -298,7 +298,7 @@ def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machi
         one.ask_again,
         lambda: one.undo(0),
         one.read_late,
-        one.clear_away,
+        one.delete_hits,
     ]
     for move in moves:
         move()
@@ -308,7 +308,7 @@ def test_one_of_each_move_leaves_books_and_marketplace_equal_at_every_step(machi
 
 
 @pytest.mark.django_db(transaction=True)
-def test_every_order_of_moves_leaves_books_and_marketplace_equal_at_every_step(machine: type[RoomsMachine]) -> None:
+def test_every_order_of_moves_leaves_books_and_marketplace_equal_at_every_step(machine: type[StageMachine]) -> None:
     run_state_machine_as_test(
         machine,
         settings=hypothesis_settings(

@@ -187,7 +187,7 @@ def test_what_two_processes_sent_is_recorded_once(market, bring, stage, publish,
     assert (batch.done, batch.total, batch.refused, len(_hits_at_the_marketplace())) == (2, 2, 0, 2)
 
 
-@pytest.mark.parametrize("verb", ["expire", "clear away"])
+@pytest.mark.parametrize("verb", ["expire", "delete"])
 def test_what_two_processes_closed_or_deleted_is_counted_once(market, bring, stage, publish, answer, request, verb):
     bring(2)
     publish(stage)
@@ -198,7 +198,7 @@ def test_what_two_processes_closed_or_deleted_is_counted_once(market, bring, sta
         for hit in stage.hits.all():
             answer(worker, hit)
         harvesting.harvest(stage)
-        batch = publishing.clear_away(stage, None)
+        batch = publishing.delete_hits(stage, None)
     request.getfixturevalue("a_second_process")
     sending.send(batch.pk)
     batch.refresh_from_db()

@@ -78,7 +78,7 @@ def test_a_folder_name_that_is_no_identifier_is_refused(tmp_path):
         ("", "must hold `protocol`"),
     ],
 )
-def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, source, why):
+def test_a_broken_folder_is_named_and_harms_no_other(tmp_path, source, why):
     root = put(tmp_path, "sorting", source or "")
     if source is None:
         (root / "protocols" / "sorting" / "protocol.py").unlink()

@@ -337,7 +337,7 @@ def test_a_folder_needs_a_plain_name(tmp_path):
         (None, STEPS, "the file is missing: it describes the stages"),
     ],
 )
-def test_a_broken_folder_is_named_and_spoils_no_other(tmp_path, toml, steps, why):
+def test_a_broken_folder_is_named_and_harms_no_other(tmp_path, toml, steps, why):
     put(tmp_path, toml or "", steps, name="broken")
     if toml is None:
         (tmp_path / "broken" / "stages.toml").unlink()

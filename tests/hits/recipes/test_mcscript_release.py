@@ -328,7 +328,7 @@ def instances_of_empty(release) -> int:
 
 
 @pytest.mark.parametrize(("text", "why"), [("A text\ufffe. Mum paid.", "texts with characters that XML cannot hold")])
-def test_a_text_that_xml_cannot_hold_is_left_out_and_spoils_nothing(text, why):
+def test_a_text_that_xml_cannot_hold_is_left_out_and_harms_nothing(text, why):
     made = collection()
     made.items.append(answered("t900", five(), text=text))
     release = build_release(with_answers(made))

@@ -156,7 +156,7 @@ PROJECT_PAGES = {
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers",
     "block",
-    "answers-csv", "clear-away", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
+    "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "targets", "target",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
 }  # fmt: skip

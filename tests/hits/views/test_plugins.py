@@ -58,7 +58,7 @@ def start_anew(settings: Any) -> Path:
     return Path(renamed)
 
 
-def spoil(settings: Any, what: str) -> str:
+def break_folder(settings: Any, what: str) -> str:
     """One thing of the plug-in is broken when the program starts; returns what is wrong with it."""
     name, text, why = BROKEN[what]
     file = start_anew(settings) / name
@@ -80,7 +80,7 @@ def what(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_page_of_new_projects_offers_the_others_and_names_the_folder(client, plugins, what, settings) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     reply = client.get(reverse("new-project"))
     text = reply.content.decode()
     assert reply.status_code == 200
@@ -93,7 +93,7 @@ def test_the_page_of_new_projects_offers_the_others_and_names_the_folder(client,
 
 
 def test_the_api_offers_the_others_and_names_the_folder(alice, plugins, what, settings) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     api = signed_in(alice)
     names = [row["name"] for row in api.get("/api/recipes/").json()]
     assert "record" in names and "claims" not in names
@@ -128,7 +128,7 @@ def claims(plugins: Path, alice: Any) -> Project:
 
 
 def test_every_page_of_a_project_that_uses_it_says_so_or_works(claims, client, what, settings) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     stage = claims.stages.get()
     row = stage.assignments.get()
     of_project, of_stage = [claims.slug], [claims.slug, stage.key]
@@ -151,7 +151,7 @@ def test_every_page_of_a_project_that_uses_it_says_so_or_works(claims, client, w
 
 
 def test_jobs_of_a_project_that_uses_it_wait_and_say_why(claims, alice, what, eager, settings) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     assert tasks.conclude_stage(claims.stages.get().pk) == 0
     upload = importing.create_upload(claims, "c.txt", b"a|Fire is cold|no", "public", None)
     importing.import_upload(upload.pk)
@@ -165,7 +165,7 @@ def test_jobs_of_a_project_that_uses_it_wait_and_say_why(claims, alice, what, ea
 
 
 def test_projects_that_do_not_use_it_have_all_their_pages(client, alice, bob, plugins, what, settings) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     world = build_world([alice, bob])
     for name in ("project", "stage", "items", "answers", "publish", "rule"):
         reply = client.get(world.url(name))
@@ -175,7 +175,7 @@ def test_projects_that_do_not_use_it_have_all_their_pages(client, alice, bob, pl
 def test_the_whole_path_is_told_to_the_log_once_and_to_the_command_line_alone(
     claims, client, alice, what, settings, caplog
 ) -> None:
-    broken = spoil(settings, what)
+    broken = break_folder(settings, what)
     whole = str(settings.PLUGIN_DIRS[0] / where(what))
     stage = claims.stages.get()
     for name, given in {"new-project": [], "project": [claims.slug], "stage": [claims.slug, stage.key]}.items():
@@ -201,7 +201,7 @@ def test_what_an_import_says_of_other_folders_stays_out_of_pages(plugins: Path, 
 
 @pytest.fixture
 def without_task(claims: Project, settings: Any) -> Stage:
-    spoil(settings, "a syntax error")
+    break_folder(settings, "a syntax error")
     return claims.stages.get()
 
 

@@ -1,4 +1,4 @@
-"""Taking a rejection back, clearing away, and what does not go on by itself."""
+"""Taking a rejection back, deleting finished HITs, and what does not go on by itself."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_what_can_no_longer_be_taken_back_says_why(
 ) -> None:
     Hit.objects.filter(pk=rejected.hit_id).update(deleted_at=timezone.now())
     text = _text(client, _address(world, rejected))
-    assert "was cleared away" in text and "after all</button>" not in text
+    assert "was deleted" in text and "after all</button>" not in text
     reply = client.post(_address(world, rejected), follow=True)
     rejected.refresh_from_db()
     assert (rejected.decision, queued) == ("", [])
@@ -109,21 +109,21 @@ def test_what_the_marketplace_decided_first_is_shown_beside_the_answer_and_on_th
     assert '<a href="?show=adopted">1 answer</a>' in _text(client, world.url("answers"), show="review")
 
 
-def test_clearing_away_says_what_is_lost_before_it_is_asked_for(
+def test_the_page_of_deletion_says_what_is_lost_before_it_is_asked_for(
     world: World, client: Client, rejected: Assignment, queued: list[Any]
 ) -> None:
-    text = _text(client, world.url("clear-away"))
+    text = _text(client, world.url("delete-hits"))
     assert "1 finished HIT" in text and "1 rejection on them can no longer be taken back" in text
     assert "This cannot be undone" in text and "Delete 1 HIT at the marketplace</button>" in text
-    client.post(world.url("clear-away"))
+    client.post(world.url("delete-hits"))
     batch = Batch.objects.get(kind=Batch.Kind.DELETE)
     assert (batch.total, queued) == (1, [(batch.pk,)])
-    assert "Clearing away" in _text(client, world.url("stage"))
+    assert "Deleting" in _text(client, world.url("stage"))
 
 
-def test_with_nothing_to_clear_away_nothing_is_asked_for(world: World, client: Client, queued: list[Any]) -> None:
-    assert "Nothing to clear away" in _text(client, world.url("clear-away"))
-    client.post(world.url("clear-away"))
+def test_with_nothing_to_delete_nothing_is_asked_for(world: World, client: Client, queued: list[Any]) -> None:
+    assert "Nothing to delete" in _text(client, world.url("delete-hits"))
+    client.post(world.url("delete-hits"))
     assert (Batch.objects.filter(kind=Batch.Kind.DELETE).count(), queued) == (0, [])
 
 

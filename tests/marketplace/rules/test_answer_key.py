@@ -101,7 +101,7 @@ def test_it_scores_exact_selections_and_maps_the_sum(mapping: str, move: str, fr
     assert grade(parse_answer_key(key(*TWO, mapping=mapping)), answers) == value
 
 
-def test_what_is_written_beside_the_selections_spoils_the_match() -> None:
+def test_what_is_written_beside_the_selections_prevents_the_match() -> None:
     alone = parse_answer_key(key(question("q", {"A": 1})))
     assert grade(alone, [Answer("q", None, ("A",))]) == 1
     assert grade(alone, [Answer("q", None, ("A",), "and more")]) == 0

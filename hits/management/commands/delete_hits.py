@@ -25,7 +25,7 @@ class Command(StageCommand):
         count = plans.clearable(stage).count()
         question = f"Delete {count:,} finished HITs at the marketplace? This cannot be undone. [y/N] "
         if count and not options["yes"] and not agreed(question):
-            raise CommandError("Nothing was cleared away.")
-        batch = publishing.clear_away(stage, None)
+            raise CommandError("Nothing was deleted.")
+        batch = publishing.delete_hits(stage, None)
         sending.send(batch.pk)
         self.say(describe(batch))
