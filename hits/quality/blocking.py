@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from math import exp, lgamma, log
 from typing import Any
 
 from hits.quality.intervals import wilson
@@ -111,25 +110,6 @@ class Evidence:
         return cls(**{**data, "interval": (low, high)})
 
 
-def _log_term(k: int, n: int, p: float, q: float) -> float:
-    log_ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-    return log_ways + k * log(p) + (n - k) * log(q)
-
-
-def _lower_tail(top: int, n: int, p: float, q: float) -> float:
-    """P[X <= top] for top below the mean: its terms fall from the top down, so the sum ends where they vanish.
-
-    `q` is 1 - p; both are given so that a share near 0 or 1 loses no digits.
-    """
-    total = term = 1.0
-    for k in range(top, 0, -1):
-        term *= k * q / ((n - k + 1) * p)
-        total += term
-        if term < total * 1e-17:
-            break
-    return exp(_log_term(top, n, p, q)) * total
-
-
 def binomial_p_below(correct: int, n: int, average: float) -> float:
     """P[X <= correct] for X binomial(n, average): how likely so few right answers are for an average worker.
 
@@ -140,14 +120,10 @@ def binomial_p_below(correct: int, n: int, average: float) -> float:
         raise ValueError(f"correct must lie between 0 and n, but is {correct} of {n}")
     if not 0.0 <= average <= 1.0:
         raise ValueError(f"average must lie between 0 and 1, but is {average}")
-    if correct == n or average == 0.0:
-        return 1.0
-    if average == 1.0:
-        return 0.0
-    if correct < n * average:
-        return min(1.0, _lower_tail(correct, n, average, 1.0 - average))
-    # Above the mean the other tail is the short one: n - X is binomial with the other share.
-    return max(0.0, 1.0 - _lower_tail(n - correct - 1, n, 1.0 - average, average))
+    # Imported late: it takes half a second, and few programs judge workers.
+    from scipy.special import bdtr
+
+    return float(bdtr(correct, n, average))
 
 
 def crowd_average(tallies: Iterable[Tally]) -> float:
