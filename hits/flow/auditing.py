@@ -22,7 +22,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway, snapshot
+from hits.flow.common import READS_LAG, gateway, snapshot
 from hits.models import Account, Assignment, Batch, Bonus, Compensation, Hit, LedgerCheck, LedgerEntry, Project
 from hits.models import books as own
 from hits.models.differences import Difference
@@ -35,8 +35,6 @@ CHUNK = 200
 LEASE_SECONDS = 60
 # Differences kept of one check; checks kept of one project.
 MOST, KEPT = 1000, 100
-# Reads of the marketplace lag behind so long at most, so what changed since is no difference yet.
-LAG = timedelta(minutes=15)
 # Answers of a finished HIT that are older have been forgotten, not just not fetched yet.
 PATIENCE = timedelta(hours=1)
 # The marketplace clears HITs away by itself so long after their expiry.
@@ -241,7 +239,7 @@ class _Audit:
 
     def _compare_answers(self, there: dict[int, tuple[RemoteHit, list[RemoteAssignment]]]) -> None:
         hits = own.with_places(self._hits().filter(pk__in=there)).select_related("stage")
-        moved = LedgerEntry.objects.filter(hit__in=there, created_at__gt=self.now - LAG)
+        moved = LedgerEntry.objects.filter(hit__in=there, created_at__gt=self.now - READS_LAG)
         recent = set(moved.values_list("hit", flat=True))
         answers: dict[int, list[Assignment]] = {}
         for row in Assignment.objects.filter(hit__in=there).select_related("stage", "hit", "worker").order_by("pk"):
@@ -345,7 +343,7 @@ class _Audit:
         return self._all_hits().filter(hit_id__isnull=False, deleted_at=None)
 
     def _recent(self, moment: datetime | None) -> bool:
-        return moment is not None and moment > self.now - LAG
+        return moment is not None and moment > self.now - READS_LAG
 
     def _note(
         self, kind: str, subject: str, said: tuple[str, str], hit: Hit | None = None, passing: bool = False

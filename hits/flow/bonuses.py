@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway
+from hits.flow.common import READS_LAG, gateway
 from hits.models import Bonus, Project
 from hits.models.leases import Held, lease
 from hits.models.ledger import pay_payment, release_payment
@@ -32,8 +32,6 @@ from hits.mturk.gateway import Gateway
 CHUNK = 100
 LEASE_SECONDS = 30
 WAITING = [Bonus.State.PLANNED, Bonus.State.SENT]
-# So long may the marketplace say that an answer is not there which it has listed before.
-LAG = timedelta(minutes=15)
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=15), timedelta(minutes=4)
 WAIT_FOR_MONEY = timedelta(minutes=1)
 
@@ -167,7 +165,7 @@ def _no_money(error: InsufficientFundsError) -> str:
 
 def _may_be_lag(row: Bonus, outcome: MarketplaceError) -> bool:
     missing = isinstance(outcome, NotYetError) or (isinstance(outcome, GoneError) and "Assignment" in outcome.code)
-    return missing and _waited(row) < LAG
+    return missing and _waited(row) < READS_LAG
 
 
 def _waited(row: Bonus) -> timedelta:

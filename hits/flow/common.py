@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 Say = Callable[[Exception], str]
 # A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
 TOKEN_LIFE = timedelta(hours=23)
+# So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
+READS_LAG = timedelta(minutes=15)
 QUALIFICATIONS = {
     "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
 }

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from hits.flow.common import gateway, sentence
+from hits.flow.common import READS_LAG, gateway, sentence
 from hits.models import Assignment, Item, LedgerEntry, Stage, eligibility
 from hits.models.actions import record
 from hits.models.counting import recount
@@ -34,8 +34,6 @@ from hits.refusals import Refusal
 
 CHUNK = 100
 LEASE_SECONDS = 30
-# So long after its submission the marketplace may not show an answer that it has listed or announced before.
-LAG = timedelta(minutes=15)
 # Reads and writes that meet the lag are made again after as long as it lasts already, within these seconds.
 SHORTEST_WAIT, LONGEST_WAIT = 5.0, 240.0
 FOR_MONEY = timedelta(minutes=1)
@@ -293,7 +291,7 @@ def _postpone(row: Assignment, error: MarketplaceError) -> Iterator[LedgerEntry]
         return
     age = now - row.submitted_at
     lagging = isinstance(error, NotYetError | GoneError | WrongStateError)
-    if lagging and (age < LAG or row.not_before is None):
+    if lagging and (age < READS_LAG or row.not_before is None):
         wait = min(max(age.total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
         row.not_before = now + timedelta(seconds=wait)
         row.adopted = f"{sentence(error)} It is asked again by itself."
