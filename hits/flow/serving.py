@@ -126,6 +126,11 @@ class Page:
         return not self.token
 
     @property
+    def step_template(self) -> str:
+        """Of one screen alone, where the task has several."""
+        return f"{self.hit.stage.protocol}/_step.html"
+
+    @property
     def submit_url(self) -> str:
         return f"{self.origin}/mturk/externalSubmit"
 

@@ -66,7 +66,7 @@ def step(request: HttpRequest) -> HttpResponse:
         refused["HX-Refresh"] = "true"
         return refused
     part = request.headers.get("HX-Request") == "true"
-    template = page.template.replace("task.html", "_step.html") if part else page.template
+    template = page.step_template if part else page.template
     html = render_to_string(template, {"page": page, "project": page.hit.stage.project})
     return HttpResponse(html, status=422 if page.reasons else 200)
 
