@@ -13,9 +13,9 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from hits import sign_in
-from hits.api import serializers
 from hits.api.base import LeadView, operation
 from hits.api.parsing import JSONParser
+from hits.api.shapes import account as shapes
 from hits.flow import api_tokens
 from hits.models import ApiToken
 
@@ -37,12 +37,12 @@ class TokenView(LeadView):
         "token_create",
         "Exchange user name and password for a new token",
         tag=TAG,
-        takes=serializers.Credentials,
-        answer=serializers.NewToken,
+        takes=shapes.Credentials,
+        answer=shapes.NewToken,
         refuses=[409],
     )
     def post(self, request: Request) -> Response:
-        given = serializers.Credentials(data=request.data)
+        given = shapes.Credentials(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = dict(given.validated_data)
         username, password = wanted.pop("username"), wanted.pop("password")
@@ -54,13 +54,11 @@ class TokenView(LeadView):
             raise exceptions.AuthenticationFailed("User name and password do not belong together.")
         sign_in.succeeded(tries)
         row, token = api_tokens.make_token(user, **wanted)
-        return Response({**serializers.TokenShape(row).data, "token": token})
+        return Response({**shapes.TokenShape(row).data, "token": token})
 
-    @operation(
-        "token_describe", "The token that signs this call", tag=TAG, answer=serializers.TokenShape, refuses=[404]
-    )
+    @operation("token_describe", "The token that signs this call", tag=TAG, answer=shapes.TokenShape, refuses=[404])
     def get(self, request: Request) -> Response:
-        return Response(serializers.TokenShape(self._own(request)).data)
+        return Response(shapes.TokenShape(self._own(request)).data)
 
     @operation("token_revoke", "Revoke the token that signs this call", tag=TAG, code=204, refuses=[404])
     def delete(self, request: Request) -> Response:
@@ -74,10 +72,10 @@ class TokenView(LeadView):
 
 
 class Tokens(LeadView):
-    @operation("tokens_list", "Your tokens, the newest first", tag=TAG, answer=serializers.TokenShape(many=True))
+    @operation("tokens_list", "Your tokens, the newest first", tag=TAG, answer=shapes.TokenShape(many=True))
     def get(self, request: Request) -> Response:
         rows = ApiToken.objects.living().filter(user=self.user).order_by("-id")
-        return Response(serializers.TokenShape(rows, many=True).data)
+        return Response(shapes.TokenShape(rows, many=True).data)
 
 
 class OneToken(LeadView):

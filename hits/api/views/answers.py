@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import asked, page, page_of
+from hits.api.shapes import answers as shapes
 from hits.flow import reviewing
 from hits.models import Assignment, Verdict
 from hits.models.answers import HELD
@@ -35,16 +35,16 @@ class Items(StageView):
         "items_list",
         "The items of a stage",
         tag=TAG,
-        query=serializers.ItemQuery,
-        answer=page_of(serializers.ItemShape),
+        query=shapes.ItemQuery,
+        answer=page_of(shapes.ItemShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, serializers.ItemQuery)
+        wanted = asked(request, shapes.ItemQuery)
         standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
         rows = self.stage.items.select_related("document").defer("document__data").prefetch_related(standing)
         rows = rows.filter(**{name: wanted[name] for name in ("state", "conclusion") if name in wanted})
-        return page(request, rows, serializers.ItemShape)
+        return page(request, rows, shapes.ItemShape)
 
 
 class ItemDetail(StageView):
@@ -54,12 +54,12 @@ class ItemDetail(StageView):
         "items_retrieve",
         "An item with its HITs and every verdict",
         tag=TAG,
-        answer=serializers.ItemDetailShape,
+        answer=shapes.ItemDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         rows = self.stage.items.select_related("document").prefetch_related("verdicts", "hits")
-        return Response(serializers.ItemDetailShape(get_object_or_404(rows, pk=pk)).data)
+        return Response(shapes.ItemDetailShape(get_object_or_404(rows, pk=pk)).data)
 
 
 class Answers(StageView):
@@ -67,12 +67,12 @@ class Answers(StageView):
         "answers_list",
         "The answers of a stage, with what they say",
         tag=TAG,
-        query=serializers.AnswerQuery,
-        answer=page_of(serializers.AnswerShape),
+        query=shapes.AnswerQuery,
+        answer=page_of(shapes.AnswerShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, serializers.AnswerQuery)
+        wanted = asked(request, shapes.AnswerQuery)
         rows = self.stage.assignments.select_related("hit", "worker").prefetch_related("labels", "actions")
         if "show" in wanted:
             rows = rows.filter(SHOWN[wanted["show"]])
@@ -80,7 +80,7 @@ class Answers(StageView):
             rows = rows.filter(worker__worker_id=wanted["worker"])
         if "item" in wanted:
             rows = rows.filter(hit__item=wanted["item"])
-        return page(request, rows, serializers.AnswerShape)
+        return page(request, rows, shapes.AnswerShape)
 
 
 class Approve(StageView):
@@ -90,13 +90,13 @@ class Approve(StageView):
         "approve",
         "Approve answers that wait, or that do not count yet; they are paid and count",
         tag=TAG,
-        takes=serializers.AnswersChosen,
-        answer=serializers.Decided,
+        takes=shapes.AnswersChosen,
+        answer=shapes.Decided,
         code=202,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.AnswersChosen(data=request.data)
+        given = shapes.AnswersChosen(data=request.data)
         given.is_valid(raise_exception=True)
         count = reviewing.approve(self.stage, given.validated_data["answers"], self.user)
         return _decided(self, count)
@@ -110,13 +110,13 @@ class Reject(StageView):
         "reject",
         "Reject answers that wait, with the reason; their items are asked again",
         tag=TAG,
-        takes=serializers.Rejection,
-        answer=serializers.Decided,
+        takes=shapes.Rejection,
+        answer=shapes.Decided,
         code=202,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.Rejection(data=request.data)
+        given = shapes.Rejection(data=request.data)
         given.is_valid(raise_exception=True)
         chosen = given.validated_data
         return _decided(self, reviewing.reject(self.stage, chosen["answers"], chosen["feedback"], self.user))
@@ -129,13 +129,13 @@ class TakeBack(StageView):
         "take_back",
         "Approve rejected answers after all; within 30 days, and before their HITs are deleted",
         tag=TAG,
-        takes=serializers.AnswersChosen,
-        answer=serializers.Decided,
+        takes=shapes.AnswersChosen,
+        answer=shapes.Decided,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.AnswersChosen(data=request.data)
+        given = shapes.AnswersChosen(data=request.data)
         given.is_valid(raise_exception=True)
         count = reviewing.take_back(self.stage, given.validated_data["answers"], self.user)
         return _decided(self, count, "rejected")

@@ -8,9 +8,9 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits.api import serializers
 from hits.api.base import LeadView, operation
 from hits.api.paging import asked
+from hits.api.shapes import calls as shapes
 from hits.flow.common import gateway
 from hits.mturk.calls import Window
 
@@ -22,7 +22,7 @@ def described(window: Window) -> dict[str, Any]:
     market = gateway()
     pace, report = market.pace(), market.calls(window)
     return dict(
-        serializers.MarketplaceCallsShape({"endpoint": settings.MTURK_ENDPOINT_URL, **vars(pace), **vars(report)}).data
+        shapes.MarketplaceCallsShape({"endpoint": settings.MTURK_ENDPOINT_URL, **vars(pace), **vars(report)}).data
     )
 
 
@@ -31,12 +31,12 @@ class MarketplaceCalls(LeadView):
         "marketplace_calls",
         "How many calls the installation made, how they ended and how fast it may call",
         tag=TAG,
-        query=serializers.CallsQuery,
-        answer=serializers.MarketplaceCallsShape,
+        query=shapes.CallsQuery,
+        answer=shapes.MarketplaceCallsShape,
         refuses=[503],
     )
     def get(self, request: Request) -> Response:
-        return Response(described(Window(asked(request, serializers.CallsQuery)["window"])))
+        return Response(described(Window(asked(request, shapes.CallsQuery)["window"])))
 
 
 class MarketplaceBalance(LeadView):
@@ -46,8 +46,8 @@ class MarketplaceBalance(LeadView):
         "marketplace_balance",
         "The money of the marketplace account; asks the marketplace",
         tag=TAG,
-        answer=serializers.BalanceShape,
+        answer=shapes.BalanceShape,
         refuses=[409, 503],
     )
     def get(self, request: Request) -> Response:
-        return Response(serializers.BalanceShape(gateway().balance()).data)
+        return Response(shapes.BalanceShape(gateway().balance()).data)

@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.shapes import computations as shapes
 from hits.api.views.uploads import FORM_BYTES
 from hits.flow import computing, drawing
 from hits.flow import projects as flow
@@ -28,11 +28,11 @@ class Computations(ProjectView):
         "computations_list",
         "What the recipe computes, each with its parameters",
         tag=TAG,
-        answer=serializers.ComputationShape(many=True),
+        answer=shapes.ComputationShape(many=True),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.ComputationShape(computing.computations(self.project), many=True).data)
+        return Response(shapes.ComputationShape(computing.computations(self.project), many=True).data)
 
 
 class Runs(ProjectView):
@@ -41,30 +41,30 @@ class Runs(ProjectView):
         "The runs of a project, newest first",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.RunShape),
+        answer=page_of(shapes.RunShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.project.computation_runs.select_related("created_by").defer("log", "checkpoint")
-        return page(request, rows, serializers.RunShape)
+        return page(request, rows, shapes.RunShape)
 
     @operation(
         "computation_runs_create",
         "Start a computation; its results replace those of the run before it when it is done",
         tag=TAG,
-        takes=serializers.NewRun,
-        answer=serializers.RunShape,
+        takes=shapes.NewRun,
+        answer=shapes.RunShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.NewRun(data=request.data)
+        given = shapes.NewRun(data=request.data)
         given.is_valid(raise_exception=True)
         new = given.validated_data
         run = computing.start(self.project, new["computation"], new["params"], self.user)
         start_kept(tasks.compute, run.pk)
         run.refresh_from_db()
-        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+        return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Run(ProjectView):
@@ -72,11 +72,11 @@ class Run(ProjectView):
         "computation_runs_retrieve",
         "How far a run is, with its log",
         tag=TAG,
-        answer=serializers.RunDetailShape,
+        answer=shapes.RunDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
-        return Response(serializers.RunDetailShape(get_object_or_404(self.project.computation_runs, pk=pk)).data)
+        return Response(shapes.RunDetailShape(get_object_or_404(self.project.computation_runs, pk=pk)).data)
 
 
 class StopRun(ProjectView):
@@ -84,14 +84,14 @@ class StopRun(ProjectView):
         "computation_runs_stop",
         "Stop a run at its next sign of progress; results of the run before it stand",
         tag=TAG,
-        answer=serializers.RunShape,
+        answer=shapes.RunShape,
         refuses=[404],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         run = get_object_or_404(self.project.computation_runs, pk=pk)
         computing.stop(run)
         run.refresh_from_db()
-        return Response(serializers.RunShape(run).data)
+        return Response(shapes.RunShape(run).data)
 
 
 class ResumeRun(ProjectView):
@@ -99,7 +99,7 @@ class ResumeRun(ProjectView):
         "computation_runs_resume",
         "Let the newest run of a computation go on where it was stopped or failed",
         tag=TAG,
-        answer=serializers.RunShape,
+        answer=shapes.RunShape,
         code=202,
         refuses=[404, 409],
     )
@@ -108,7 +108,7 @@ class ResumeRun(ProjectView):
         computing.resume(run)
         start_kept(tasks.compute, run.pk)
         run.refresh_from_db()
-        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+        return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Files(ProjectView):
@@ -118,13 +118,13 @@ class Files(ProjectView):
         "computations_files",
         "A zip of what a model elsewhere learns from and is asked",
         tag=TAG,
-        query=serializers.FilesQuery,
+        query=shapes.FilesQuery,
         code=(200, "application/zip"),
         answer=OpenApiTypes.BINARY,
         refuses=[404, 409],
     )
     def get(self, request: Request, computation: str, **address: str) -> StreamingHttpResponse:
-        given = serializers.FilesQuery(data=request.query_params.dict())
+        given = shapes.FilesQuery(data=request.query_params.dict())
         given.is_valid(raise_exception=True)
         pieces = computing.files(self.project, computation, given.validated_data["params"])
         headers = {"Content-Disposition": f'attachment; filename="{self.project.slug}-{computation}.zip"'}
@@ -139,19 +139,19 @@ class Answers(ProjectView):
         "computations_answers",
         "Send in what a model elsewhere made of the files: a run of its own, refused with every fault of the file",
         tag=TAG,
-        takes={"multipart/form-data": serializers.NewAnswers},
-        answer=serializers.RunShape,
+        takes={"multipart/form-data": shapes.NewAnswers},
+        answer=shapes.RunShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, computation: str, **address: str) -> Response:
-        given = serializers.NewAnswers(data=request.data)
+        given = shapes.NewAnswers(data=request.data)
         given.is_valid(raise_exception=True)
         file, params = given.validated_data["file"], given.validated_data["params"]
         run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
         start_kept(tasks.compute, run.pk)
         run.refresh_from_db()
-        return Response(serializers.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
+        return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 
     def refuse_large_body(self, length: int) -> None:
         # A form larger than any file that is taken need not reach the disk.
@@ -165,12 +165,12 @@ class Results(ProjectView):
         "What a run concluded, item by item",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.ResultShape),
+        answer=page_of(shapes.ResultShape),
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         run = get_object_or_404(self.project.computation_runs, pk=pk)
-        return page(request, run.concluded.select_related("item"), serializers.ResultShape)
+        return page(request, run.concluded.select_related("item"), shapes.ResultShape)
 
 
 class Draw(StageView):
@@ -181,7 +181,7 @@ class Draw(StageView):
         "draw_quote",
         "How many items there are to draw from; changes nothing",
         tag=TAG,
-        answer=serializers.DrawQuote,
+        answer=shapes.DrawQuote,
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
@@ -196,12 +196,12 @@ class Draw(StageView):
         "draw",
         "Draw a sample of what the project has collected into this stage; nothing is published by it",
         tag=TAG,
-        takes=serializers.NewDraw,
-        answer=serializers.Drawn,
+        takes=shapes.NewDraw,
+        answer=shapes.Drawn,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.NewDraw(data=request.data)
+        given = shapes.NewDraw(data=request.data)
         given.is_valid(raise_exception=True)
         made = drawing.draw(self.stage, given.validated_data["items"])
         return Response({"items": made, "see": self.stage_address("items")})
@@ -209,7 +209,7 @@ class Draw(StageView):
 
 class Options(ProjectView):
     @operation(
-        "options_retrieve", "The options that the project goes by", tag=TAG, answer=serializers.Options, refuses=[404]
+        "options_retrieve", "The options that the project goes by", tag=TAG, answer=shapes.Options, refuses=[404]
     )
     def get(self, request: Request, **address: str) -> Response:
         return self._options()
@@ -218,16 +218,16 @@ class Options(ProjectView):
         "options_change",
         "Change some options; the next release goes by them",
         tag=TAG,
-        takes=serializers.ChangedOptions,
-        answer=serializers.Options,
+        takes=shapes.ChangedOptions,
+        answer=shapes.Options,
         refuses=[404],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = serializers.ChangedOptions(data=request.data)
+        given = shapes.ChangedOptions(data=request.data)
         given.is_valid(raise_exception=True)
         flow.change_options(self.project, given.validated_data["options"])
         return self._options()
 
     def _options(self) -> Response:
         found = {"options": flow.options_of(self.project), "described": flow.described_options(self.project)}
-        return Response(serializers.Options(found).data)
+        return Response(shapes.Options(found).data)

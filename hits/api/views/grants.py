@@ -13,7 +13,7 @@ from hits import tasks
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
-from hits.api.serializers import Shape, StateField, UsernameField
+from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.flow import granting
 from hits.models import Grant
 from hits.models.holding import held_in

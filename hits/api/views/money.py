@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.shapes import money as shapes
 from hits.flow import auditing
 
 TAG = "Money"
@@ -21,18 +21,18 @@ class Ledger(ProjectView):
         "ledger_list",
         "Every movement of the project's money; they add up to its account",
         tag=TAG,
-        query=serializers.LedgerQuery,
-        answer=page_of(serializers.LedgerShape),
+        query=shapes.LedgerQuery,
+        answer=page_of(shapes.LedgerShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, serializers.LedgerQuery)
+        wanted = asked(request, shapes.LedgerQuery)
         rows = self.project.ledger.select_related("stage", "hit", "assignment")
         if wanted.get("kind"):
             rows = rows.filter(kind=wanted["kind"])
         if wanted.get("stage"):
             rows = rows.filter(stage__key=wanted["stage"])
-        return page(request, rows, serializers.LedgerShape)
+        return page(request, rows, shapes.LedgerShape)
 
 
 class LedgerChecks(ProjectView):
@@ -43,23 +43,23 @@ class LedgerChecks(ProjectView):
         "Comparisons of the books with the marketplace",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.LedgerCheckShape),
+        answer=page_of(shapes.LedgerCheckShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.ledger_checks.select_related("created_by"), serializers.LedgerCheckShape)
+        return page(request, self.project.ledger_checks.select_related("created_by"), shapes.LedgerCheckShape)
 
     @operation(
         "ledger_checks_create",
         "Compare the books with the marketplace; while one comparison is under way, that one is meant",
         tag=TAG,
-        takes=serializers.NewLedgerCheck,
+        takes=shapes.NewLedgerCheck,
         code=202,
         answer=Started,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.NewLedgerCheck(data=request.data)
+        given = shapes.NewLedgerCheck(data=request.data)
         given.is_valid(raise_exception=True)
         row = auditing.begin(self.project, self.user, deep=given.validated_data["deep"])
         start_kept(tasks.check_ledger, row.pk)
@@ -71,9 +71,9 @@ class LedgerCheckDetail(ProjectView):
         "ledger_checks_retrieve",
         "How far a comparison is, its sums, and every difference with what to do about it",
         tag=TAG,
-        answer=serializers.LedgerCheckDetailShape,
+        answer=shapes.LedgerCheckDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.ledger_checks.select_related("created_by"), pk=pk)
-        return Response(serializers.LedgerCheckDetailShape(row).data)
+        return Response(shapes.LedgerCheckDetailShape(row).data)

@@ -14,11 +14,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.parsing import JSONParser
+from hits.api.shapes import payments as shapes
 from hits.flow import compensating, ordering
 from hits.formats.faults import Faults
 from hits.formats.payments import MOST_BYTES, AskedBonus
@@ -50,13 +50,13 @@ class AskingView(ProjectView):
     def asked_for(self, request: Request) -> tuple[list[ordering.NewBonus], str, str]:
         """The bonuses, and the file's name and SHA-256 where they came in one."""
         if self._is_form(request):
-            form = serializers.BonusFile(data=request.data)
+            form = shapes.BonusFile(data=request.data)
             form.is_valid(raise_exception=True)
             file = form.validated_data["file"]
             ordering.refuse_large(file.size)
             content = file.read()
             return ordering.read_file(self.project, content), file.name, hashlib.sha256(content).hexdigest()
-        given = serializers.AskedBonuses(data=request.data)
+        given = shapes.AskedBonuses(data=request.data)
         given.is_valid(raise_exception=True)
         lines = [AskedBonus(line, **one) for line, one in enumerate(given.validated_data["bonuses"], start=1)]
         return ordering.check(self.project, lines), "", ""
@@ -67,14 +67,14 @@ class BonusQuote(AskingView):
         "bonuses_quote",
         "What these bonuses would cost; pays nothing. Every fault is named at once",
         tag=TAG,
-        takes={"application/json": serializers.AskedBonuses, "multipart/form-data": serializers.BonusFile},
-        answer=serializers.BonusQuoteShape,
+        takes={"application/json": shapes.AskedBonuses, "multipart/form-data": shapes.BonusFile},
+        answer=shapes.BonusQuoteShape,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
         new, _, digest = self.asked_for(request)
         body = {**vars(ordering.quote(self.project, new, digest)), "confirmation": str(uuid.uuid4())}
-        return Response(serializers.BonusQuoteShape(body).data)
+        return Response(shapes.BonusQuoteShape(body).data)
 
 
 class Bonuses(AskingView):
@@ -84,33 +84,33 @@ class Bonuses(AskingView):
         "bonuses_list",
         "Every bonus of the project, with its state",
         tag=TAG,
-        query=serializers.BonusQuery,
-        answer=page_of(serializers.BonusShape),
+        query=shapes.BonusQuery,
+        answer=page_of(shapes.BonusShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, serializers.BonusQuery)
+        wanted = asked(request, shapes.BonusQuery)
         rows = self.project.bonuses.select_related("assignment", "worker").defer("assignment__answer")
         if "state" in wanted:
             rows = rows.filter(state=wanted["state"])
         if "order" in wanted:
             rows = rows.filter(order=wanted["order"])
-        return page(request, rows, serializers.BonusShape)
+        return page(request, rows, shapes.BonusShape)
 
     @operation(
         "bonuses_create",
         "Confirm a quote: reserve its money and pay the bonuses; the same confirmation gives the same order",
         tag=TAG,
         takes={
-            "application/json": serializers.BonusOrderRequest,
-            "multipart/form-data": serializers.BonusFileOrderRequest,
+            "application/json": shapes.BonusOrderRequest,
+            "multipart/form-data": shapes.BonusFileOrderRequest,
         },
-        answer=serializers.BonusOrderDetailShape,
+        answer=shapes.BonusOrderDetailShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.PaymentConfirmation(data=request.data)
+        given = shapes.PaymentConfirmation(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         new, filename, digest = self.asked_for(request)
@@ -123,7 +123,7 @@ class Bonuses(AskingView):
 
 def _order(order: BonusOrder) -> dict[str, Any]:
     order.counts = payment_totals(order.bonuses.all()).counts  # type: ignore[attr-defined]
-    return dict(serializers.BonusOrderDetailShape(order).data)
+    return dict(shapes.BonusOrderDetailShape(order).data)
 
 
 class BonusFiles(ProjectView):
@@ -139,23 +139,23 @@ class BonusFiles(ProjectView):
         "The large files of bonuses that were sent in",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.BonusFileRowShape),
+        answer=page_of(shapes.BonusFileRowShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.bonus_files.all(), serializers.BonusFileRowShape)
+        return page(request, self.project.bonus_files.all(), shapes.BonusFileRowShape)
 
     @operation(
         "bonus_files_create",
         "Send in a large file of bonuses: it is checked and priced in the background; pays nothing",
         tag=TAG,
-        takes={"multipart/form-data": serializers.BonusFile},
-        answer=serializers.BonusFileRowShape,
+        takes={"multipart/form-data": shapes.BonusFile},
+        answer=shapes.BonusFileRowShape,
         code=202,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        form = serializers.BonusFile(data=request.data)
+        form = shapes.BonusFile(data=request.data)
         form.is_valid(raise_exception=True)
         file = form.validated_data["file"]
         row = ordering.keep_file(self.project, file.name, file.read(), self.user)
@@ -165,7 +165,7 @@ class BonusFiles(ProjectView):
 
 def _bonus_file(row: BonusFile) -> Response:
     row.refresh_from_db()
-    return Response(serializers.BonusFileRowShape(row).data, status=status.HTTP_202_ACCEPTED)
+    return Response(shapes.BonusFileRowShape(row).data, status=status.HTTP_202_ACCEPTED)
 
 
 class BonusFileDetail(ProjectView):
@@ -173,11 +173,11 @@ class BonusFileDetail(ProjectView):
         "bonus_files_retrieve",
         "How far a large file of bonuses is, its price or every fault, and its order",
         tag=TAG,
-        answer=serializers.BonusFileRowShape,
+        answer=shapes.BonusFileRowShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
-        return Response(serializers.BonusFileRowShape(get_object_or_404(self.project.bonus_files, pk=pk)).data)
+        return Response(shapes.BonusFileRowShape(get_object_or_404(self.project.bonus_files, pk=pk)).data)
 
 
 class OrderBonusFile(ProjectView):
@@ -187,14 +187,14 @@ class OrderBonusFile(ProjectView):
         "bonus_files_order",
         "Confirm the price of a large file: its bonuses are ordered in the background, and paid",
         tag=TAG,
-        takes=serializers.PaymentConfirmation,
-        answer=serializers.BonusFileRowShape,
+        takes=shapes.PaymentConfirmation,
+        answer=shapes.BonusFileRowShape,
         code=202,
         refuses=[404],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.bonus_files, pk=pk)
-        given = serializers.PaymentConfirmation(data=request.data)
+        given = shapes.PaymentConfirmation(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         confirmation = f"api:{self.project.pk}:{wanted['confirmation']}"
@@ -209,11 +209,11 @@ class BonusOrders(ProjectView):
         "What was ordered: single bonuses and files",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.BonusOrderShape),
+        answer=page_of(shapes.BonusOrderShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.bonus_orders.select_related("created_by"), serializers.BonusOrderShape)
+        return page(request, self.project.bonus_orders.select_related("created_by"), shapes.BonusOrderShape)
 
 
 class BonusOrderDetail(ProjectView):
@@ -221,7 +221,7 @@ class BonusOrderDetail(ProjectView):
         "bonus_orders_retrieve",
         "How far an order is",
         tag=TAG,
-        answer=serializers.BonusOrderDetailShape,
+        answer=shapes.BonusOrderDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
@@ -235,16 +235,16 @@ class CompensationQuote(ProjectView):
         "compensations_quote",
         "What paying a worker who could not submit would cost; pays nothing",
         tag=TAG,
-        takes=serializers.AskedCompensation,
-        answer=serializers.CompensationQuoteShape,
+        takes=shapes.AskedCompensation,
+        answer=shapes.CompensationQuoteShape,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.AskedCompensation(data=request.data)
+        given = shapes.AskedCompensation(data=request.data)
         given.is_valid(raise_exception=True)
         quote = compensating.quote(self.project, **given.validated_data)
         body = {**vars(quote), "confirmation": str(uuid.uuid4())}
-        return Response(serializers.CompensationQuoteShape(body).data)
+        return Response(shapes.CompensationQuoteShape(body).data)
 
 
 class Compensations(ProjectView):
@@ -255,23 +255,23 @@ class Compensations(ProjectView):
         "Every compensation of the project, with its state",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.CompensationShape),
+        answer=page_of(shapes.CompensationShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.compensations.select_related("created_by"), serializers.CompensationShape)
+        return page(request, self.project.compensations.select_related("created_by"), shapes.CompensationShape)
 
     @operation(
         "compensations_create",
         "Confirm a quote: reserve its money and offer the worker a HIT that nobody else sees",
         tag=TAG,
-        takes=serializers.CompensationRequest,
-        answer=serializers.CompensationDetailShape,
+        takes=shapes.CompensationRequest,
+        answer=shapes.CompensationDetailShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.CompensationRequest(data=request.data)
+        given = shapes.CompensationRequest(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         confirmation = f"api:{self.project.pk}:{wanted.pop('confirmation')}"
@@ -285,7 +285,7 @@ def _compensation(row: Compensation) -> dict[str, Any]:
     is_offered = row.state == Compensation.State.OFFERED and not compensating.is_over(row)
     row.address = compensating.task_address(row)  # type: ignore[attr-defined]
     row.letter = compensating.letter(row) if is_offered else ""  # type: ignore[attr-defined]
-    return dict(serializers.CompensationDetailShape(row).data)
+    return dict(shapes.CompensationDetailShape(row).data)
 
 
 class CompensationDetail(ProjectView):
@@ -293,7 +293,7 @@ class CompensationDetail(ProjectView):
         "compensations_retrieve",
         "One compensation, and a text for its worker",
         tag=TAG,
-        answer=serializers.CompensationDetailShape,
+        answer=shapes.CompensationDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
@@ -306,7 +306,7 @@ class WithdrawCompensation(ProjectView):
         "compensations_withdraw",
         "Take back an offer that nobody has taken up",
         tag=TAG,
-        answer=serializers.CompensationDetailShape,
+        answer=shapes.CompensationDetailShape,
         code=202,
         refuses=[404, 409],
     )

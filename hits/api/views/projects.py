@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import LeadView, ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.shapes import projects as shapes
 from hits.flow import projects as flow
 from hits.flow.common import offered
 from hits.models import Project
@@ -24,10 +24,10 @@ TAG = "Projects"
 
 class Recipes(LeadView):
     @operation(
-        "recipes_list", "The recipes that a project can start from", tag=TAG, answer=serializers.RecipeShape(many=True)
+        "recipes_list", "The recipes that a project can start from", tag=TAG, answer=shapes.RecipeShape(many=True)
     )
     def get(self, request: Request) -> Response:
-        return Response(serializers.RecipeShape(offered().recipes, many=True).data)
+        return Response(shapes.RecipeShape(offered().recipes, many=True).data)
 
 
 class PluginFaults(LeadView):
@@ -35,10 +35,10 @@ class PluginFaults(LeadView):
         "plugin_faults",
         "Folders of plug-ins that cannot be used, and why; empty when all can",
         tag=TAG,
-        answer=serializers.PluginFaults,
+        answer=shapes.PluginFaults,
     )
     def get(self, request: Request) -> Response:
-        return Response(serializers.PluginFaults({"faults": offered().faults}).data)
+        return Response(shapes.PluginFaults({"faults": offered().faults}).data)
 
 
 class Projects(LeadView):
@@ -49,27 +49,27 @@ class Projects(LeadView):
         "Your projects",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.ProjectShape),
+        answer=page_of(shapes.ProjectShape),
     )
     def get(self, request: Request) -> Response:
         rows = Project.objects.visible_to(self.user).select_related("account")
-        return page(request, rows, serializers.ProjectShape)
+        return page(request, rows, shapes.ProjectShape)
 
     @operation(
         "projects_create",
         "Start a project from a recipe; nothing is published",
         tag=TAG,
-        takes=serializers.NewProject,
-        answer=serializers.ProjectDetailShape,
+        takes=shapes.NewProject,
+        answer=shapes.ProjectDetailShape,
         code=201,
     )
     def post(self, request: Request) -> Response:
-        given = serializers.NewProject(data=request.data)
+        given = shapes.NewProject(data=request.data)
         given.is_valid(raise_exception=True)
         project = flow.create_project(owner=self.user, **given.validated_data)
         if project.qualification_tests.exists():
             start_kept(tasks.finish_tests, project.pk)
-        return Response(serializers.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
+        return Response(shapes.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
 
 
 class ProjectDetail(ProjectView):
@@ -77,11 +77,11 @@ class ProjectDetail(ProjectView):
         "projects_retrieve",
         "A project with its money and the figures of its stages",
         tag=TAG,
-        answer=serializers.ProjectDetailShape,
+        answer=shapes.ProjectDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.ProjectDetailShape(self.project).data)
+        return Response(shapes.ProjectDetailShape(self.project).data)
 
 
 class Budget(ProjectView):
@@ -91,23 +91,23 @@ class Budget(ProjectView):
         "budget_change",
         "Change the budget, a large change with `confirm`; never below what is reserved and paid",
         tag=TAG,
-        takes=serializers.Budget,
-        answer=serializers.AccountShape,
+        takes=shapes.Budget,
+        answer=shapes.AccountShape,
         refuses=[404, 409],
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = serializers.Budget(data=request.data)
+        given = shapes.Budget(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         self.project.account.refresh_from_db()
-        return Response(serializers.AccountShape(self.project.account).data)
+        return Response(shapes.AccountShape(self.project.account).data)
 
 
 class Owners(ProjectView):
     pays = frozenset({"POST"})
 
-    @operation("owners_list", "Who owns the project", tag=TAG, answer=serializers.OwnerShape(many=True), refuses=[404])
+    @operation("owners_list", "Who owns the project", tag=TAG, answer=shapes.OwnerShape(many=True), refuses=[404])
     def get(self, request: Request, **address: str) -> Response:
         return self._owners()
 
@@ -115,18 +115,18 @@ class Owners(ProjectView):
         "owners_add",
         "Let somebody else own the project too",
         tag=TAG,
-        takes=serializers.OwnerShape,
-        answer=serializers.OwnerShape(many=True),
+        takes=shapes.OwnerShape,
+        answer=shapes.OwnerShape(many=True),
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.OwnerShape(data=request.data)
+        given = shapes.OwnerShape(data=request.data)
         given.is_valid(raise_exception=True)
         flow.add_owner(self.project, _user(given.validated_data["username"]))
         return self._owners()
 
     def _owners(self) -> Response:
-        return Response(serializers.OwnerShape(self.project.owners.order_by("username"), many=True).data)
+        return Response(shapes.OwnerShape(self.project.owners.order_by("username"), many=True).data)
 
 
 class Owner(ProjectView):

@@ -11,10 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.shapes import publishing as shapes
+from hits.api.shapes.stages import StageShape
 from hits.flow import publishing
 from hits.models import Batch
 
@@ -28,15 +29,15 @@ class Quote(StageView):
         "quote",
         "What publishing the waiting items would cost; changes nothing",
         tag=TAG,
-        query=serializers.QuoteQuery,
-        answer=serializers.QuoteShape,
+        query=shapes.QuoteQuery,
+        answer=shapes.QuoteShape,
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        limit = asked(request, serializers.QuoteQuery)["items"]
+        limit = asked(request, shapes.QuoteQuery)["items"]
         found = publishing.quote(self.stage, limit)
         body: dict[str, Any] = {**vars(found), "confirmation": str(uuid.uuid4())}
-        return Response(serializers.QuoteShape(body).data)
+        return Response(shapes.QuoteShape(body).data)
 
 
 class Publish(StageView):
@@ -46,13 +47,13 @@ class Publish(StageView):
         "publish",
         "Confirm a quote: reserve its money and publish its items; the same confirmation gives the same batch",
         tag=TAG,
-        takes=serializers.Confirmation,
-        answer=serializers.BatchShape,
+        takes=shapes.Confirmation,
+        answer=shapes.BatchShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.Confirmation(data=request.data)
+        given = shapes.Confirmation(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         # The caller chooses the key, so it counts within the stage: nobody meets another project's batch.
@@ -64,7 +65,7 @@ class Publish(StageView):
 def _send(batch: Batch) -> Response:
     start_kept(tasks.publish_batch, batch.pk)
     batch.refresh_from_db()
-    return Response(serializers.BatchShape(batch).data, status=status.HTTP_202_ACCEPTED)
+    return Response(shapes.BatchShape(batch).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Batches(StageView):
@@ -73,18 +74,18 @@ class Batches(StageView):
         "What was published, closed, extended and deleted at the marketplace",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.BatchShape),
+        answer=page_of(shapes.BatchShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.stage.batches.select_related("created_by"), serializers.BatchShape)
+        return page(request, self.stage.batches.select_related("created_by"), shapes.BatchShape)
 
 
 class BatchDetail(StageView):
-    @operation("batches_retrieve", "How far a batch is", tag=TAG, answer=serializers.BatchShape, refuses=[404])
+    @operation("batches_retrieve", "How far a batch is", tag=TAG, answer=shapes.BatchShape, refuses=[404])
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.stage.batches.select_related("created_by"), pk=pk)
-        return Response(serializers.BatchShape(row).data)
+        return Response(shapes.BatchShape(row).data)
 
 
 class Pause(StageView):
@@ -92,13 +93,13 @@ class Pause(StageView):
         "pause",
         "Send nothing more; HITs that workers see stay open",
         tag=TAG,
-        answer=serializers.StageShape,
+        answer=StageShape,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
         publishing.pause(self.stage)
         self.stage.refresh_from_db(fields=["state"])
-        return Response(serializers.StageShape(self.stage).data)
+        return Response(StageShape(self.stage).data)
 
 
 class Resume(StageView):
@@ -108,7 +109,7 @@ class Resume(StageView):
         "resume",
         "Go on where pausing stopped",
         tag=TAG,
-        answer=serializers.StageShape,
+        answer=StageShape,
         code=202,
         refuses=[404],
     )
@@ -116,7 +117,7 @@ class Resume(StageView):
         for pk in publishing.resume(self.stage):
             start_kept(tasks.publish_batch, pk)
         self.stage.refresh_from_db(fields=["state"])
-        return Response(serializers.StageShape(self.stage).data, status=status.HTTP_202_ACCEPTED)
+        return Response(StageShape(self.stage).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Expire(StageView):
@@ -124,7 +125,7 @@ class Expire(StageView):
         "expire",
         "Close every open HIT now; who has one open may still submit it",
         tag=TAG,
-        answer=serializers.BatchShape,
+        answer=shapes.BatchShape,
         code=202,
         refuses=[404],
     )
@@ -137,13 +138,13 @@ class Extend(StageView):
         "extend",
         "Keep every open HIT open for longer: by so many seconds, or until a moment",
         tag=TAG,
-        takes=serializers.Extend,
-        answer=serializers.BatchShape,
+        takes=shapes.Extend,
+        answer=shapes.BatchShape,
         code=202,
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.Extend(data=request.data)
+        given = shapes.Extend(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         if "until" in wanted:
@@ -156,7 +157,7 @@ class DeleteHits(StageView):
         "delete_hits",
         "Delete the finished HITs at the marketplace, for good; answers, verdicts and money stay here",
         tag=TAG,
-        answer=serializers.BatchShape,
+        answer=shapes.BatchShape,
         code=202,
         refuses=[404, 409],
     )

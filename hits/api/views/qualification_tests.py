@@ -15,7 +15,8 @@ from hits import tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, page, page_of
-from hits.api.serializers import Shape, StageShape, StateField, UsernameField
+from hits.api.shapes.base import Shape, StateField, UsernameField
+from hits.api.shapes.stages import StageShape
 from hits.flow import testing
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import Project, QualificationTest

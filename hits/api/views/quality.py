@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
+from hits.api.shapes import quality as shapes
 from hits.flow import blocking
 from hits.models import Action, Project
 
@@ -27,12 +27,12 @@ class Workers(StageView):
         "The workers of a stage, with accuracy and its 95 % interval",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.WorkerShape),
+        answer=page_of(shapes.WorkerShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.stage.worker_stats.select_related("worker")
-        return page(request, rows, serializers.WorkerShape, blocked=_standing(self.project))
+        return page(request, rows, shapes.WorkerShape, blocked=_standing(self.project))
 
 
 class BlockProposals(StageView):
@@ -42,20 +42,20 @@ class BlockProposals(StageView):
         "block_proposals",
         "Who would be blocked now, with the evidence, worst first, and what follows; changes nothing",
         tag=TAG,
-        query=serializers.BlockQuery,
-        answer=serializers.Proposals,
+        query=shapes.BlockQuery,
+        answer=shapes.Proposals,
         refuses=[404, 409],
     )
     def get(self, request: Request, **address: str) -> Response:
         blocking.refuse_without_policy(self.stage)
-        found = blocking.preview(self.stage, asked(request, serializers.BlockQuery).get("worker_id"))
+        found = blocking.preview(self.stage, asked(request, shapes.BlockQuery).get("worker_id"))
         body = {
             "results": [{**vars(one), "answers": found.answers[one.worker]} for one in found.proposals],
             "chosen": found.chosen,
             "budget_left": found.left,
             **vars(found.loss),
         }
-        return Response(serializers.Proposals(body).data)
+        return Response(shapes.Proposals(body).data)
 
 
 class BlockWorkers(StageView):
@@ -65,13 +65,13 @@ class BlockWorkers(StageView):
         "block",
         "Block workers of the proposals; their answers are bought again",
         tag=TAG,
-        takes=serializers.BlockWorkers,
+        takes=shapes.BlockWorkers,
         code=202,
         answer=Started,
         refuses=[404, 409, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.BlockWorkers(data=request.data)
+        given = shapes.BlockWorkers(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         blocking.intend(self.stage, wanted["worker_ids"], self.user, at_most=wanted["cost"])
@@ -86,12 +86,12 @@ class Blocks(ProjectView):
         "Every block of the project, undone ones included",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.BlockShape),
+        answer=page_of(shapes.BlockShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.project.blocks.select_related("worker", "stage", "created_by").prefetch_related("actions")
-        return page(request, rows, serializers.BlockShape)
+        return page(request, rows, shapes.BlockShape)
 
 
 class UndoBlock(ProjectView):
@@ -104,12 +104,12 @@ class UndoBlock(ProjectView):
         "blocks_undo_preview",
         "What undoing a block leads to: answers that count again, and HITs in their place that are closed",
         tag=TAG,
-        answer=serializers.UndoPreview,
+        answer=shapes.UndoPreview,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.blocks.select_related("project", "worker"), pk=pk)
-        return Response(serializers.UndoPreview(vars(blocking.undo_preview(row))).data)
+        return Response(shapes.UndoPreview(vars(blocking.undo_preview(row))).data)
 
     @operation(
         "blocks_undo",

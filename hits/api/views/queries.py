@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
-from hits.api.serializers import Shape, StateField, UsernameField
+from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.api.views.uploads import FORM_BYTES
 from hits.flow import annotating, importing
 from hits.flow.collecting import newest_run

@@ -15,10 +15,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
 from hits.flow import evaluating, releasing
 from hits.models import ReleaseFile, StageSummary
@@ -35,11 +35,11 @@ class Preview(ProjectView):
         "release_preview",
         "What a release made now would hold; changes nothing",
         tag=TAG,
-        answer=serializers.PreviewShape,
+        answer=shapes.PreviewShape,
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.PreviewShape(releasing.preview(self.project)).data)
+        return Response(shapes.PreviewShape(releasing.preview(self.project)).data)
 
 
 class Releases(ProjectView):
@@ -50,20 +50,20 @@ class Releases(ProjectView):
         "The releases of a project",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.ReleaseShape),
+        answer=page_of(shapes.ReleaseShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.project.releases.select_related("created_by").defer("manifest")
-        return page(request, rows, serializers.ReleaseShape)
+        return page(request, rows, shapes.ReleaseShape)
 
     @operation(
         "releases_create",
         "Make a release: 201 when it is new, 200 when nothing changed since the last, 202 when it takes longer",
         tag=TAG,
         code=201,
-        answer=serializers.ReleaseDetailShape,
-        more={200: serializers.ReleaseDetailShape, 202: Started},
+        answer=shapes.ReleaseDetailShape,
+        more={200: shapes.ReleaseDetailShape, 202: Started},
         refuses=[404, 409, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
@@ -72,7 +72,7 @@ class Releases(ProjectView):
             return started("The release is being made.", self.address("releases"))
         made, is_new = releasing.release(self.project, self.user)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
-        body = serializers.ReleaseDetailShape(made, context={"request": request}).data
+        body = shapes.ReleaseDetailShape(made, context={"request": request}).data
         return Response(body, status=code)
 
     def _items(self) -> int:
@@ -84,12 +84,12 @@ class ReleaseDetail(ProjectView):
         "releases_retrieve",
         "A release with its manifest and files",
         tag=TAG,
-        answer=serializers.ReleaseDetailShape,
+        answer=shapes.ReleaseDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, number: int, **address: str) -> Response:
         row = get_object_or_404(self.project.releases.select_related("created_by", "project"), number=number)
-        return Response(serializers.ReleaseDetailShape(row, context={"request": request}).data)
+        return Response(shapes.ReleaseDetailShape(row, context={"request": request}).data)
 
 
 class ReleaseFileContent(ProjectView):
@@ -120,17 +120,17 @@ class Evaluation(ProjectView):
         "releases_evaluate",
         "Score a file of predictions against the key of a release; keeps nothing, and names every fault of the file",
         tag=TAG,
-        takes={"multipart/form-data": serializers.NewPredictions},
-        answer=serializers.EvaluationShape,
+        takes={"multipart/form-data": shapes.NewPredictions},
+        answer=shapes.EvaluationShape,
         refuses=[404, 409],
     )
     def post(self, request: Request, number: int, **address: str) -> Response:
-        given = serializers.NewPredictions(data=request.data)
+        given = shapes.NewPredictions(data=request.data)
         given.is_valid(raise_exception=True)
         row = get_object_or_404(self.project.releases.select_related("project"), number=number)
         file = given.validated_data["predictions"]
         found = evaluating.evaluate(row, file.file, file.name, given.validated_data["file"])
-        return Response(serializers.EvaluationShape(found).data)
+        return Response(shapes.EvaluationShape(found).data)
 
     def refuse_large_body(self, length: int) -> None:
         # A form larger than any file that is taken need not reach the disk.

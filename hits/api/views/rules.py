@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import StageView, Started, operation, started
 from hits.api.jobs import start_kept
+from hits.api.shapes import rules as shapes
 from hits.flow import ruling
 
 TAG = "Rules"
@@ -19,21 +19,21 @@ TAG = "Rules"
 class StageRule(StageView):
     pays = frozenset({"PUT"})
 
-    @operation("rule_retrieve", "The rule in force, and those before it", tag=TAG, answer=serializers.RuleShape)
+    @operation("rule_retrieve", "The rule in force, and those before it", tag=TAG, answer=shapes.RuleShape)
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.RuleShape(self._described()).data)
+        return Response(shapes.RuleShape(self._described()).data)
 
     @operation(
         "rule_save",
         "Save another rule; every item with answers is judged by it in the background",
         tag=TAG,
-        takes=serializers.NewRule,
-        answer=serializers.SavedRule,
+        takes=shapes.NewRule,
+        answer=shapes.SavedRule,
         code=202,
         refuses=[404, 409],
     )
     def put(self, request: Request, **address: str) -> Response:
-        given = serializers.NewRule(data=request.data)
+        given = shapes.NewRule(data=request.data)
         given.is_valid(raise_exception=True)
         new = given.validated_data
         wanted = ruling.written(self.stage, new["text"])
@@ -59,17 +59,17 @@ class RulePreview(StageView):
         "rule_preview",
         "What a text would conclude of the answers that are there; changes nothing",
         tag=TAG,
-        takes=serializers.RuleText,
-        answer=serializers.RulePreviewShape,
+        takes=shapes.RuleText,
+        answer=shapes.RulePreviewShape,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.RuleText(data=request.data)
+        given = shapes.RuleText(data=request.data)
         given.is_valid(raise_exception=True)
         text = given.validated_data["text"]
         found = ruling.preview(self.stage, ruling.written(self.stage, text))
         unheard = ruling.unheard(text, ruling.units(self.stage))
-        return Response(serializers.RulePreviewShape({**vars(found), "moved": found.moved, "unheard": unheard}).data)
+        return Response(shapes.RulePreviewShape({**vars(found), "moved": found.moved, "unheard": unheard}).data)
 
 
 class JudgeAgain(StageView):

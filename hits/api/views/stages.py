@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.shapes import stages as shapes
 from hits.flow import advancing, blocking, publishing, setting_up
 from hits.flow.common import refuse_without_crowd
 
@@ -25,32 +25,32 @@ class Stages(ProjectView):
         "The stages of a project with their figures",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.StageShape),
+        answer=page_of(shapes.StageShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.project.stages.select_related("summary"), serializers.StageShape)
+        return page(request, self.project.stages.select_related("summary"), shapes.StageShape)
 
 
 class StageDetail(StageView):
     crowd = False
     pays = frozenset({"PATCH"})
 
-    @operation("stages_retrieve", "A stage with its figures", tag=TAG, answer=serializers.StageShape, refuses=[404])
+    @operation("stages_retrieve", "A stage with its figures", tag=TAG, answer=shapes.StageShape, refuses=[404])
     def get(self, request: Request, **address: str) -> Response:
-        return Response(serializers.StageShape(self.stage).data)
+        return Response(shapes.StageShape(self.stage).data)
 
     @operation(
         "stages_change",
         "Change pay, until workers have seen it, and what goes on by itself",
         tag=TAG,
-        takes=serializers.StageChange,
-        answer=serializers.StageShape,
+        takes=shapes.StageChange,
+        answer=shapes.StageShape,
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
         refuse_without_crowd(self.stage)
-        given = serializers.StageChange(data=request.data)
+        given = shapes.StageChange(data=request.data)
         given.is_valid(raise_exception=True)
         changes: dict[str, Any] = dict(given.validated_data)
         with transaction.atomic():
@@ -64,7 +64,7 @@ class StageDetail(StageView):
                 advancing.only_approved(self.stage, changes["advance_approved"], self.user)
             if "expected_seconds" in changes:
                 setting_up.expect_seconds(self.stage, changes["expected_seconds"])
-        return Response(serializers.StageShape(self.stage).data)
+        return Response(shapes.StageShape(self.stage).data)
 
 
 class Actions(StageView):
@@ -75,11 +75,11 @@ class Actions(StageView):
         "What was done to a stage: who did what, when and from where",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.ActionShape),
+        answer=page_of(shapes.ActionShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        return page(request, self.stage.actions.all(), serializers.ActionShape)
+        return page(request, self.stage.actions.all(), shapes.ActionShape)
 
 
 class Harvest(StageView):

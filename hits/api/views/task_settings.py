@@ -5,8 +5,8 @@ from __future__ import annotations
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits.api import serializers
 from hits.api.base import StageView, operation
+from hits.api.shapes import task_settings as shapes
 from hits.flow import setting_up
 
 TAG = "Stages"
@@ -17,7 +17,7 @@ class Task(StageView):
         "task_retrieve",
         "The task of a stage, and what of it can be written",
         tag=TAG,
-        answer=serializers.TaskShape,
+        answer=shapes.TaskShape,
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
@@ -27,12 +27,12 @@ class Task(StageView):
         "task_change",
         "Write the task, until workers have seen it; what is not sent, of the settings too, stays as it is",
         tag=TAG,
-        takes=serializers.TaskChange,
-        answer=serializers.TaskShape,
+        takes=shapes.TaskChange,
+        answer=shapes.TaskShape,
         refuses=[404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
-        given = serializers.TaskChange(data=request.data)
+        given = shapes.TaskChange(data=request.data)
         given.is_valid(raise_exception=True)
         setting_up.change_task(self.stage, given.validated_data)
         return self._shown()
@@ -47,4 +47,4 @@ class Task(StageView):
             "frozen": setting_up.is_frozen(stage),
             "form": setting_up.fields_of(stage),
         }
-        return Response(serializers.TaskShape(task).data)
+        return Response(shapes.TaskShape(task).data)

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits import tasks
-from hits.api import serializers
 from hits.api.base import ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
+from hits.api.shapes import uploads as shapes
 from hits.flow import importing
 
 TAG = "Uploads"
@@ -30,24 +30,24 @@ class Uploads(ProjectView):
         "The files that were sent in",
         tag=TAG,
         query=PageQuery,
-        answer=page_of(serializers.UploadShape),
+        answer=page_of(shapes.UploadShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.project.uploads.select_related("blob", "created_by").defer("faults")
-        return page(request, rows, serializers.UploadShape)
+        return page(request, rows, shapes.UploadShape)
 
     @operation(
         "uploads_create",
         "Send in a file: it is checked as a whole, then imported as a whole or refused with every fault",
         tag=TAG,
-        takes={"multipart/form-data": serializers.NewUpload},
-        answer=serializers.UploadDetailShape,
+        takes={"multipart/form-data": shapes.NewUpload},
+        answer=shapes.UploadDetailShape,
         code=202,
         refuses=[404],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = serializers.NewUpload(data=request.data)
+        given = shapes.NewUpload(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
         importing.check_size(file.size)
@@ -56,7 +56,7 @@ class Uploads(ProjectView):
         )
         start_kept(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
-        return Response(serializers.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
+        return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
     def refuse_large_body(self, length: int) -> None:
         # A form larger than any file that is taken need not reach the disk.
@@ -69,12 +69,12 @@ class Upload(ProjectView):
         "uploads_retrieve",
         "How far a file is, what came in, and every fault",
         tag=TAG,
-        answer=serializers.UploadDetailShape,
+        answer=shapes.UploadDetailShape,
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.uploads.select_related("blob", "created_by"), pk=pk)
-        return Response(serializers.UploadDetailShape(row).data)
+        return Response(shapes.UploadDetailShape(row).data)
 
 
 class StopUpload(ProjectView):
@@ -82,11 +82,11 @@ class StopUpload(ProjectView):
         "uploads_stop",
         "Stop an import that waits or runs: nothing of the file is stored. One that has ended stays as it is",
         tag=TAG,
-        answer=serializers.UploadDetailShape,
+        answer=shapes.UploadDetailShape,
         refuses=[404],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.uploads.select_related("blob", "created_by"), pk=pk)
         importing.stop(row)
         row.refresh_from_db()
-        return Response(serializers.UploadDetailShape(row).data)
+        return Response(shapes.UploadDetailShape(row).data)

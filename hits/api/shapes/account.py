@@ -1,0 +1,37 @@
+"""Signing in and tokens."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from hits.api.shapes.base import Shape, StateField
+from hits.flow.api_tokens import MOST_DAYS, USUAL_DAYS
+from hits.models import ApiToken
+
+
+class Credentials(Shape):
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(max_length=1000, trim_whitespace=False, style={"input_type": "password"})
+    name = serializers.CharField(max_length=60, default="API", help_text="What uses it, to recognise it by.")
+    scope = serializers.ChoiceField(
+        choices=ApiToken.Scope.choices,
+        default=ApiToken.Scope.WRITE.value,
+        help_text="`write` changes what costs nothing; what spends money takes `pay`.",
+    )
+    days = serializers.IntegerField(
+        min_value=1, max_value=MOST_DAYS, default=USUAL_DAYS, help_text="How long it signs in."
+    )
+
+
+class TokenShape(Shape):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    start = serializers.CharField(help_text="Its first characters. The whole token is shown once, when it is made.")
+    scope = StateField(ApiToken.Scope)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Five minutes exact.")
+
+
+class NewToken(TokenShape):
+    token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`. It is shown this once.")

@@ -1,0 +1,80 @@
+"""Releases and predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.reverse import reverse
+
+from hits.api.shapes.base import Shape, UsernameField
+from hits.models import Release
+
+
+class PreviewShape(Shape):
+    """What a release made now would hold."""
+
+    why_empty = serializers.CharField(help_text="Why it would hold nothing and what to do; empty otherwise.")
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="Items a split.")
+    left_out = serializers.DictField(child=serializers.IntegerField(), help_text="Reason to items.")
+    statistics = serializers.DictField()
+    notes = serializers.ListField(child=serializers.CharField())
+    scores = serializers.DictField()
+    collection = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Of each stage what was asked, kept and dropped by reason, its answers, workers, blocked ones, "
+        "median seconds and wage an hour in dollars.",
+    )
+
+
+class ReleaseShape(Shape):
+    id = serializers.IntegerField()
+    number = serializers.IntegerField()
+    digest = serializers.CharField(help_text="SHA-256 of the manifest file's bytes.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+
+
+class ReleaseFileShape(Shape):
+    name = serializers.CharField()
+    bytes = serializers.IntegerField(source="blob.size")
+    sha256 = serializers.CharField(source="blob.sha256")
+    url = serializers.SerializerMethodField()
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, file: Any) -> str:
+        release = file.release
+        return reverse(
+            "api:release-file", [release.project.slug, release.number, file.name], request=self.context["request"]
+        )
+
+
+class ReleaseDetailShape(ReleaseShape):
+    manifest = serializers.DictField()
+    files = serializers.SerializerMethodField()
+
+    @extend_schema_field(ReleaseFileShape(many=True))
+    def get_files(self, release: Release) -> list[dict[str, Any]]:
+        files = release.files.select_related("blob", "release__project")
+        return list(ReleaseFileShape(files, many=True, context=self.context).data)
+
+
+class NewPredictions(Shape):
+    predictions = serializers.FileField(help_text="JSON {id: answer}, or CSV or JSON Lines with ids and labels.")
+    file = serializers.CharField(
+        default="", allow_blank=True, max_length=200, help_text="The file to compare with; empty: the key of test."
+    )
+
+
+class EvaluationShape(Shape):
+    """`exact_match` and `f1` for ReCoRD, `accuracy` with its interval for the others."""
+
+    release = serializers.IntegerField()
+    file = serializers.CharField()
+    n = serializers.IntegerField(help_text="Queries or questions.")
+    exact_match = serializers.FloatField(required=False, help_text="Percent.")
+    f1 = serializers.FloatField(required=False, help_text="Percent.")
+    accuracy = serializers.FloatField(required=False, help_text="0 to 1.")
+    low = serializers.FloatField(required=False, help_text="Of the 95 % interval of the accuracy.")
+    high = serializers.FloatField(required=False)

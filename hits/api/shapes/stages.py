@@ -1,0 +1,104 @@
+"""A stage with its figures."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from rest_framework import serializers
+
+from hits.api.shapes.base import MoneyField, Shape, StateField
+from hits.models import Action, Stage
+
+
+class FiguresShape(Shape):
+    """The figures that the pages show; `updated_at` says how old they are."""
+
+    items = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="Imported, not published.")
+    published = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="At the marketplace, no verdict yet.")
+    again = serializers.IntegerField(help_text="Of the open ones: need another answer.")
+    answered = serializers.IntegerField(help_text="Items with at least one answer that counts.")
+    kept = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    answers = serializers.IntegerField()
+    to_review = serializers.IntegerField()
+    invalid = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    held = serializers.IntegerField(
+        help_text="Answers that count only when you approve them: not eligible, or too fast."
+    )
+    reported = serializers.IntegerField()
+    scored = serializers.IntegerField()
+    correct = serializers.IntegerField()
+    median_seconds = serializers.FloatField(allow_null=True)
+    next_auto_approval = serializers.DateTimeField(allow_null=True)
+    answers_an_hour = serializers.FloatField()
+    timeline = serializers.ListField(help_text="[[hour, answers], ...], oldest first.")
+    histogram = serializers.ListField(
+        child=serializers.IntegerField(), help_text="20 counts of workers by accuracy, in steps of 5 %."
+    )
+    scores = serializers.DictField(help_text="Such as em and f1, where the protocol measures them.")
+    conclusions = serializers.ListField(help_text="[[outcome, the rule's own word, items], ...], most first.")
+    made = serializers.DictField(help_text="Where a program makes the items: sums of their figures by name.")
+    updated_at = serializers.DateTimeField()
+
+
+class StageShape(Shape):
+    id = serializers.IntegerField()
+    key = serializers.CharField(help_text="Names the stage in addresses.")
+    title = serializers.CharField()
+    position = serializers.IntegerField(help_text="From 1; 0 for the stage without a crowd before the first.")
+    protocol = serializers.CharField()
+    crowd = serializers.BooleanField(help_text="People are asked; else a program makes the items and nothing is paid.")
+    state = StateField(Stage.State)
+    reward = MoneyField()
+    pay_frozen = serializers.SerializerMethodField(help_text="Workers see the reward already: it cannot change.")
+    answers = serializers.IntegerField(help_text="Answers wanted an item.")
+    approval = StateField(Stage.Approval)
+    auto_approval_seconds = serializers.IntegerField()
+    assignment_seconds = serializers.IntegerField()
+    lifetime_seconds = serializers.IntegerField()
+    expected_seconds = serializers.IntegerField(
+        allow_null=True,
+        help_text="Of one answer, for the wage until times are measured; null: as the description says.",
+    )
+    hit_title = serializers.CharField()
+    hit_description = serializers.CharField()
+    keywords = serializers.CharField()
+    settings = serializers.DictField()
+    requirements = serializers.ListField(child=serializers.DictField())
+    rule = serializers.DictField()
+    rule_edition = serializers.IntegerField(help_text="Counts the rules that the stage has had.")
+    draws = serializers.IntegerField(help_text="Items that a draw brings by default; 0: none is drawn.")
+    quality = serializers.DictField(help_text="The blocking policy; empty for none.")
+    not_workers_of = serializers.ListField(child=serializers.CharField())
+    auto_publish = serializers.BooleanField()
+    auto_block = serializers.BooleanField()
+    advance_approved = serializers.BooleanField(
+        help_text="Where a lead approves answers: only approved ones go on to later stages."
+    )
+    hit_type_id = serializers.CharField()
+    figures = FiguresShape(source="summary")
+
+    def get_pay_frozen(self, stage: Stage) -> bool:
+        return bool(stage.hit_type_id)
+
+
+class StageChange(Shape):
+    """What is not sent stays as it is."""
+
+    reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
+    auto_publish = serializers.BooleanField(required=False)
+    auto_block = serializers.BooleanField(required=False)
+    advance_approved = serializers.BooleanField(required=False)
+    expected_seconds = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=86_400)
+
+
+class ActionShape(Shape):
+    """Who did what, when and from where."""
+
+    verb = serializers.CharField(help_text="Such as `approved`, `rejected`, `rejection taken back`, `blocked`.")
+    by = serializers.CharField(source="name", help_text="A lead, or the account a command ran in; empty: by itself.")
+    origin = serializers.ChoiceField(Action.Origin.choices, help_text="`itself`: nobody asked for it.")
+    at = serializers.DateTimeField()
