@@ -1,6 +1,10 @@
-"""Gunicorn on a server: `gunicorn PROJECT.wsgi --config ops/gunicorn.py`. GUNICORN_WORKERS sets the processes."""
+"""Gunicorn on a server: `gunicorn PROJECT.wsgi --config ops/gunicorn.py`. GUNICORN_WORKERS sets the processes.
+
+With GUNICORN_RELOAD=True, as under `make run`, a process starts anew when a file of Python or a template was edited.
+"""
 
 import os
+from pathlib import Path
 
 workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
 worker_class = "gthread"
@@ -18,3 +22,8 @@ control_socket_disable = True
 # the path alone, and no referrer.
 limit_request_line = 8190
 access_log_format = '%(h)s %(t)s "%(m)s %(U)s %(H)s" %(s)s %(b)s %(M)sms "%(a)s"'
+reload = os.environ.get("GUNICORN_RELOAD") == "True"
+if reload:
+    _root = Path(__file__).resolve().parent.parent
+    _folders = [_root / "templates", *_root.glob("*/protocols/*/templates"), *_root.glob("*/templates")]
+    reload_extra_files = [str(file) for folder in _folders for file in folder.rglob("*.html")]

@@ -52,6 +52,7 @@ def main() -> int:
     settings = ours(os.environ)
     # A name that another program set for its own Django project.
     settings.pop("DJANGO_SETTINGS_MODULE", None)
+    settings.setdefault("GUNICORN_RELOAD", "True")
     stack = None
     try:
         _listen_for_stop()

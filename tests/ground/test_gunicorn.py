@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ops.programs import GUNICORN, programs
-from ops.surroundings import ROOT, Ports
+from ops.surroundings import ROOT, Ports, free_port
+from ops.waiting import until
 
 SETTING = "ops/gunicorn.py"
 
@@ -35,3 +40,26 @@ def test_what_starts_it_says_no_keep_alive_of_its_own(file: str) -> None:
     text = (ROOT / file).read_text()
     assert "--keep-alive" not in text
     assert SETTING in text or "str(GUNICORN)" in text
+
+
+def test_an_edit_is_served_without_a_restart_where_reloading_is_on(tmp_path: Path) -> None:
+    page = tmp_path / "page.py"
+    source = "def application(environ, start):\n    start('200 OK', [])\n    return [b'{}']\n"
+    page.write_text(source.format("before"))
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "page", "--config", str(GUNICORN), "--bind", f"127.0.0.1:{port}"]
+    environment = os.environ | {"GUNICORN_RELOAD": "True", "GUNICORN_WORKERS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def served() -> bytes:
+        try:
+            return bytes(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).read())
+        except OSError:
+            return b""
+
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as gunicorn:
+        try:
+            until(lambda: served() == b"before", "the first page")
+            page.write_text(source.format("after an edit"))
+            until(lambda: served() == b"after an edit", "the edited page")
+        finally:
+            gunicorn.terminate()
