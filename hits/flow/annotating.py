@@ -22,6 +22,7 @@ from hits.flow.common import count, options_of, protocol_of, usable_protocol
 from hits.formats.faults import Faults
 from hits.formats.reading import json_lines, text_lines
 from hits.models import Blob, ChangeSet, ComputationResult, ComputationRun, Item, ItemChange, Stage, editing
+from hits.models.actions import record
 from hits.models.editing import ChangedError, NothingToUndoError, fingerprint
 from hits.models.needs import chunks
 from hits.models.summaries import refresh_summary
@@ -117,6 +118,7 @@ def _change(item: Item, seen: str, user: User | None, changed: Callable[[Json], 
         data = changed(own.data)
         if is_new := data != own.data:
             editing.write({own: data}, user, follow=count)
+            record(own.stage.project, user, "corrected a text", [own.stage], {"item": own.key})
             refresh_summary(own.stage)
     item.refresh_from_db()
     return is_new
@@ -131,6 +133,7 @@ def undo(item: Item, user: User | None) -> None:
             raise NothingToUndoError("No change of this text is left to undo.")
         _refuse_sent(own)
         editing.undo([(own, newest, "This text")], user, count)
+        record(own.stage.project, user, "took a correction back", [own.stage], {"item": own.key})
         refresh_summary(own.stage)
     item.refresh_from_db()
 
@@ -310,6 +313,7 @@ def confirm(found: ChangeSet, user: User | None) -> int:
         if _effect(wanted, left_out) != found.effect:
             raise NothingToChangeError("Articles were changed since this was shown. Look at what it would change now.")
         editing.write(wanted, user, together=found, follow=count)
+        record(stage.project, user, "corrected texts together", [stage], {"changes": found.pk, "items": len(wanted)})
         _note(found, state=ChangeSet.State.DONE, done_at=timezone.now())
         refresh_summary(stage)
     return len(wanted)
@@ -333,6 +337,13 @@ def undo_together(found: ChangeSet, user: User | None) -> int:
             change.item.stage = stage
         editing.undo([(one.item, one, f"The text {one.item.key}") for one in standing], user, count)
         _note(found, state=ChangeSet.State.UNDONE, undone_at=timezone.now(), undone_by=user)
+        record(
+            stage.project,
+            user,
+            "took corrections back together",
+            [stage],
+            {"changes": found.pk, "items": len(standing)},
+        )
         refresh_summary(stage)
     return len(standing)
 

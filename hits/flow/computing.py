@@ -23,6 +23,7 @@ from hits.flow.common import usable_recipe
 from hits.formats import zipped
 from hits.formats.faults import FormatErrors
 from hits.models import Blob, ComputationResult, ComputationRun, Item, Project
+from hits.models.actions import record
 from hits.models.leases import Held, LeaseLostError, lease
 from hits.recipes.source import Computation, Found, Option, Outside, Progress
 from hits.refusals import Refusal
@@ -130,11 +131,14 @@ def _outside(project: Project, key: str) -> tuple[Computation, Outside]:
     return of, of.outside
 
 
-def stop(run: ComputationRun) -> None:
-    """The run ends at its next sign of progress; results of the one before it stand."""
-    ComputationRun.objects.filter(pk=run.pk, state__in=_GOING_ON).update(
-        state=ComputationRun.State.STOPPED, finished_at=timezone.now()
-    )
+def stop(run: ComputationRun, user: User | None) -> bool:
+    """The run ends at its next sign of progress; results of the one before it stand. False: it had ended before."""
+    going_on = ComputationRun.objects.filter(pk=run.pk, state__in=_GOING_ON)
+    with transaction.atomic():
+        if not going_on.update(state=ComputationRun.State.STOPPED, finished_at=timezone.now()):
+            return False
+        record(run.project, user, "stopped a computation", detail={"computation": run.key, "run": run.pk})
+    return True
 
 
 def can_resume(run: ComputationRun) -> bool:

@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from hits.flow.common import protocol_of, usable_protocol
 from hits.models import Hit, Item, ItemChange, Stage, editing
+from hits.models.actions import record
 from hits.models.editing import ChangedError, NothingToUndoError, fingerprint
 from hits.protocols.optional import CorrectableProtocol, MarkedSentence
 from hits.refusals import Refusal
@@ -93,8 +94,14 @@ def correct(item: Item, wanted: Sequence[MarkedSentence], seen: str, user: User 
         for row in done:
             _refuse_published(row, f"The same text in “{row.stage.title}”")
         editing.write(done, user)
+        if done:
+            _record(own, user, "corrected a text", len(done))
     item.refresh_from_db()
     return len(done)
+
+
+def _record(item: Item, user: User | None, verb: str, items: int) -> None:
+    record(item.stage.project, user, verb, [item.stage], {"item": item.key, "items": items})
 
 
 def _locked(item: Item) -> tuple[Item, list[Item]]:
@@ -125,6 +132,7 @@ def undo(item: Item, user: User | None) -> int:
         for row, _, named in undone:
             _refuse_published(row, named)
         editing.undo(undone, user)
+        _record(own, user, "took a correction back", len(undone))
     item.refresh_from_db()
     return len(undone)
 

@@ -6,8 +6,12 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from django.contrib.auth.models import User
+from django.db import transaction
+
 from hits.flow.common import protocol_of, settings_of
 from hits.models import Document, Hit, Item, Stage
+from hits.models.actions import record
 from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.given_settings import printed
 from hits.protocols.optional import Setting, WrittenProtocol
@@ -60,13 +64,19 @@ def tried(stage: Stage, given: Mapping[str, Any]) -> Stage:
     return found
 
 
-def change_task(stage: Stage, given: Mapping[str, Any]) -> None:
+def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> None:
     """See `tried`. Raises SettingsRefusedError and, once anything of the stage is published, TaskFrozenError."""
     found = tried(stage, given)
     unpublished = Stage.objects.filter(pk=stage.pk, hit_type_id="", hits=None)
     written = {name: getattr(found, name) for name in (*LONGEST, "settings")}
-    if not unpublished.update(**written):
-        raise TaskFrozenError("This task is published as it stands, so it can no longer change. Nothing was changed.")
+    with transaction.atomic():
+        if not unpublished.update(**written):
+            raise TaskFrozenError(
+                "This task is published as it stands, so it can no longer change. Nothing was changed."
+            )
+        changed = [name for name, value in written.items() if value != getattr(stage, name)]
+        if changed:
+            record(stage.project, user, "changed the task", [stage], {"changed": changed})
     stage.refresh_from_db()
 
 

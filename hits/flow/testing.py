@@ -30,6 +30,7 @@ from hits.formats.qualification_test import (
     read_questions,
 )
 from hits.models import Item, Project, QualificationScore, QualificationTest, Stage, plans
+from hits.models.actions import record
 from hits.models.leases import Held, lease
 from hits.models.needs import chunks
 from hits.mturk.errors import GoneError, MarketplaceError, RefusedError
@@ -95,13 +96,15 @@ def create(
     _refuse(faults, found, asked)
     try:
         with transaction.atomic():
-            return QualificationTest.objects.create(
+            row = QualificationTest.objects.create(
                 project=project, created_by=user, questions=asked, **_columns(found), key=found.key
             )
+            _record(row, user, "made a qualification test")
     except IntegrityError as error:
         raise RefusedTestError(
             [Fault(None, "key", "The project has a test of this name. Take another one.")]
         ) from error
+    return row
 
 
 def _is_granted(project: Project, key: str) -> bool:
@@ -109,7 +112,9 @@ def _is_granted(project: Project, key: str) -> bool:
     return project.stages.filter(grants=key).exists() or project.qualifications.filter(key=key).exists()
 
 
-def change(row: QualificationTest, details: Details, questions: Sequence[object] | None = None) -> None:
+def change(
+    row: QualificationTest, details: Details, user: User | None, questions: Sequence[object] | None = None
+) -> None:
     """Change a draft; its key stays, and stages that require its pass mark follow.
 
     Raises RefusedTestError, WrongTestStateError.
@@ -120,19 +125,19 @@ def change(row: QualificationTest, details: Details, questions: Sequence[object]
     _refuse(faults, found, asked)
     with transaction.atomic():
         old_mark = row.pass_mark
-        _change_draft(row, questions=asked, **_columns(found))
+        _change_draft(row, user, questions=asked, **_columns(found))
         if found.pass_mark != old_mark:
             _move_mark(row, old_mark)
 
 
-def replace_by_file(row: QualificationTest, content: bytes) -> int:
+def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -> int:
     """Put a file's questions in the place of the draft's; how many. Raises RefusedTestError, WrongTestStateError."""
     faults = Faults()
     asked = read_file(content, faults)
-    return _replace(row, asked, faults)
+    return _replace(row, asked, faults, user)
 
 
-def replace_by_known(row: QualificationTest, count: int, stage_key: str = "") -> int:
+def replace_by_known(row: QualificationTest, count: int, user: User | None, stage_key: str = "") -> int:
     """Draw questions from items with known answers in the place of the draft's; how many there were, at most `count`.
 
     The draw depends on the project's seed and the test's key alone. Raises NothingKnownError, WrongTestStateError,
@@ -143,12 +148,12 @@ def replace_by_known(row: QualificationTest, count: int, stage_key: str = "") ->
         raise NothingKnownError(
             "No item here has a known answer that makes a question: import question sets first, or write the questions."
         )
-    return _replace(row, asked, Faults())
+    return _replace(row, asked, Faults(), user)
 
 
-def _replace(row: QualificationTest, asked: list[dict[str, Any]], faults: Faults) -> int:
+def _replace(row: QualificationTest, asked: list[dict[str, Any]], faults: Faults, user: User | None) -> int:
     _refuse(faults, _details(row), asked)
-    _change_draft(row, questions=asked)
+    _change_draft(row, user, questions=asked)
     return len(asked)
 
 
@@ -175,13 +180,15 @@ def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
     return items.filter(stage__key=stage_key) if stage_key else items
 
 
-def remove(row: QualificationTest) -> None:
+def remove(row: QualificationTest, user: User | None) -> None:
     """Delete a draft that no stage requires. Raises RequiredTestError, WrongTestStateError."""
     stages = requiring(row)
     if stages:
         raise RequiredTestError(f"{_named(stages)} requires this test. Take the requirement out of the stage first.")
-    if not QualificationTest.objects.filter(pk=row.pk, state=State.DRAFT).delete()[0]:
-        raise WrongTestStateError("Only a draft can be removed. What workers have seen is withdrawn instead.")
+    with transaction.atomic():
+        if not QualificationTest.objects.filter(pk=row.pk, state=State.DRAFT).delete()[0]:
+            raise WrongTestStateError("Only a draft can be removed. What workers have seen is withdrawn instead.")
+        _record(row, user, "removed a qualification test")
 
 
 def _details(row: QualificationTest) -> Details:
@@ -215,16 +222,25 @@ def _documents(found: Details, asked: Sequence[Mapping[str, Any]]) -> GradedTest
     )
 
 
-def _change_draft(row: QualificationTest, **columns: Any) -> None:
-    if not QualificationTest.objects.filter(pk=row.pk, state=State.DRAFT).update(error="", **columns):
-        raise WrongTestStateError("This test was offered to workers, so it can no longer be changed. Make a new one.")
+def _change_draft(row: QualificationTest, user: User | None, **columns: Any) -> None:
+    with transaction.atomic():
+        if not _standing(row, State.DRAFT).update(error="", **columns):
+            raise WrongTestStateError(
+                "This test was offered to workers, so it can no longer be changed. Make a new one."
+            )
+        if any(value != getattr(row, name) for name, value in columns.items()):
+            _record(row, user, "changed a qualification test")
     row.refresh_from_db()
+
+
+def _record(row: QualificationTest, user: User | None, verb: str) -> None:
+    record(row.project, user, verb, detail={"test": row.key})
 
 
 # Offer and withdraw
 
 
-def offer(row: QualificationTest, fingerprint: str) -> None:
+def offer(row: QualificationTest, fingerprint: str, user: User | None) -> None:
     """Write down that workers shall see it, or see it again; `finish` tells the marketplace. Offering twice is once.
 
     `fingerprint` is of the test that was confirmed. Raises ChangedTestError, RefusedTestError, WrongTestStateError.
@@ -237,17 +253,20 @@ def offer(row: QualificationTest, fingerprint: str) -> None:
             raise ChangedTestError("The test has changed since this page was opened. Look at it again and confirm.")
         if now.state == State.WITHDRAWING:
             raise WrongTestStateError("It is just being withdrawn. Wait a moment and offer it again.")
-        _standing(row, State.DRAFT, State.WITHDRAWN).update(state=State.OFFERING, error="")
+        if _standing(row, State.DRAFT, State.WITHDRAWN).update(state=State.OFFERING, error=""):
+            _record(row, user, "offered a qualification test")
     row.refresh_from_db()
 
 
-def withdraw(row: QualificationTest) -> None:
+def withdraw(row: QualificationTest, user: User | None) -> None:
     """Write down that no more workers shall take it. Who passed keeps it. Raises WrongTestStateError."""
-    if not _standing(row, State.OFFERED).update(state=State.WITHDRAWING, error=""):
-        row.refresh_from_db()
-        if row.state not in (State.WITHDRAWING, State.WITHDRAWN):
-            raise WrongTestStateError("Only a test that is on offer can be withdrawn.")
+    with transaction.atomic():
+        is_new = _standing(row, State.OFFERED).update(state=State.WITHDRAWING, error="")
+        if is_new:
+            _record(row, user, "withdrew a qualification test")
     row.refresh_from_db()
+    if not is_new and row.state not in (State.WITHDRAWING, State.WITHDRAWN):
+        raise WrongTestStateError("Only a test that is on offer can be withdrawn.")
 
 
 def finish(project: Project) -> int:
@@ -374,21 +393,28 @@ def is_published(stage: Stage) -> bool:
     return bool(stage.hit_type_id) or stage.hits.exists()
 
 
-def require(stage: Stage, row: QualificationTest) -> None:
+def require(stage: Stage, row: QualificationTest, user: User | None) -> None:
     """Let in only workers who passed the test. Raises FrozenStageError, RequiredTestError, WrongTestStateError."""
     if row.state in (State.WITHDRAWING, State.WITHDRAWN):
         raise WrongTestStateError("This test is withdrawn, so nobody could take it any more. Offer it again first.")
     with transaction.atomic():
-        others = _other_requirements(plans.locked(stage), row)
+        locked = plans.locked(stage)
+        others = _other_requirements(locked, row)
         if len(others) >= MOST_REQUIREMENTS:
             raise RequiredTestError(f"A stage has at most {MOST_REQUIREMENTS} requirements. Take one out first.")
         _write(stage, [*others, _requirement(row)])
+        if _requirement(row) not in locked.requirements:
+            record(stage.project, user, "required a qualification test", [stage], {"test": row.key})
 
 
-def drop_requirement(stage: Stage, row: QualificationTest) -> None:
+def drop_requirement(stage: Stage, row: QualificationTest, user: User | None) -> None:
     """Let workers in whether or not they passed the test. Raises FrozenStageError."""
     with transaction.atomic():
-        _write(stage, _other_requirements(plans.locked(stage), row))
+        locked = plans.locked(stage)
+        others = _other_requirements(locked, row)
+        _write(stage, others)
+        if others != locked.requirements:
+            record(stage.project, user, "stopped requiring a qualification test", [stage], {"test": row.key})
 
 
 def _requirement(row: QualificationTest) -> dict[str, Any]:

@@ -153,9 +153,9 @@ def _numbers(entries: list[dict[str, Any]], name: str) -> list[float]:
 
 
 @for_project(VERB)
-def stop(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+def stop(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
-    computing.stop(run)
+    computing.stop(run, request.user)
     messages.success(request, "Stopped. Results of the run before it stand.")
     return redirect("computation", project.slug, run.pk)
 

@@ -90,24 +90,24 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
 
 
 @for_project(VERB)
-def add_owner(request: HttpRequest, project: Project) -> HttpResponse:
+def add_owner(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.OwnerForm(request.POST)
     if not form.is_valid():
         return _page(request, project, 400, owner_form=form)
-    flow.add_owner(project, form.cleaned_data["username"])
+    flow.add_owner(project, form.cleaned_data["username"], request.user)
     messages.success(request, f"{form.cleaned_data['username']} now owns this project too.")
     return redirect("project", project.slug)
 
 
 @for_project(VERB)
-def remove_owner(request: HttpRequest, project: Project) -> HttpResponse:
+def remove_owner(request: LeadRequest, project: Project) -> HttpResponse:
     form = forms.FormerOwnerForm(project, request.POST)
     if not form.is_valid():
         messages.info(request, "This person does not own the project any more.")
         return redirect("project", project.slug)
     former = form.cleaned_data["owner"]
     try:
-        flow.remove_owner(project, former)
+        flow.remove_owner(project, former, request.user)
     except flow.LastOwnerError as error:
         messages.error(request, str(error))
         return redirect("project", project.slug)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
@@ -88,7 +89,7 @@ def test(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     return _edit(request, row) if row.state == State.DRAFT else _page(request, "detail", row)
 
 
-def _save(request: HttpRequest, row: QualificationTest) -> HttpResponse:
+def _save(request: LeadRequest, row: QualificationTest) -> HttpResponse:
     typed = _typed(request.POST)
     form = forms.QualificationTestForm(request.POST, key=row.key)
     if "add" in request.POST:
@@ -99,7 +100,7 @@ def _save(request: HttpRequest, row: QualificationTest) -> HttpResponse:
     faults: list[Fault] = []
     if form.is_valid():
         try:
-            testing.change(row, form.details(), [_question(one) for one in typed])
+            testing.change(row, form.details(), request.user, [_question(one) for one in typed])
         except testing.WrongTestStateError as error:
             messages.error(request, str(error))
             return _back(row)
@@ -198,9 +199,9 @@ def fill(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     file = request.FILES.get("file")
     try:
         if file is not None:
-            count = testing.replace_by_file(row, file.read(MOST_BYTES + 1))
+            count = testing.replace_by_file(row, file.read(MOST_BYTES + 1), request.user)
         else:
-            count = _draw(row, forms.KnownQuestionsForm(project, request.POST))
+            count = _draw(row, forms.KnownQuestionsForm(project, request.POST), request.user)
     except testing.RefusedTestError as error:
         return _edit(request, row, 400, faults=error.errors, from_file=getattr(file, "name", None) or "the draw")
     except (testing.NothingKnownError, testing.WrongTestStateError) as error:
@@ -210,18 +211,18 @@ def fill(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     return _back(row)
 
 
-def _draw(row: QualificationTest, form: forms.KnownQuestionsForm) -> int:
+def _draw(row: QualificationTest, form: forms.KnownQuestionsForm, user: User) -> int:
     if not form.is_valid():
         told = f"Choose a file, or say how many questions are drawn: 1 to {MOST_QUESTIONS}."
         raise testing.RefusedTestError([Fault(None, "", told)])
-    return testing.replace_by_known(row, form.cleaned_data["count"], form.cleaned_data["stage"])
+    return testing.replace_by_known(row, form.cleaned_data["count"], user, form.cleaned_data["stage"])
 
 
 @for_project(VERB)
-def remove(request: HttpRequest, project: Project, test: str) -> HttpResponse:
+def remove(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     row = _found(project, test)
     try:
-        testing.remove(row)
+        testing.remove(row, request.user)
     except (testing.RequiredTestError, testing.WrongTestStateError) as error:
         messages.error(request, str(error))
         return _back(row)
@@ -244,7 +245,7 @@ def offer(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, "offer", row, can_offer=_can_offer(row))
     try:
-        testing.offer(row, request.POST.get("fingerprint", ""))
+        testing.offer(row, request.POST.get("fingerprint", ""), request.user)
     except (testing.ChangedTestError, testing.RefusedTestError, testing.WrongTestStateError) as error:
         messages.error(request, f"{error} Nothing was offered.")
         row.refresh_from_db()
@@ -264,7 +265,7 @@ def withdraw(request: LeadRequest, project: Project, test: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, "withdraw", row)
     try:
-        testing.withdraw(row)
+        testing.withdraw(row, request.user)
     except testing.WrongTestStateError as error:
         messages.error(request, str(error))
         return _back(row)
@@ -302,12 +303,12 @@ def fetch(request: HttpRequest, project: Project, test: str) -> HttpResponse:
 
 
 @for_stage(VERB)
-def requirement(request: HttpRequest, stage: Stage) -> HttpResponse:
+def requirement(request: LeadRequest, stage: Stage) -> HttpResponse:
     """Require the test `add` of the stage's workers, or the test `remove` no longer."""
     adds = "add" in request.POST
     test = _found(stage.project, request.POST.get("add" if adds else "remove", ""))
     try:
-        (testing.require if adds else testing.drop_requirement)(stage, test)
+        (testing.require if adds else testing.drop_requirement)(stage, test, request.user)
     except (testing.FrozenStageError, testing.RequiredTestError, testing.WrongTestStateError) as error:
         messages.error(request, str(error))
     else:

@@ -25,7 +25,7 @@ from hits.flow import serving, setting_up
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import Setting
-from hits.views.guard import FORM, PAGE, VERB, for_stage
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.stages import frame
 
 # How long what was typed and not saved can be looked at.
@@ -101,14 +101,14 @@ def _lines(text: str) -> list[str]:
 
 
 @for_stage(FORM)
-def task(request: HttpRequest, stage: Stage) -> HttpResponse:
+def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         return _page(request, stage, TaskForm(stage))
     form = TaskForm(stage, request.POST)
     if not form.is_valid():
         return _page(request, stage, form, 400)
     try:
-        setting_up.change_task(stage, form.given)
+        setting_up.change_task(stage, form.given, request.user)
     except setting_up.TaskFrozenError as error:
         messages.error(request, str(error))
         return _page(request, stage, TaskForm(stage), 409)

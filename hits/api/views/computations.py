@@ -89,7 +89,7 @@ class StopRun(ProjectView):
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         run = get_object_or_404(self.project.computation_runs, pk=pk)
-        computing.stop(run)
+        computing.stop(run, self.user)
         run.refresh_from_db()
         return Response(shapes.RunShape(run).data)
 

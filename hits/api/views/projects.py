@@ -122,7 +122,7 @@ class Owners(ProjectView):
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.OwnerShape(data=request.data)
         given.is_valid(raise_exception=True)
-        flow.add_owner(self.project, _user(given.validated_data["username"]))
+        flow.add_owner(self.project, _user(given.validated_data["username"]), self.user)
         return self._owners()
 
     def _owners(self) -> Response:
@@ -143,7 +143,7 @@ class Owner(ProjectView):
         former = self.project.owners.filter(username=username).first()
         if former is None:
             raise exceptions.NotFound("This person does not own the project.")
-        flow.remove_owner(self.project, former)
+        flow.remove_owner(self.project, former, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -171,7 +171,7 @@ class Test(TestView):
         questions = _questions(changes.pop("questions")) if "questions" in changes else None
         names = ("key", "title", "description", "pass_mark", "minutes", "retry_days")
         details = Details(**{**{name: getattr(self.test, name) for name in names}, **changes})
-        testing.change(self.test, details, questions)
+        testing.change(self.test, details, self.user, questions)
         return self.shown()
 
     @operation(
@@ -182,7 +182,7 @@ class Test(TestView):
         refuses=[404, 409],
     )
     def delete(self, request: Request, **address: str) -> Response:
-        testing.remove(self.test)
+        testing.remove(self.test, self.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -200,7 +200,7 @@ class Draw(TestView):
     def post(self, request: Request, **address: str) -> Response:
         given = DrawShape(data=request.data)
         given.is_valid(raise_exception=True)
-        testing.replace_by_known(self.test, given.validated_data["count"], given.validated_data["stage"])
+        testing.replace_by_known(self.test, given.validated_data["count"], self.user, given.validated_data["stage"])
         return self.shown()
 
 
@@ -217,7 +217,7 @@ class Offer(TestView):
     def post(self, request: Request, **address: str) -> Response:
         given = Confirmed(data=request.data)
         given.is_valid(raise_exception=True)
-        testing.offer(self.test, given.validated_data["fingerprint"])
+        testing.offer(self.test, given.validated_data["fingerprint"], self.user)
         start_kept(tasks.finish_tests, self.project.pk)
         return self.shown(status.HTTP_202_ACCEPTED)
 
@@ -232,7 +232,7 @@ class Withdraw(TestView):
         refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        testing.withdraw(self.test)
+        testing.withdraw(self.test, self.user)
         start_kept(tasks.finish_tests, self.project.pk)
         return self.shown(status.HTTP_202_ACCEPTED)
 
@@ -276,7 +276,7 @@ class RequiredTest(StageView):
         refuses=[404, 409],
     )
     def put(self, request: Request, test: str, **address: str) -> Response:
-        testing.require(self.stage, _found(self.project, test))
+        testing.require(self.stage, _found(self.project, test), self.user)
         return Response(StageShape(self.stage).data)
 
     @operation(
@@ -287,5 +287,5 @@ class RequiredTest(StageView):
         refuses=[404, 409],
     )
     def delete(self, request: Request, test: str, **address: str) -> Response:
-        testing.drop_requirement(self.stage, _found(self.project, test))
+        testing.drop_requirement(self.stage, _found(self.project, test), self.user)
         return Response(StageShape(self.stage).data)

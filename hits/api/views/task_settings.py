@@ -34,7 +34,7 @@ class Task(StageView):
     def patch(self, request: Request, **address: str) -> Response:
         given = shapes.TaskChange(data=request.data)
         given.is_valid(raise_exception=True)
-        setting_up.change_task(self.stage, given.validated_data)
+        setting_up.change_task(self.stage, given.validated_data, self.user)
         return self._shown()
 
     def _shown(self) -> Response:

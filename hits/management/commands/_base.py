@@ -15,11 +15,15 @@ from typing import Any
 
 from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
 
 from hits.flow.common import in_full, refuse_without_crowd
-from hits.models import Action, Batch, Project, Stage
+from hits.models import Action, Batch, Item, Project, Stage
 from hits.models.actions import acting_from
 from hits.refusals import Refusal
+
+# Of a long list.
+SHOWN = 50
 
 
 class FlowCommand(BaseCommand, ABC):
@@ -115,6 +119,13 @@ def describe(batch: Batch) -> str:
     batch.refresh_from_db()
     text = f"Batch {batch.pk}: {batch.done:,} of {batch.total:,} done, {batch.refused:,} refused, {batch.state}."
     return f"{text} {batch.message}".strip()
+
+
+def rows_after(stage: Stage, rows: QuerySet[Item], key: str) -> QuerySet[Item]:
+    """The first of these items of the stage, or those that come after the one of this key."""
+    last = stage.items.filter(key=key).first()
+    ordered = rows.order_by("id")
+    return (ordered.filter(id__gt=last.pk) if last else ordered)[:SHOWN]
 
 
 def agreed(question: str) -> bool:

@@ -17,7 +17,8 @@ from hits.models import ComputationRun, Project
 class Command(ProjectCommand):
     help = (
         "List what the recipe computes without a crowd, or compute one of it here and say what came out. With --files "
-        "and --answers a model elsewhere takes part; --resume goes on where the newest run was stopped or failed."
+        "and --answers a model elsewhere takes part; --stop ends the run that waits or goes on, wherever it does, and "
+        "--resume goes on where the newest run was stopped or failed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,16 +29,21 @@ class Command(ProjectCommand):
         instead.add_argument("--files", type=Path, metavar="ZIP", help="write what a model elsewhere learns from")
         instead.add_argument("--answers", type=Path, metavar="FILE", help="read what a model elsewhere made of it")
         instead.add_argument("--resume", action="store_true", help="let the newest run go on where it was")
+        instead.add_argument("--stop", action="store_true", help="end the run at its next sign of progress")
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
         key, params = options["computation"], dict(options["param"])
         if key is None:
+            if options["stop"]:
+                raise CommandError("Say which computation: its key, as it is listed without an option.")
             found = computing.computations(project)
             rows = [(each.key, each.stage, json.dumps(each.params), each.title) for each in found]
             return self.table(["key", "stage", "parameters", "title"], rows)
         if options["files"]:
             return self._write(project, key, params, options["files"])
+        if options["stop"]:
+            return self._stop(self._newest(project, key))
         if options["answers"]:
             return self._compute(self._brought_in(project, key, params, options["answers"]))
         return self._compute(self._resumed(project, key) if options["resume"] else self._started(project, key, params))
@@ -58,10 +64,20 @@ class Command(ProjectCommand):
         except OSError as error:
             raise CommandError(f"{file} cannot be read: {error.strerror}.") from error
 
-    def _resumed(self, project: Project, key: str) -> ComputationRun:
-        run = project.computation_runs.filter(key=key).first()
+    def _newest(self, project: Project, key: str) -> ComputationRun:
+        run = project.computation_runs.select_related("project").filter(key=key).first()
         if run is None:
             raise CommandError(f"{key} has never run.")
+        return run
+
+    def _stop(self, run: ComputationRun) -> None:
+        if not computing.stop(run, None):
+            run.refresh_from_db()
+            raise CommandError(f"{run.key} had ended already: {run.get_state_display().lower()}. Nothing was changed.")
+        self.say(f"{run.key} is stopped. Results of the run before it stand; --resume lets this one go on.")
+
+    def _resumed(self, project: Project, key: str) -> ComputationRun:
+        run = self._newest(project, key)
         computing.resume(run)
         return run
 

@@ -6,6 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from django.core.validators import validate_email
@@ -39,6 +40,14 @@ def option(text: str) -> tuple[str, Any]:
         return name, value
 
 
+def lead_named(name: str) -> User:
+    """Raises CommandError."""
+    found: User | None = get_user_model().objects.filter(username=name, is_active=True).first()
+    if found is None:
+        raise CommandError(f"There is no user {name!r}. Create one: manage.py create_lead NAME")
+    return found
+
+
 class Command(FlowCommand):
     help = "Start a project from a recipe; nothing is published. Prints its slug."
 
@@ -56,9 +65,7 @@ class Command(FlowCommand):
     def run(self, options: dict[str, Any]) -> None:
         if options["need"] and not options["answers"]:
             raise CommandError("--need goes with --answers.")
-        owner = get_user_model().objects.filter(username=options["owner"], is_active=True).first()
-        if owner is None:
-            raise CommandError(f"There is no user {options['owner']!r}. Create one: manage.py create_lead NAME")
+        owner = lead_named(options["owner"])
         _check_email(options["email"])
         with transaction.atomic():
             project = projects.create_project(

@@ -6,11 +6,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits.flow import annotating
-from hits.management.commands._base import ProjectCommand
+from hits.management.commands._base import ProjectCommand, rows_after
 from hits.models import Item, Project, Stage
 from hits.text.passage_queries import CONDITIONS, queries
-
-SHOWN = 50
 
 
 def articles_of(project: Project) -> Stage:
@@ -19,6 +17,15 @@ def articles_of(project: Project) -> Stage:
     if stage is None or not annotating.has_annotations(stage):
         raise CommandError(f"{project.slug} has no stage in which queries are made of articles.")
     return stage
+
+
+def article_of(stage: Stage, key: str) -> Item:
+    """Raises CommandError."""
+    item = stage.items.select_related("document").filter(key=key).first()
+    if item is None:
+        raise CommandError(f"There is no article {key!r}.")
+    item.stage = stage
+    return item
 
 
 class Command(ProjectCommand):
@@ -37,10 +44,7 @@ class Command(ProjectCommand):
         stage = articles_of(self.project(options))
         if options["article"] is None:
             return self._list(stage, options["after"])
-        item = stage.items.select_related("document").filter(key=options["article"]).first()
-        if item is None:
-            raise CommandError(f"There is no article {options['article']!r}.")
-        item.stage = stage
+        item = article_of(stage, options["article"])
         if options["undo"]:
             annotating.undo(item, None)
         elif query := options["take_out"] or options["put_back"]:
@@ -53,9 +57,7 @@ class Command(ProjectCommand):
         for code, why in CONDITIONS.items():
             self.say(f"  {made.get(code, 0):,} dropped. {why}")
         self.say(f"  {made.get('kept', 0):,} kept, {made.get('queries', 0):,} queries, {made.get('removed', 0):,} out")
-        rows = stage.items.defer("data").order_by("id")
-        first = stage.items.filter(key=after).first()
-        shown = list((rows.filter(id__gt=first.pk) if first else rows)[:SHOWN])
+        shown = rows_after(stage, stage.items.defer("data"), after)
         names = ("sentences", "kept", "queries", "removed")
         self.table(["article", *names], [[one.key, *((one.figures or {}).get(n, 0) for n in names)] for one in shown])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +12,19 @@ import pytest
 from django.core.management import call_command
 
 from hits.flow import projects
-from hits.models import Hit, Project, Stage
+from hits.models import Action, Hit, Project, Stage
 from tests.hits import factories
 from tests.hits.flow.conftest import example, fields, lines
 from tests.hits.market import Marketplace
 
 Run = Callable[..., str]
+
+
+def logged(project: Project) -> list[str]:
+    """The verbs of the project's action log, all of which the account of this machine did on the command line."""
+    rows = list(project.actions.order_by("id"))
+    assert {(row.origin, row.name, row.user) for row in rows} <= {(Action.Origin.COMMAND, getpass.getuser(), None)}
+    return [row.verb for row in rows]
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from django.core.management.base import CommandError
 
 from hits.flow.common import gateway
-from hits.models import Project
+from hits.models import Project, QualificationTest
 from tests.hits import factories as make
-from tests.hits.commands.conftest import Run
+from tests.hits.commands.conftest import Run, logged
 from tests.hits.market import Marketplace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,4 +54,99 @@ def test_a_bad_file_makes_nothing(run: Run, river: Project, tmp_path: Path) -> N
         run("qualification_tests", "river", *named, "--file", tmp_path / "no.csv")
     with pytest.raises(CommandError, match="where the questions come from"):
         run("qualification_tests", "river", *named)
-    assert not river.qualification_tests.exists()
+    assert not river.qualification_tests.exists() and logged(river) == []
+
+
+@pytest.fixture
+def draft(river: Project) -> QualificationTest:
+    columns = {"title": "Reading", "pass_mark": 80, "minutes": 15, "retry_days": None}
+    return make.qualification_test(river, key="reading-test", **columns)
+
+
+def details(row: QualificationTest) -> tuple[str, int, int, int | None, int]:
+    row.refresh_from_db()
+    return row.title, row.pass_mark, row.minutes, row.retry_days, len(row.questions)
+
+
+def test_a_draft_is_edited_and_what_is_not_given_stays(run: Run, draft: QualificationTest, tmp_path: Path) -> None:
+    edit = ("qualification_tests", "river", "edit", "reading-test")
+    assert "a draft of 2 questions" in run(*edit, "--title", "Closer", "--retry-days", "7")
+    assert details(draft) == ("Closer", 80, 15, 7, 2)
+    file = tmp_path / "test.json"
+    file.write_text(json.dumps(make.known_questions(3)))
+    assert "a draft of 3 questions" in run(*edit, "--file", file)
+    run(*edit, "--retry-days", "never", "--pass-mark", "70", "--minutes", "20")
+    assert details(draft) == ("Closer", 70, 20, None, 3)
+    assert logged(draft.project) == ["changed a qualification test"] * 3
+    run(*edit, "--title", "Closer")
+    assert len(logged(draft.project)) == 3, "it was called so before"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "Say what to change"),
+        (("--title", "Closer", "--pass-mark", "101"), "pass_mark"),
+        (("--title", "Closer", "--retry-days", "soon"), "neither a number of days nor 'never'"),
+        (("--title", "Closer", "--draw", "3"), "No item here has a known answer"),
+        (("--title", "Closer", "--file", "nowhere.csv"), "cannot be read"),
+        (("--draw", "3", "--file", "nowhere.csv"), "not from both"),
+    ],
+)
+def test_a_refused_edit_changes_nothing(
+    run: Run, draft: QualificationTest, arguments: tuple[str, ...], reason: str
+) -> None:
+    before = details(draft)
+    with pytest.raises(CommandError, match=reason):
+        run("qualification_tests", "river", "edit", "reading-test", *arguments)
+    assert details(draft) == before and logged(draft.project) == []
+
+
+def test_a_draft_is_required_of_a_stage_freed_and_deleted(
+    run: Run, draft: QualificationTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = make.stage(draft.project, key="validate")
+    where = ("reading-test", "--stage", "validate")
+    assert "have to pass reading-test" in run("qualification_tests", "river", "require", *where)
+    stage.refresh_from_db()
+    assert [(one["qualification"], one["integers"]) for one in stage.requirements] == [("reading-test", [80])]
+    assert run("qualification_tests", "river").split()[-3:] == ["80%", "–", "validate"]
+    with pytest.raises(CommandError, match="requires this test"):
+        run("qualification_tests", "river", "delete", "reading-test", "--yes")
+    assert "need not pass reading-test" in run("qualification_tests", "river", "free", *where)
+    stage.refresh_from_db()
+    assert stage.requirements == []
+    monkeypatch.setattr("builtins.input", lambda question: "n")
+    with pytest.raises(CommandError, match="Nothing was deleted"):
+        run("qualification_tests", "river", "delete", "reading-test")
+    assert draft.project.qualification_tests.exists()
+    assert "is deleted" in run("qualification_tests", "river", "delete", "reading-test", "--yes")
+    assert not draft.project.qualification_tests.exists()
+    assert logged(draft.project) == [
+        "required a qualification test", "stopped requiring a qualification test", "removed a qualification test",
+    ]  # fmt: skip
+
+
+def test_what_workers_have_seen_stays(run: Run, draft: QualificationTest) -> None:
+    stage = make.stage(draft.project, key="validate")
+    make.stage(draft.project, key="generate", protocol="passage_queries", crowd=False, rule={})
+    make.hit(make.item(stage))
+    where = ("qualification_tests", "river", "require", "reading-test")
+    for options, reason in (
+        ((), "Say which stage"),
+        (("--stage", "generate"), "Nobody is asked"),
+        (
+            ("--stage", "validate"),
+            "is published",
+        ),
+    ):
+        with pytest.raises(CommandError, match=reason):
+            run(*where, *options)
+    QualificationTest.objects.update(state=QualificationTest.State.OFFERED)
+    for verb, options, reason in ("edit", ["--title", "Closer"], "no longer be changed"), (
+        "delete", ["--yes"], "Only a draft can be removed",
+    ):  # fmt: skip
+        with pytest.raises(CommandError, match=reason):
+            run("qualification_tests", "river", verb, "reading-test", *options)
+    stage.refresh_from_db()
+    assert (stage.requirements, details(draft)[0], logged(draft.project)) == ([], "Reading", [])

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from hits.flow import deciding
-from hits.models import Item, Project, RuleEdition, Stage
+from hits.flow import computing, deciding
+from hits.models import ComputationRun, Item, Project, RuleEdition, Stage
 from tests.hits import factories
-from tests.hits.commands.conftest import Run
+from tests.hits.commands.conftest import Run, logged
 from tests.hits.small_recipe import answered, small_project, small_recipe
 
 __all__ = ["small_recipe"]
@@ -97,6 +97,21 @@ def test_a_broken_run_goes_on_and_no_other(run: Run, small: Project) -> None:
     assert said.count("read 1") == 1 and "words: done, 3 items with a result." in said
     with pytest.raises(CommandError, match="Start anew"):
         run("compute", "small", "words", "--resume")
+
+
+def test_a_run_that_waits_is_stopped_once_and_goes_on_later(run: Run, small: Project) -> None:
+    with pytest.raises(CommandError, match="words has never run"):
+        run("compute", "small", "words", "--stop")
+    with pytest.raises(CommandError, match="Say which computation"):
+        run("compute", "small", "--stop")
+    waiting = computing.start(small, "words", {}, None)
+    assert "words is stopped." in run("compute", "small", "words", "--stop")
+    waiting.refresh_from_db()
+    assert waiting.state == ComputationRun.State.STOPPED
+    with pytest.raises(CommandError, match="had ended already: stopped. Nothing was changed"):
+        run("compute", "small", "words", "--stop")
+    assert logged(small) == ["stopped a computation"]
+    assert "words: done, 3 items with a result." in run("compute", "small", "words", "--resume")
 
 
 def test_a_model_elsewhere_takes_part_by_files(run: Run, small: Project, tmp_path: Path) -> None:

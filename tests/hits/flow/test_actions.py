@@ -203,3 +203,20 @@ def test_the_page_of_a_stage_shows_the_latest_of_what_was_done_and_leads_to_all(
     assert {(row["verb"], row["by"], row["origin"]) for row in rows} == {
         ("switched blocks by itself on", "anna", "itself"), ("switched blocks by itself off", "anna", "itself"),
     }  # fmt: skip
+
+
+def test_owners_and_the_task_are_kept_in_the_log_whichever_way_they_were_changed(stage: Stage, lead: Any) -> None:
+    slug = stage.project.slug
+    make.user("omar")
+    client = Client()
+    client.force_login(lead)
+    client.post(reverse("add-owner", args=[slug]), {"username": "omar"})
+    api = signed_in(lead)
+    api.delete(f"/api/projects/{slug}/owners/omar/")
+    api.patch(f"/api/projects/{slug}/stages/{stage.key}/task/", {"hit_title": "Another title"}, format="json")
+    rows = [(row.verb, row.origin, row.user, row.detail) for row in stage.project.actions.order_by("id")]
+    assert rows == [
+        ("added an owner", "page", lead, {"owner": "omar"}),
+        ("removed an owner", "api", lead, {"owner": "omar"}),
+        ("changed the task", "api", lead, {"changed": ["hit_title", "settings"]}),
+    ]

@@ -21,7 +21,7 @@ def stage(lead, market):
     upload = importing.create_upload(project, "w.csv", FILE, "public", None)
     assert importing.import_upload(upload.pk) == 2
     found = project.stages.get()
-    setting_up.change_task(found, TASK)
+    setting_up.change_task(found, TASK, None)
     found.requirements = []
     found.save(update_fields=["requirements"])
     return found
@@ -60,7 +60,7 @@ def test_gold_that_is_none_of_the_answers_is_refused_at_import_with_every_line(s
 
 def test_gold_that_another_task_no_longer_offers_is_named_at_the_quote(stage):
     assert publishing.quote(stage).warnings == []
-    setting_up.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}})
+    setting_up.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}}, None)
     (warning,) = publishing.quote(stage).warnings
     assert warning.startswith("1 item has a known answer that nobody can choose, such as n1: 'Yes' is none of")
     assert "counts for no accuracy" in warning

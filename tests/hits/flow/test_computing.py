@@ -88,12 +88,12 @@ def test_a_stopped_run_ends_at_its_next_sign_of_progress_and_keeps_the_results_b
 
 def test_a_run_that_is_stopped_before_its_turn_never_begins(project: Project) -> None:
     run = started(project)
-    computing.stop(run)
+    computing.stop(run, None)
     assert computing.run(run.pk) == 0
     run.refresh_from_db()
     assert (run.state, run.done) == (State.STOPPED, 0)
     assert run.finished_at is not None
-    computing.stop(run)
+    computing.stop(run, None)
 
 
 def test_a_failed_run_says_why(project: Project) -> None:
@@ -122,7 +122,7 @@ def test_one_run_of_a_computation_at_a_time(project: Project) -> None:
     run = started(project)
     with pytest.raises(computing.ComputationRefusedError, match="running already"):
         started(project)
-    computing.stop(run)
+    computing.stop(run, None)
     started(project)
 
 

@@ -245,8 +245,8 @@ def test_a_draft_of_a_test_takes_no_question_of_writing_that_was_rejected(
 ) -> None:
     details = Details("own-test", "Ours", "Questions of ours.", 80, 15, None)
     draft = testing.create(written, details, None)
-    assert testing.replace_by_known(draft, 9) >= 2
+    assert testing.replace_by_known(draft, 9, None) >= 2
     decide(written, "reject")
     conclude(written)
     with pytest.raises(testing.NothingKnownError):
-        testing.replace_by_known(draft, 9)
+        testing.replace_by_known(draft, 9, None)

@@ -32,7 +32,7 @@ def river(db: None) -> Project:
 
 def offered(project: Project, **columns: Any) -> QualificationTest:
     row = make.qualification_test(project, key="reading-test", **columns)
-    testing.offer(row, row.fingerprint)
+    testing.offer(row, row.fingerprint, None)
     assert testing.finish(project) == 1
     row.refresh_from_db()
     assert (row.state, row.error) == (State.OFFERED, "")
@@ -71,7 +71,7 @@ def test_who_passes_gets_in_and_who_fails_does_not(market: Marketplace, river: P
     test = offered(river)
     stage = make.stage(river, hit_title="Click the name")
     make.items(stage, 1)
-    testing.require(stage, test)
+    testing.require(stage, test, None)
     assert stage.requirements[-1]["integers"] == [80]
     batch = publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert sending.send(batch.pk) == 1
@@ -97,7 +97,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     stage = make.stage(river)
     (item,) = make.items(stage, 1)
     row = make.qualification_test(river, key="reading-test")
-    testing.require(stage, row)
+    testing.require(stage, row, None)
     with pytest.raises(NotOfferedError, match="“reading-test”, which is still a draft: offer it"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert any("still a draft" in problem for problem in publishing.quote(stage).problems)
@@ -108,7 +108,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     stage.requirements = [{"qualification": "other-test", "comparator": "GreaterThan", "integers": [5]}]
     with pytest.raises(NotOfferedError, match="which this project does not have"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
-    testing.offer(row, row.fingerprint)
+    testing.offer(row, row.fingerprint, None)
     testing.finish(river)
     stage.refresh_from_db()
     assert publishing.publish_arrivals(stage) is not None
@@ -124,7 +124,7 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
     assert testing.unfinished() == [] and testing.finish(river) == 0
     twin = make.qualification_test(river, key="second-test", title=row.title)
-    testing.offer(twin, twin.fingerprint)
+    testing.offer(twin, twin.fingerprint, None)
     testing.finish(river)
     twin.refresh_from_db()
     assert twin.qualification_type_id not in ("", made)
@@ -133,8 +133,8 @@ def test_a_crash_after_the_call_finds_the_test_by_its_name(market: Marketplace, 
 def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marketplace, river: Project) -> None:
     row = offered(river)
     made = row.qualification_type_id
-    testing.withdraw(row)
-    testing.withdraw(row)
+    testing.withdraw(row, None)
+    testing.withdraw(row, None)
     assert testing.finish(river) == 1
     row.refresh_from_db()
     assert row.state == State.WITHDRAWN and row.withdrawn_at
@@ -142,8 +142,8 @@ def test_withdrawing_and_offering_again_keep_the_one_qualification(market: Marke
     page = person.browser.get(f"{person.home}/worker/qualifications/{made}/")
     assert page.page.first("form", action=f"/worker/qualifications/{made}/ask/") is None
     with pytest.raises(testing.WrongTestStateError, match="withdrawn"):
-        testing.require(make.stage(river), row)
-    testing.offer(row, row.fingerprint)
+        testing.require(make.stage(river), row, None)
+    testing.offer(row, row.fingerprint, None)
     assert testing.finish(river) == 1
     row.refresh_from_db()
     assert (row.state, row.qualification_type_id) == (State.OFFERED, made)
@@ -154,7 +154,7 @@ def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(
     market: Marketplace, river: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = make.qualification_test(river)
-    testing.offer(row, row.fingerprint)
+    testing.offer(row, row.fingerprint, None)
     for error, state in (
         (UnreachableError("The marketplace does not answer: gone"), State.OFFERING),
         (RefusedError("ParameterValidationError", "No such thing."), State.DRAFT),
@@ -164,7 +164,7 @@ def test_a_silent_marketplace_is_waited_for_and_a_refusal_gives_the_draft_back(
         row.refresh_from_db()
         assert row.state == state and str(error) in row.error
     monkeypatch.undo()
-    testing.change(row, DETAILS, make.known_questions(1))
+    testing.change(row, DETAILS, None, make.known_questions(1))
     assert (row.title, row.error, len(row.questions)) == (DETAILS.title, "", 1)
 
 
@@ -178,12 +178,16 @@ def _raising(error: Exception) -> Any:
 def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Project) -> None:
     row = testing.create(river, DETAILS, None, make.known_questions(3))
     confirmed = row.fingerprint
-    testing.change(row, DETAILS, make.known_questions(2))
+    testing.change(row, DETAILS, None, make.known_questions(2))
     with pytest.raises(testing.ChangedTestError):
-        testing.offer(row, confirmed)
-    testing.offer(row, row.fingerprint)
-    testing.offer(row, row.fingerprint)
-    for verb in (lambda: testing.change(row, DETAILS, []), lambda: testing.remove(row), lambda: testing.withdraw(row)):
+        testing.offer(row, confirmed, None)
+    testing.offer(row, row.fingerprint, None)
+    testing.offer(row, row.fingerprint, None)
+    for verb in (
+        lambda: testing.change(row, DETAILS, None, []),
+        lambda: testing.remove(row, None),
+        lambda: testing.withdraw(row, None),
+    ):
         with pytest.raises(testing.WrongTestStateError):
             verb()
     row.refresh_from_db()
@@ -193,7 +197,7 @@ def test_only_a_draft_changes_and_only_what_was_confirmed_is_offered(river: Proj
 def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
     row = testing.create(river, DETAILS, None)
     with pytest.raises(testing.RefusedTestError, match="no question yet"):
-        testing.offer(row, row.fingerprint)
+        testing.offer(row, row.fingerprint, None)
     with pytest.raises(testing.RefusedTestError, match="a test of this name"):
         testing.create(river, DETAILS, None)
     with pytest.raises(testing.RefusedTestError, match="grants a qualification of this name"):
@@ -203,9 +207,9 @@ def test_what_is_no_test_is_refused_and_changes_nothing(river: Project) -> None:
         testing.create(river, replace(DETAILS, key="part-one"), None)
     long = {"text": "é" * 9_000, "question": "Who?", "choices": ["a", "b"], "right": 0}
     with pytest.raises(testing.RefusedTestError, match="at most 65,535"):
-        testing.change(row, DETAILS, [long] * 4)
+        testing.change(row, DETAILS, None, [long] * 4)
     with pytest.raises(testing.RefusedTestError) as refused:
-        testing.change(row, replace(DETAILS, title=""), [{"question": "", "choices": ["a"], "right": 3}])
+        testing.change(row, replace(DETAILS, title=""), None, [{"question": "", "choices": ["a"], "right": 3}])
     assert refused.value.count == 4
     row.refresh_from_db()
     assert (row.title, row.questions) == (DETAILS.title, [])
@@ -220,13 +224,13 @@ def test_questions_are_drawn_from_known_answers_alike_each_time(river: Project) 
         make.item(stage, document=text, data=data, state=Item.State.DROPPED if number == 5 else Item.State.KEPT)
     make.item(stage)
     row = testing.create(river, DETAILS, None)
-    assert testing.replace_by_known(row, 3) == 3
+    assert testing.replace_by_known(row, 3, None) == 3
     first = row.questions
-    assert testing.replace_by_known(row, 3, "human") == 3 and row.questions == first
-    assert testing.replace_by_known(row, 50) == 5, "the same question twice and a dropped one do not count"
+    assert testing.replace_by_known(row, 3, None, "human") == 3 and row.questions == first
+    assert testing.replace_by_known(row, 50, None) == 5, "the same question twice and a dropped one do not count"
     assert all(one["right"] == 1 and one["text"] == "Mara stayed." for one in row.questions)
     with pytest.raises(testing.NothingKnownError):
-        testing.replace_by_known(row, 3, "elsewhere")
+        testing.replace_by_known(row, 3, None, "elsewhere")
 
 
 def test_a_requirement_follows_the_pass_mark_until_the_stage_is_published(river: Project) -> None:
@@ -235,19 +239,19 @@ def test_a_requirement_follows_the_pass_mark_until_the_stage_is_published(river:
     others = [{"qualification": "locale", "comparator": "In", "locales": ["US"], "guards": "Accept"}]
     strict.requirements = [{"qualification": row.key, "comparator": "EqualTo", "integers": [100]}, *others]
     strict.save()
-    testing.require(stage, row)
-    testing.require(stage, row)
-    testing.change(row, replace(DETAILS, pass_mark=60))
+    testing.require(stage, row, None)
+    testing.require(stage, row, None)
+    testing.change(row, replace(DETAILS, pass_mark=60), None)
     stage.refresh_from_db()
     strict.refresh_from_db()
     assert [one["integers"] for one in stage.requirements] == [[60]] and strict.requirements[0]["integers"] == [100]
     with pytest.raises(testing.RequiredTestError, match="Take the requirement out"):
-        testing.remove(row)
-    testing.drop_requirement(strict, row)
+        testing.remove(row, None)
+    testing.drop_requirement(strict, row, None)
     assert strict.requirements == others
     make.hit(make.item(stage))
     with pytest.raises(testing.FrozenStageError):
-        testing.drop_requirement(stage, row)
+        testing.drop_requirement(stage, row, None)
     Stage.objects.filter(pk=strict.pk).update(requirements=others * 10)
     with pytest.raises(testing.RequiredTestError, match="at most 10"):
-        testing.require(strict, row)
+        testing.require(strict, row, None)

@@ -89,7 +89,7 @@ def test_the_task_freezes_at_the_last_moment_too(stage: Stage) -> None:
     stale = Stage.objects.get(pk=stage.pk)
     Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
     with pytest.raises(setting_up.TaskFrozenError):
-        setting_up.change_task(stale, {"settings": {"question": "New?"}})
+        setting_up.change_task(stale, {"settings": {"question": "New?"}}, None)
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(client: Client, stage: Stage) -> None:

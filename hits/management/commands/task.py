@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from hits.flow import setting_up
+from hits.management.commands._base import StageCommand
+from hits.management.commands.create_project import option
+from hits.models import Stage
+
+
+class Command(StageCommand):
+    help = (
+        "What a stage asks of its workers: the HIT's title and description, and the settings of the task with what "
+        "they mean. With options, change them; once something is published, they stay."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--title", dest="hit_title", help="workers see it in the list of HITs")
+        parser.add_argument("--description", dest="hit_description", help="workers read it before they accept")
+        parser.add_argument(
+            "--set",
+            type=option,
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a setting; lists and numbers are written as JSON. May be given several times",
+        )
+
+    def run(self, options: dict[str, Any]) -> None:
+        stage = self.stage(options)
+        given = {name: options[name] for name in setting_up.LONGEST if options[name] is not None}
+        if options["set"]:
+            given["settings"] = dict(options["set"])
+        if given:
+            setting_up.change_task(stage, given, None)
+        self._show(stage)
+
+    def _show(self, stage: Stage) -> None:
+        self.say(f"{stage.title}: {stage.protocol}")
+        self.say(f"title = {stage.hit_title}")
+        self.say(f"description = {stage.hit_description}")
+        described = {one.name: one for one in setting_up.fields_of(stage)}
+        for name, value in setting_up.shown_settings(stage).items():
+            self.say(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+            if one := described.get(name):
+                self.say(f"    {one.label}. {one.help}".rstrip())
+        if setting_up.is_frozen(stage):
+            self.say("It is published, so it can no longer change.")
