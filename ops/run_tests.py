@@ -52,7 +52,11 @@ FAST = {
     "API": ("tests/hits/api",),
     "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
 }
-NOT_FAST = ("tests/hits/formats/test_hostile_files.py",)
+NOT_FAST = (
+    "tests/hits/formats/test_hostile_files.py",
+    "tests/hits/text/test_passage_queries.py",
+    "tests/marketplace/rules/questions/test_correcting.py",
+)
 # Only what hangs comes here: on a busy machine a group takes several times as long as on a quiet one.
 GROUP_SECONDS = 3600
 
