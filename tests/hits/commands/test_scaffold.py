@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from hits import protocols, recipes
+from ops.surroundings import ROOT
 
 
 def run(*words: object) -> str:
@@ -74,3 +78,11 @@ def test_a_name_that_cannot_be_used_is_refused_and_leaves_no_folder(
     with pytest.raises(CommandError, match=why):
         run(*words, "--into", tmp_path)
     assert [found for found in tmp_path.rglob("*") if found.is_file()] == []
+
+
+def test_a_fresh_checkout_needs_no_setting_to_make_a_folder(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "manage.py"), "new_protocol", "spot_error", "--into", str(tmp_path)]
+    bare = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME")}
+    made = subprocess.run(command, env=bare, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "protocols" / "spot_error" / "protocol.py").is_file()
