@@ -19,6 +19,7 @@ CONTRACTS = {"protocols": "tests/hits/protocols/test_contract.py", "recipes": "t
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Check a folder of plug-ins: that each can be used, and that it does what every protocol and recipe must do."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from hits.management.commands._scaffold import HITS, create
 
 
 class Command(BaseCommand):
+    requires_system_checks = ()
     help = "Make a folder for a new kind of task, with a page, checks, a sample and simulated answers to start from."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from hits.management.commands._scaffold import HITS, create
 
 
 class Command(FlowCommand):
+    requires_system_checks = ()
     help = "Make a folder for a new data set: one stage, whose file is JSON Lines and whose labels are released."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
