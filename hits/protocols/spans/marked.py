@@ -1,0 +1,160 @@
+"""Marked stretches of a text, as they are posted and as they are checked. Pure.
+
+A span is (start, end, label id). Offsets count characters of the stored text (Unicode code points) from 0; the end is
+exclusive, so that `text[start:end]` is what was marked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from hits.protocols.base import Json
+from hits.text.words import placed
+
+Span = tuple[int, int, str]
+MOST_SPANS = 200
+# 200 spans with ids of 40 characters and offsets of six digits take less.
+LONGEST_FIELD = 16_000
+# Lines for a browser without scripts.
+ROWS = 8
+SHOWN = 40
+MOST_REASONS = 5
+UNREADABLE = "The marked stretches cannot be read. Reload the page and mark them again."
+
+
+@dataclass(frozen=True)
+class Limits:
+    labels: Collection[str]
+    whole_words: bool
+    overlap: bool
+    fewest: int
+    most: int
+
+
+def limits(settings: Json) -> Limits:
+    labels = frozenset(label["id"] for label in settings["labels"])
+    return Limits(labels, settings["whole_words"], settings["overlap"], settings["fewest"], settings["most"])
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """(start, end) of every word; signs and spaces are in none."""
+    return [(start, end) for _, start, end in placed(text)]
+
+
+def posted(fields: Mapping[str, str], text: str) -> tuple[list[Span], list[str]]:
+    """The spans of the field `spans` and of the lines `from-1`, `to-1`, `label-1` ..., with the faults of both."""
+    faults: list[str] = []
+    found = _of_field(fields.get("spans", ""), faults)
+    if any(fields.get(f"{name}-{row}", "").strip() for row in range(1, ROWS + 1) for name in ("from", "to")):
+        found += _of_rows(fields, words(text), faults)
+    return found, faults
+
+
+def _of_field(said: str, faults: list[str]) -> list[Span]:
+    if len(said) > LONGEST_FIELD:
+        faults.append(f"The marked stretches take more than {LONGEST_FIELD:,} characters. Mark fewer.")
+        return []
+    try:
+        rows = json.loads(said) if said else []
+    except (ValueError, RecursionError):
+        rows = None
+    if not isinstance(rows, list) or not all(_is_span(row) for row in rows):
+        faults.append(UNREADABLE)
+        return []
+    return [(start, end, label) for start, end, label in rows]
+
+
+def _is_span(row: Any) -> bool:
+    # True and False are numbers to Python.
+    return isinstance(row, list) and [type(part) for part in row] == [int, int, str]
+
+
+def _of_rows(fields: Mapping[str, str], places: Sequence[tuple[int, int]], faults: list[str]) -> list[Span]:
+    """Without scripts a worker writes the numbers of the first and the last word, which count from 1."""
+    found = []
+    for row in range(1, ROWS + 1):
+        ends = [fields.get(f"{name}-{row}", "").strip() for name in ("from", "to")]
+        if not any(ends):
+            continue
+        first, last = (_word_number(said, len(places)) for said in (ends[0], ends[1] or ends[0]))
+        if first is None or last is None or last < first:
+            faults.append(f"Line {row} must hold the number of a first and of a last word, 1 to {len(places):,}.")
+        else:
+            found.append((places[first - 1][0], places[last - 1][1], fields.get(f"label-{row}", "")))
+    return found
+
+
+def _word_number(said: str, count: int) -> int | None:
+    """Only digits of ASCII, and not so many that counting them would take time."""
+    if not (said.isascii() and said.isdigit() and len(said) <= 7):
+        return None
+    return int(said) if 1 <= int(said) <= count else None
+
+
+def faults(spans: Sequence[Span], nothing: bool, text: str, limits: Limits) -> list[str]:
+    """What of the spans is not allowed, as sentences; empty where everything is."""
+    found = _count_faults(len(spans), nothing, limits)
+    if len(spans) > MOST_SPANS:
+        return found
+    starts, ends = _edges(text, limits.whole_words)
+    for span in spans:
+        found += _span_faults(span, text, limits, starts, ends)
+    if not found:
+        found += _together_faults(sorted(spans), text, limits)
+    return list(dict.fromkeys(found))[:MOST_REASONS]
+
+
+def _count_faults(count: int, nothing: bool, limits: Limits) -> list[str]:
+    most = min(limits.most, MOST_SPANS)
+    if nothing and limits.fewest:
+        return ["This text has something to mark. Mark it."]
+    if nothing and count:
+        return ["You marked something and said that there is nothing to mark. Take one of them back."]
+    if not count and not limits.fewest and not nothing:
+        return ["Nothing is marked yet. Mark what fits, or choose “There is nothing to mark”."]
+    if count < limits.fewest:
+        return [f"Mark at least {limits.fewest}; {count} marked so far."]
+    if count > most:
+        return [f"Mark at most {most}; {count:,} are marked. Delete some."]
+    return []
+
+
+def _edges(text: str, whole_words: bool) -> tuple[Collection[int], Collection[int]]:
+    """Where a span may begin and where it may end."""
+    if whole_words:
+        places = words(text)
+        return {start for start, _ in places}, {end for _, end in places}
+    printed = [at for at, character in enumerate(text) if not character.isspace()]
+    return set(printed), {at + 1 for at in printed}
+
+
+def _span_faults(
+    span: Span, text: str, limits: Limits, starts: Collection[int], ends: Collection[int]
+) -> Iterable[str]:
+    start, end, label = span
+    if not 0 <= start < end <= len(text):
+        yield "A marked stretch is empty or lies outside the text. Reload the page and mark it again."
+        return
+    if label not in limits.labels:
+        yield f"{quoted(text, span)} has no label of the list. Choose one."
+    if start not in starts or end not in ends:
+        rule = "must be whole words" if limits.whole_words else "must not begin or end with a space"
+        yield f"{quoted(text, span)} {rule}. Delete it and mark it again."
+
+
+def _together_faults(spans: Sequence[Span], text: str, limits: Limits) -> Iterable[str]:
+    """Of spans in order: of those that overlap, two neighbours do."""
+    for one, other in pairwise(spans):
+        if one == other:
+            yield f"{quoted(text, one)} is marked twice in the same way. Delete one of the two."
+        elif not limits.overlap and other[0] < one[1]:
+            yield f"{quoted(text, one)} and {quoted(text, other)} overlap. Delete one of the two."
+
+
+def quoted(text: str, span: Span) -> str:
+    said = " ".join(text[span[0] : span[1]].split())
+    return f"“{said if len(said) <= SHOWN else said[: SHOWN - 1] + '…'}”"

@@ -1,0 +1,183 @@
+"""Marking stretches of a text and giving each a label from a list.
+
+Document: {"text"}. Item: {"gold"?: spans, "proposals"?: [[start, end, label id, votes], ...], "answers"?: number}. What
+others proposed, with how many of so many answers, is shown beside the text to whoever decides between them.
+
+A span is [start, end, label id]. Offsets count characters of the stored text (Unicode code points, as Python does)
+from 0, and the end is exclusive: text[start:end] is what was marked. Browsers count UTF-16 units, where a sign such as
+an emoji counts as two; `task.js` turns them into characters before anything is posted.
+
+Labels of an answer:
+- `spans`, the sorted list of all spans. A release and measures of agreement read it. Rules count texts and numbers
+  only, so none counts it; `spans.correct` is there where the item has gold, true where both are the same.
+- `nothing`, yes or no: whether the worker said that there is nothing to mark.
+- `<label id>/marked`, yes or no: whether anything got that label. A rule counts it by its whole name, or label by
+  label: "each label:" and then "found: at least 2 marked = yes".
+A unit for each span was the other choice. It would be named after its place, which no rule can know before the
+answers come, and a rule counts what several workers said of the same unit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hits.protocols import choosing
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
+from hits.protocols.choosing import yes_no
+from hits.protocols.given_settings import (
+    CLOSING,
+    COMMON,
+    INSTRUCTIONS,
+    LONGEST_QUESTION,
+    Given,
+    choice_lines,
+    paragraphs,
+)
+from hits.protocols.optional import Setting
+from hits.protocols.spans import marked
+
+HUES = 8
+KEYS = 9
+DEFAULTS: Json = {
+    **COMMON,
+    "ask": "Mark every name of a person, a place or an organisation",
+    "labels": [
+        {"id": "person", "text": "Person"},
+        {"id": "place", "text": "Place"},
+        {"id": "organisation", "text": "Organisation"},
+    ],
+    "overlap": False,
+    "whole_words": True,
+    "fewest": 0,
+    "most": 50,
+}
+_LINE = re.compile(r"[^\r\n]+")
+
+
+class Spans:
+    name = "spans"
+    title = "Mark stretches of a text"
+    # What the page "Task" lets a lead change.
+    fields = (
+        INSTRUCTIONS,
+        Setting("ask", "What is to be marked", "text", rows=2),
+        Setting(
+            "labels",
+            "Labels, one a line",
+            "lines",
+            "The first nine have the keys 1 to 9. Help may follow a bar: text | help.",
+            rows=5,
+            lines=choice_lines,
+        ),
+        Setting("overlap", "Marked stretches may overlap", "bool"),
+        Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
+        Setting("fewest", "Fewest stretches", "number", "0: workers may say that there is nothing to mark."),
+        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}."),
+        *CLOSING,
+    )
+    example: tuple[Json, Json] = (
+        {"text": "Ilse Brandt left the harbour office in Linden at noon. The Water Board had called her to Veere."},
+        {},
+    )
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        """The given settings completed with defaults. Raises SettingsRefusedError with every fault."""
+        found = Given(given, DEFAULTS)
+        found.text("ask", LONGEST_QUESTION)
+        found.choices("labels", 1)
+        found.truth("overlap", "whole_words")
+        found.whole("fewest", 0, marked.MOST_SPANS)
+        found.whole("most", 1, marked.MOST_SPANS)
+        if not found.faults and found.values["fewest"] > found.values["most"]:
+            found.faults.append("fewest must not be more than most.")
+        return found.done()
+
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """{"lines", "labels", "proposals", "answers", "rows", "instructions"}: what the template shows.
+
+        A line is a list of {"text", "start", "number"}, where `number` counts the words of the text and is 0 for what
+        lies between them.
+        """
+        text = document["text"]
+        places = marked.words(text)
+        labels = [
+            {**label, "key": number if number <= KEYS else 0, "hue": (number - 1) % HUES + 1}
+            for number, label in enumerate(settings["labels"], 1)
+        ]
+        return {
+            "lines": list(_lines(text, places)),
+            "labels": labels,
+            "proposals": [_proposal(one, text, places, labels) for one in item.get("proposals", [])],
+            "answers": item.get("answers", 0),
+            "rows": list(range(1, marked.ROWS + 1)),
+            "instructions": paragraphs(settings["instructions"]),
+        }
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
+        """Labels `spans`, `nothing`, `<label id>/marked`. A worker can send anything, so all of it is checked here."""
+        spans, faults = marked.posted(fields, document["text"])
+        nothing = fields.get("nothing", "")
+        if nothing not in ("", choosing.YES):
+            faults.append("The box “There is nothing to mark” says neither yes nor no. Reload the page.")
+        faults = faults or marked.faults(spans, nothing == choosing.YES, document["text"], marked.limits(settings))
+        if faults:
+            raise AnswerRefusedError(faults)
+        return CheckedAnswer(tuple(_labels(sorted(spans), item, settings)), choosing.remark(fields))
+
+    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+        """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
+        judged = [_sorted(item["gold"]) == _sorted(value) for _, item, value in answers if "gold" in item]
+        return {"same_as_gold": choosing.percent(sum(judged), len(judged)), "n": len(judged)} if judged else {}
+
+
+def _lines(text: str, places: Sequence[tuple[int, int]]) -> Iterator[list[Json]]:
+    numbered = iter(enumerate(places, 1))
+    number, (start, end) = next(numbered, (0, (len(text), len(text))))
+    for line in _LINE.finditer(text):
+        if not line[0].strip():
+            continue
+        at, pieces = line.start(), []
+        while start < line.end():
+            if at < start:
+                pieces.append({"text": text[at:start], "start": at, "number": 0})
+            pieces.append({"text": text[start:end], "start": start, "number": number})
+            at = end
+            number, (start, end) = next(numbered, (0, (len(text), len(text))))
+        if at < line.end():
+            pieces.append({"text": text[at : line.end()], "start": at, "number": 0})
+        yield pieces
+
+
+def _proposal(given: Sequence[Any], text: str, places: Sequence[tuple[int, int]], labels: Sequence[Json]) -> Json:
+    """What others marked, as the page shows it; `first` and `last` are the numbers of its words."""
+    start, end, label, votes = given
+    numbers = [number for number, place in enumerate(places, 1) if place[0] < end and start < place[1]]
+    return {
+        "start": start,
+        "end": end,
+        "text": text[start:end],
+        "label": next((one for one in labels if one["id"] == label), {"id": "", "text": label, "key": 0, "hue": 0}),
+        "votes": votes,
+        "first": numbers[0] if numbers else 0,
+        "last": numbers[-1] if numbers else 0,
+    }
+
+
+def _labels(spans: Sequence[marked.Span], item: Json, settings: Json) -> Iterator[LabelValue]:
+    value = [list(span) for span in spans]
+    yield LabelValue("spans", value, _sorted(item["gold"]) == value if "gold" in item else None)
+    yield LabelValue("nothing", yes_no(not spans), None)
+    given = {label for _, _, label in spans}
+    for label in settings["labels"]:
+        yield LabelValue(f"{label['id']}/marked", yes_no(label["id"] in given), None)
+
+
+def _sorted(spans: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    return sorted(list(span) for span in spans)
+
+
+protocol = Spans()
