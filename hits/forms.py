@@ -310,7 +310,7 @@ class RuleForm(forms.Form):
 
 
 class DrawForm(forms.Form):
-    items = forms.IntegerField(label="How many items", min_value=1, max_value=1_000_000, widget=_whole_number())
+    items = forms.IntegerField(label="Size of the sample", min_value=1, max_value=1_000_000, widget=_whole_number())
 
 
 class ValuesForm(forms.Form):

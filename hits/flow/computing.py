@@ -220,6 +220,8 @@ def _faults(name: str, value: object, own: object, option: Option) -> Iterator[s
         yield f"{name} must be one of {', '.join(option.choices)}, not {value!r}."
     elif option.least is not None and isinstance(value, int | float) and value < option.least:
         yield f"{name} must be {option.least} or more, not {value!r}."
+    elif option.most is not None and isinstance(value, int | float) and value > option.most:
+        yield f"{name} must be {option.most} or less, not {value!r}."
 
 
 def _begin(found: ComputationRun) -> bool:

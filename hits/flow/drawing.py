@@ -28,15 +28,18 @@ ALL = 10_000_000
 
 @dataclass(frozen=True)
 class Quote:
-    """`there` items can be drawn from now; the stage has `here` items already."""
+    """`there` items can be drawn from now, `new` of which the stage has not yet; it has `here` items already."""
 
     there: int
     here: int
+    new: int
 
 
 def quote(stage: Stage) -> Quote:
     """Reads all that the recipe draws from. Raises DrawRefusedError."""
-    return Quote(len(_drawn(stage, ALL)), stage.items.count())
+    drawn = {item.key for item in _drawn(stage, ALL)}
+    here = set(stage.items.values_list("key", flat=True))
+    return Quote(len(drawn), len(here), len(drawn - here))
 
 
 def draw(stage: Stage, count: int) -> int:

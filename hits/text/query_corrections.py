@@ -240,7 +240,7 @@ class _Wrongs:
             if self.has_fields(one, f"{place}[{at}]", ("start", "end", "type", "entity")):
                 self.mention(one, text, f"{place}[{at}]", entities)
         if len(self.found) == before:
-            self.overlaps(given, place)
+            self.overlaps(given, text, place)
         return len(self.found) == before
 
     def mention(self, one: Json, text: str, place: str, entities: set[int] | None) -> None:
@@ -256,11 +256,12 @@ class _Wrongs:
         elif entities is not None and entity is not None and (type(entity) is not int or entity not in entities):
             self.say(f"{place}.entity", "must be null, or an entity that has a mention in the passage")
 
-    def overlaps(self, given: Sequence[Json], place: str) -> None:
+    def overlaps(self, given: Sequence[Json], text: str, place: str) -> None:
         ordered = sorted((one["start"], one["end"], at) for at, one in enumerate(given))
-        for (_, end, first), (start, _, at) in pairwise(ordered):
+        for (before, end, first), (start, after, at) in pairwise(ordered):
             if start < end:
-                self.say(f"{place}[{at}]", f"overlaps {place}[{first}]")
+                both = f"“{text[start:after]}” overlaps “{text[before:end]}”"
+                self.say(f"{place}[{at}]", f"overlaps {place}[{first}]: {both}")
 
     def removed(self, given: object) -> None:
         if type(given) is not list or not all(type(one) is str and _QUERY_ID.fullmatch(one) for one in given):

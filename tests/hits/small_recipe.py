@@ -60,7 +60,7 @@ def told(collected, params, seed, stream):
 
 PARAMS = {"times": 1, "crash_at": -1, "fail_at": -1, "stop_at": -1, "model": "plain"}
 OPTIONS = {
-    "times": Option("Count each word", "times", "How often each word counts.", "1", least=1),
+    "times": Option("Count each word", "times", "How often each word counts.", "1", least=1, most=9),
     "model": Option("Model", choices={"plain": "plain words", "stems": "words without endings"}),
     "crash_at": Option(least=-1), "fail_at": Option(least=-1), "stop_at": Option(least=-1),
 }

@@ -82,6 +82,7 @@ class NewDraw(Shape):
 class DrawQuote(Shape):
     there = serializers.IntegerField(help_text="Items to draw from.")
     here = serializers.IntegerField(help_text="Items that the stage has already.")
+    new = serializers.IntegerField(help_text="Items to draw from that the stage does not have yet.")
     told = serializers.DictField(help_text="What the recipe says before a draw: of queries, what a reader answered.")
     problems = serializers.ListField(child=serializers.CharField(), help_text="Sentences that stop it.")
 

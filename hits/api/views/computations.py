@@ -190,7 +190,7 @@ class Draw(StageView):
             return Response({**quote, "told": drawing.told(self.stage), "problems": []})
         except drawing.DrawRefusedError as error:
             here = self.stage.items.count()
-            return Response({"there": 0, "here": here, "told": {}, "problems": [str(error)]})
+            return Response({"there": 0, "here": here, "new": 0, "told": {}, "problems": [str(error)]})
 
     @operation(
         "draw",

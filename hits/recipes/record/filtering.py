@@ -16,6 +16,7 @@ from hits.recipes.source import Collected, Computation, Found, Json, Option, Out
 from hits.text.machine_filtering import (
     ARTICLES_A_SIGN,
     BY,
+    MOST_FOLDS,
     Answer,
     Answered,
     FoldDone,
@@ -203,6 +204,7 @@ FILTERING = Computation(
             help="More folds let the reader learn from more queries and take longer.",
             paper="5 (section 3.3)",
             least=2,
+            most=MOST_FOLDS,
         ),
         "fold_by": Option(
             label="Folds of",

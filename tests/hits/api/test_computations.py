@@ -101,10 +101,11 @@ def test_parameters_that_nothing_could_keep_are_refused(api: APIClient, project:
 
 
 def test_a_draw_is_quoted_and_made(api: APIClient, project: Project) -> None:
-    assert api.get(DRAW).json() == {"there": 2, "here": 0, "told": {}, "problems": []}
+    assert api.get(DRAW).json() == {"there": 2, "here": 0, "new": 2, "told": {}, "problems": []}
     drawn = api.post(DRAW, {"items": 1}, format="json")
     assert (drawn.status_code, drawn.json()["items"]) == (200, 1)
     assert len(api.get(drawn.json()["see"]).json()["results"]) == 1
+    assert api.get(DRAW).json()["new"] == 1
     assert "not by a draw" in api.get(HOME + "stages/judge/draw/").json()["problems"][0]
     refused(api.post(HOME + "stages/judge/draw/", {"items": 1}, format="json"), 409, "draw_refused")
 

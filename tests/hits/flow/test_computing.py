@@ -225,6 +225,8 @@ def test_a_choice_and_a_least_number_are_checked_at_the_start(project: Project) 
         started(project, model="other", times=0)
     assert "model must be one of plain, stems, not 'other'" in str(refused.value)
     assert "times must be 1 or more, not 0" in str(refused.value)
+    with pytest.raises(computing.ComputationRefusedError, match="times must be 9 or less, not 10"):
+        started(project, times=10)
     with pytest.raises(computing.ComputationRefusedError, match="must be one of plain, stems, not 'imported'"):
         started(project, model="imported")
 

@@ -105,7 +105,7 @@ def test_a_query_is_dropped_and_restored(data):
         (lambda data: change_mention(data, SMALL, None, 0, 0, 9999), "must be whole numbers"),
         (lambda data: change_mention(data, SMALL, None, 0, 3, 3), "must be whole numbers"),
         (lambda data: change_mention(data, SMALL, None, 0, 0, 14), "without space around"),
-        (lambda data: change_mention(data, SMALL, None, 0, 0, data["text"].index(" and")), "overlaps"),
+        (lambda data: change_mention(data, SMALL, None, 0, 0, data["text"].index(" and")), "” overlaps “"),
         (lambda data: change_mention(data, SMALL, None, 0, 0, 100), "one line"),
         (lambda data: add_mention(data, SMALL, None, *at(data["text"], "@highlight")), "one paragraph or one bullet"),
         (lambda data: add_mention(data, SMALL, None, *at(data["text"], "band"), type="DATE"), "must be one of PERSON"),

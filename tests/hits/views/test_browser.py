@@ -219,6 +219,20 @@ def test_one_box_ticks_all_answers(world: World, opened: Opener) -> None:
     expect(boxes.first).to_be_checked()
 
 
+def test_another_number_of_items_needs_its_own_price_before_it_is_published(
+    world: World, opened: Opener, market: Marketplace
+) -> None:
+    page = opened(world.url("publish"))
+    publish, number = page.get_by_role("button", name="Publish"), page.get_by_label("How many items")
+    quoted = number.input_value()
+    number.fill("99")
+    expect(publish).to_be_disabled()
+    expect(page.get_by_text("You changed the number")).to_be_visible()
+    number.fill(quoted)
+    expect(publish).to_be_enabled()
+    expect(page.get_by_text("You changed the number")).to_be_hidden()
+
+
 def test_publishing_works_by_keyboard_and_without_a_script(
     world: World, opened: Opener, market: Marketplace, eager: None
 ) -> None:

@@ -112,6 +112,7 @@ def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: 
     assert not sample.items.exists()
     assert "2 new items drawn" in said(client.post(address, {"items": "500"}, follow=True))
     assert sample.items.count() == 2
+    assert "<dt>Of them not in this stage yet</dt><dd>0</dd>" in said(client.get(address))
     assert "These items are here already" in said(client.post(address, {"items": "2"}, follow=True))
     assert client.post(address, {"items": "0"}).status_code == 400
 
