@@ -223,6 +223,13 @@ def screen(text, **settings):
 SEEN = "Every day Mara Okafor rows to Linden. The Water Board pays her, and Tomas Reyes waits at the pier of Veere."
 
 
+def test_what_a_label_means_stands_in_the_instructions_whoever_wrote_them():
+    for own in ("", "Mark what you see."):
+        page = screen(TEXT, labels=["Boat | What floats.", "Harbour"], instructions=own).page
+        assert "Boat: What floats." in page.first("details").text()
+        assert own in page.first("details").text()
+
+
 def said(person, **settings):
     fields = simulated.answer(person, screen(SEEN, **settings), AnswerKey()).fields
     return check(**fields, settings=protocol.settings(settings), text=SEEN).labels[0].value
