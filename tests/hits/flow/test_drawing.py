@@ -24,7 +24,7 @@ def sample(project: Project) -> Stage:
 
 
 def test_the_quote_says_how_many_there_are_and_makes_nothing(sample: Stage) -> None:
-    assert drawing.quote(sample) == drawing.Quote(there=2, here=0)
+    assert drawing.quote(sample) == drawing.Quote(there=2, here=0, new=2)
     assert not sample.items.exists()
 
 
@@ -35,7 +35,7 @@ def test_drawn_items_know_where_they_come_from(sample: Stage, project: Project) 
         (item.pk, item.key, item.document_id) for item in kept
     }
     assert StageSummary.objects.get(stage=sample).waiting == 2
-    assert drawing.quote(sample) == drawing.Quote(there=2, here=2)
+    assert drawing.quote(sample) == drawing.Quote(there=2, here=2, new=0)
 
 
 def test_drawing_again_draws_nothing_twice(sample: Stage) -> None:

@@ -69,7 +69,7 @@ def test_by_mouse_with_a_change_of_mind_and_back(new_page, task_address, marketp
     assert DOCUMENT["text"][:40] in source and not any(word in source for word in GONE)
     expect(page.get_by_role("heading", name="Making pancakes")).to_be_visible()
     expect(count(page)).to_have_text("0 of 4 answered")
-    assert page.locator("[data-written]:visible").count() == 0
+    expect(page.locator("[data-written]:visible")).to_have_count(0)
     first = page.get_by_role("group", name="Who cracked the eggs?")
     first.get_by_label("The text says it").check()
     field(page, "q1_correct").fill("The daughter.")
@@ -141,7 +141,7 @@ def test_faults_are_told_at_their_places_and_a_reload_keeps_what_was_chosen_and_
     group = page.get_by_role("radiogroup", name="question 3")
     expect(group).to_have_accessible_description(told["q3_label"])
     choose(page, "q3_label", "unknown")
-    assert page.locator("#q3 :is([aria-invalid], .fault)").count() == 0
+    expect(page.locator("#q3 :is([aria-invalid], .fault)")).to_have_count(0)
     choose(page, "q3_label", "unfitting")
     page.get_by_role("button", name="Next open question").click()
     expect(field(page, "q1_incorrect")).to_be_focused()
@@ -178,7 +178,7 @@ def test_a_preview_shows_the_questions_and_takes_no_answer(new_page, task_addres
     page = new_page()
     page.goto(task_address(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
     expect(page.get_by_text("Who cracked the eggs?")).to_be_visible()
-    assert page.locator("form :is(input, textarea, button):enabled").count() == 0
+    expect(page.locator("form :is(input, textarea, button):enabled")).to_have_count(0)
 
 
 # The field in focus or its label lies under the story or the line that sticks.

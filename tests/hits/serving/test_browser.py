@@ -207,7 +207,7 @@ def test_a_draft_comes_back_after_a_reload(new_page, task_address):
     expect(blank(page)).to_have_text("Hollander Staal")
     expect(page.get_by_label("I guessed")).to_be_checked()
     expect(page.get_by_label("Anything else")).to_have_value("Not sure.")
-    assert page.locator(".mention:has(input:checked)").count() == 2
+    expect(page.locator(".mention:has(input:checked)")).to_have_count(2)
 
 
 def test_what_is_written_while_a_draft_is_on_its_way_is_not_called_saved(new_page, task_address):
@@ -330,8 +330,8 @@ def test_a_preview_cannot_be_answered(hit, new_page, task_address):
     expect(page.get_by_text("Preview: accept the HIT to answer.")).to_be_visible()
     mention(page, "Maas").click(force=True)
     expect(blank(page)).to_have_text("blank")
-    assert page.locator("form input:enabled, form textarea:enabled").count() == 0
-    assert page.get_by_role("button").count() == 0
+    expect(page.locator("form input:enabled, form textarea:enabled")).to_have_count(0)
+    expect(page.get_by_role("button")).to_have_count(0)
 
 
 def test_it_works_without_scripts(new_page, task_address, marketplace):
@@ -363,7 +363,7 @@ def test_a_strangers_site_cannot_frame_it(new_page, task_address, marketplace, s
     page = new_page(strict=False)
     with page.expect_console_message(lambda said: "frame-ancestors" in said.text):
         page.goto(marketplace.origin)
-    assert page.frame_locator("iframe").locator(".mention").count() == 0
+    expect(page.frame_locator("iframe").locator(".mention")).to_have_count(0)
 
 
 HITS_ITSELF = """() => [...document.querySelectorAll(".passage .mention")].map((mention) => {

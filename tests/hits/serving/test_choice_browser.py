@@ -94,7 +94,7 @@ def test_none_of_the_above_and_the_others_exclude_each_other(new_page, task, mar
     bolt.check()
     assert page.locator("[data-choices] :checked").count() >= 1
     none.check()
-    assert page.locator("[data-choices] :checked").count() == 1
+    expect(page.locator("[data-choices] :checked")).to_have_count(1)
     expect(page.get_by_role("status")).to_have_text(re.compile("No longer ticked: .*A new bolt"))
     bolt.press("Space")
     expect(none).not_to_be_checked()

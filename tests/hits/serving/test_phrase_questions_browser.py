@@ -77,7 +77,7 @@ def test_by_keyboard_alone_with_each_phrase_shown_in_its_place(new_page, task_ad
         assert marked(page) == [name]
         page.keyboard.type(FIELDS[name])
         page.keyboard.press("Enter" if name != "p3" else "Tab")
-    assert page.locator("[aria-invalid]").count() == 0
+    expect(page.locator("[aria-invalid]")).to_have_count(0)
     expect(page.get_by_role("heading", name="Your questions")).to_have_text("Your questions – 6 of 6 written")
     assert page.evaluate("document.activeElement.textContent") == "Submit answer"  # Enter has sent nothing yet
     assert not marketplace.posted
@@ -117,7 +117,7 @@ def test_on_a_dark_phone_what_is_wrong_is_told_on_leaving_and_once_after_submitt
     missing = [f"Question {number} is not written yet. Ask in at least 4 words." for number in (5, 6)]
     every = [*told["p2"], *told["p4"], *missing, *told["p3"]]
     expect(page.get_by_role("alert").locator("p")).to_have_text(every)
-    assert page.locator(".advice .bad").count() == 0  # told by the server at the field, and not a second time
+    expect(page.locator(".advice .bad")).to_have_count(0)  # told by the server at the field, and not a second time
     expect(page.locator("#fault-p4")).to_have_text(" ".join(told["p4"]))
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -153,7 +153,7 @@ def test_whatever_stands_in_a_story_is_text_and_a_click_on_a_phrase_leads_to_its
     data = item("vp", [(text[:-17], ['<b>bold</b> &amp; "quoted"', "<img src=x onerror=alert(1)> soup"])], text)
     page = new_page(color_scheme="light", reduced_motion="reduce")
     page.goto(task_address(hit_of(data, odd)))
-    assert page.locator(".paper :is(b, img, i), .question :is(b, img, i)").count() == 0
+    expect(page.locator(".paper :is(b, img, i), .question :is(b, img, i)")).to_have_count(0)
     expect(page.locator("[data-story]")).to_have_text(text)
     expect(page.locator("label[for=p2]")).to_have_text("2. <img src=x onerror=alert(1)> soup")
     expect(page.get_by_text("A story about: <i>cooking</i>")).to_be_visible()
@@ -167,7 +167,7 @@ def test_whatever_stands_in_a_story_is_text_and_a_click_on_a_phrase_leads_to_its
     expect(page.get_by_role("alert")).to_have_text(NOTHING_TO_ASK)
     page.goto(task_address(hit_of(VP), assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
     expect(page.get_by_text("accept the HIT to answer")).to_be_visible()
-    assert page.locator("form :is(input, textarea, button):enabled").count() == 0
+    expect(page.locator("form :is(input, textarea, button):enabled")).to_have_count(0)
 
 
 def test_it_works_without_scripts(new_page, task_address, marketplace, db):

@@ -167,7 +167,7 @@ def test_a_lead_compares_a_copied_story_with_the_other_one(new_page, live_server
     value = signed_in.cookies["annotate_session"].value
     page.context.add_cookies([{"name": "annotate_session", "value": value, "url": live_server.url}])
     page.goto(live_server.url + reverse("answers", args=[hit.stage.project.slug, hit.stage.key]))
-    assert page.locator(".likeness").count() == 2
+    expect(page.locator(".likeness")).to_have_count(2)
     for summary in page.get_by_text("Compare the two").all():
         summary.click()
     expect(page.locator("mark").first).to_be_visible()

@@ -188,9 +188,9 @@ def test_every_fault_is_told_at_its_field_and_the_first_gets_the_focus(new_page,
     expect(field(page, "q1_incorrect2")).to_have_accessible_description(empty)
     expect(field(page, "q1_incorrect3")).to_have_accessible_description(re.compile(f"^{re.escape(long)}"))
     write(page, {"q1_incorrect2": QUESTION["q1_incorrect2"]})
-    assert page.locator("[aria-invalid]").count() == 1
+    expect(page.locator("[aria-invalid]")).to_have_count(1)
     write(page, {"q1_incorrect3": QUESTION["q1_incorrect3"]})
-    assert page.locator("[aria-invalid], .fault").count() == 0
+    expect(page.locator("[aria-invalid], .fault")).to_have_count(0)
     submit(page)
     assert submitted(page, marketplace).items() >= {**QUESTION, "q1_correct2": ""}.items()
 
@@ -213,7 +213,7 @@ def test_a_preview_cannot_be_answered(new_page, task_address):
     page = new_page()
     page.goto(task_address(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
     expect(page.get_by_text("accept the HIT to answer")).to_be_visible()
-    assert page.locator("form :is(input, textarea, select, button):enabled").count() == 0
+    expect(page.locator("form :is(input, textarea, select, button):enabled")).to_have_count(0)
 
 
 # The field in focus or its label lies under the paragraph or the line that sticks.

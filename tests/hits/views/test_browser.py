@@ -181,7 +181,7 @@ def test_nothing_is_drawn_over_the_numbers_of_a_chart(world: World, opened: Open
         StageSummary.objects.filter(stage=world.stage).update(timeline=known, histogram=[2] * 20)
         page = opened(world.url("stage"), width)
         charts = page.locator("svg.plot")
-        assert charts.count() == 2
+        expect(charts).to_have_count(2)
         assert [chart.evaluate(OVERLAPPING) for chart in charts.all()] == [0, 0]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -215,7 +215,7 @@ def test_one_box_ticks_all_answers(world: World, opened: Opener) -> None:
     page = opened(world.url("answers") + "?show=review")
     page.get_by_label("Tick all").check()
     boxes = page.locator("tbody input[type=checkbox]")
-    assert boxes.count() == 1
+    expect(boxes).to_have_count(1)
     expect(boxes.first).to_be_checked()
 
 
