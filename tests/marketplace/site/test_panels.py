@@ -108,9 +108,9 @@ def test_what_is_in_hand_counts_too(
     assert Worker.objects.get().submitted_count == 2
 
 
-def test_another_visit_is_counted_from_its_own_start(
-    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
-) -> None:
+@pytest.fixture
+def person(make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]) -> Client:
+    """Somebody who has answered the one HIT that their visit asked for; four more are there."""
     make_panel(hit_type=hit_type, finish_after=1)
     for _ in range(5):
         make_hit(hit_type)
@@ -118,6 +118,10 @@ def test_another_visit_is_counted_from_its_own_start(
     person.post(LINK, AGREED)
     take(person, hit_type)
     answer_all(person)
+    return person
+
+
+def test_another_visit_is_counted_from_its_own_start(person: Client, hit_type: HitType) -> None:
     for same_link in range(2):  # before and after the person goes back
         assert person.post(LINK).headers["Location"] == "/worker/finish/", same_link
         assert "You have submitted 1 HIT," in person.get("/worker/finish/").text
@@ -132,16 +136,7 @@ def test_another_visit_is_counted_from_its_own_start(
     assert "s=another" in person.post("/worker/finish/").headers["Location"]
 
 
-def test_no_other_parameter_begins_a_visit_and_an_earlier_link_none(
-    make_panel: Callable[..., Panel], hit_type: HitType, make_hit: Callable[..., Hit]
-) -> None:
-    make_panel(hit_type=hit_type, finish_after=1)
-    for _ in range(5):
-        make_hit(hit_type)
-    person = Client()
-    person.post(LINK, AGREED)
-    take(person, hit_type)
-    answer_all(person)
+def test_no_other_parameter_begins_a_visit_and_an_earlier_link_none(person: Client, hit_type: HitType) -> None:
     bare = "/panel/spring/?PARTICIPANT_ID=pid-1"
     for link in (f"{LINK}&STUDY_ID=other", bare, f"{bare}&a=b"):
         assert person.post(link).headers["Location"] == "/worker/finish/", link
