@@ -207,7 +207,7 @@ CACHES = {
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "hits.flow.api_tokens.TokensEndWithThePassword"},
+    {"NAME": "hits.flow.setup.api_tokens.TokensEndWithThePassword"},
 ]
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
 LOGIN_URL = "login"

@@ -12,8 +12,8 @@ from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from hits.flow.api_tokens import MOST_DAYS
-from hits.flow.publishing import MOST_HOURS
+from hits.flow.pipeline.publishing import MOST_HOURS
+from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Project

@@ -13,32 +13,27 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from hits.flow import (
+from hits.domain import drafts
+from hits.domain.action_log import acting_from
+from hits.domain.due_hits import live_stages, unconcluded_stages
+from hits.domain.plugins import UNUSABLE
+from hits.flow.data import releasing
+from hits.flow.payments import auditing, bonuses, compensating, ordering
+from hits.flow.people import blocking, granting, reviewing, testing
+from hits.flow.pipeline import (
     advancing,
-    auditing,
-    blocking,
-    bonuses,
     closing,
-    compensating,
     computing,
     deciding,
-    granting,
     harvesting,
     importing,
     listening,
-    ordering,
     publishing,
-    releasing,
-    reviewing,
     scoring,
     sending,
-    testing,
     topping_up,
 )
-from hits.flow.common import UNUSABLE
-from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage, drafts
-from hits.models.actions import acting_from
-from hits.models.due import live_stages, unconcluded_stages
+from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
 

@@ -46,7 +46,7 @@ LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "t
 # What is run between two edits: on SQLite, without a browser, and without what takes longest.
 FAST = {
     "Requester, the fast part": (
-        *(f"tests/hits/{name}" for name in ("quality", "text", "formats", "protocols", "recipes", "models")),
+        *(f"tests/hits/{name}" for name in ("quality", "text", "formats", "protocols", "recipes", "models", "domain")),
         "tests/layers",
     ),
     "API": ("tests/hits/api",),

@@ -26,9 +26,9 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
-from hits.flow.common import refuse_without_crowd
+from hits.domain.action_log import acting_from
+from hits.domain.plugins import refuse_without_crowd
 from hits.models import Action, Project, Stage
-from hits.models.actions import acting_from
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 # Of unknown fields in one refusal: how many are named, and how much of a name is repeated.

@@ -11,7 +11,7 @@ from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, Ledger
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
-from hits.models.qualification_tests import NotOfferedError, QualificationScore, QualificationTest
+from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.rules import RuleEdition
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
@@ -42,7 +42,6 @@ __all__ = [
     "Lease",
     "LedgerCheck",
     "LedgerEntry",
-    "NotOfferedError",
     "Project",
     "Qualification",
     "QualificationScore",

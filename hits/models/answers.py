@@ -23,7 +23,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """One worker's answer, as the marketplace holds it. Ids are reused after a return.
 
-    `hits.models.eligibility` alone writes `held` and `held_for`.
+    `hits.domain.eligibility` alone writes `held` and `held_for`.
     """
 
     class State(models.TextChoices):
@@ -101,7 +101,7 @@ class LabelQuerySet(models.QuerySet["Label"]):
 class Label(models.Model):
     """What an answer says about one unit of the item. A void label counts for nothing.
 
-    `hits.models.counting.recount` alone writes `void`.
+    `hits.domain.counting.recount` alone writes `void`.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="labels", db_index=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from hits.flow import undoing
+from hits.flow.data import undoing
 from hits.models import Stage
 
 register = template.Library()

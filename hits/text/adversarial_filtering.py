@@ -24,20 +24,10 @@ from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
+from hits.text.filtered_question import FilteredQuestion
+
 Json = dict[str, Any]
 NO_CANDIDATE = "no incorrect answer is left"
-
-
-@dataclass(frozen=True)
-class FilteredQuestion:
-    """Questions with one `text_key` have one `text`; `key` is unique; `incorrect` are the candidates."""
-
-    key: str
-    text_key: str
-    text: str
-    question: str
-    correct: str
-    incorrect: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from hits.text.adversarial_filtering import FilteredQuestion
+from hits.text.filtered_question import FilteredQuestion
 from hits.text.filtering_features import Asked, features
 
 # From 0.01 to 1, correct answers to real questions were told from random incorrect ones in 72 to 79 of 100 pairs.

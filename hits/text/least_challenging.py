@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
-Pair = tuple[str, str]
-"""A context and an answer that may continue it."""
+from hits.text.pairs import Pair
 
 
 class QuestionSet(Protocol):

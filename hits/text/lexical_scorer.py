@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
-from hits.text.least_challenging import Pair
+from hits.text.pairs import Pair
 from hits.text.words import content, content_words, words
 
 _BATCH = 4096

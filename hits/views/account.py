@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 
 from hits import forms, sign_in
-from hits.flow import api_tokens
+from hits.flow.setup import api_tokens
 from hits.models import ApiToken
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 

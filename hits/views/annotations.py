@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms
-from hits.flow import annotating, computing
-from hits.flow.collecting import newest_run
+from hits.domain.recipe_rows import newest_run
+from hits.flow.data import annotating
+from hits.flow.pipeline import computing
 from hits.formats.faults import FormatErrors
 from hits.models import ComputationRun, Stage
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.flow import reviewing
+from hits.flow.people import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
 from hits.models.answers import HELD
 from hits.views import jobs, paging

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.mturk.calls import Report, Window
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.limiter import Pace

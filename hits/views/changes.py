@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from hits.flow import undoing
+from hits.flow.data import undoing
 from hits.models import Label, Stage
 from hits.protocols.optional import Change
 from hits.text.word_difference import Run, difference

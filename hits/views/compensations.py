@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow import compensating
+from hits.domain.commitments import BalanceTooLowError
+from hits.domain.payment_totals import payment_totals
+from hits.flow.payments import compensating
 from hits.models import BudgetExceededError, Compensation, Project
-from hits.models.commitments import BalanceTooLowError
-from hits.models.payments import payment_totals
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
 from hits.views.payments import frame, said_of_budget

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from hits import forms, tasks
-from hits.flow import computing
+from hits.flow.pipeline import computing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
 from hits.views import jobs, paging, plots

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms
-from hits.flow import computing, drawing
+from hits.flow.pipeline import computing, drawing
 from hits.models import Stage
 from hits.views.guard import FORM, for_stage
 from hits.views.stages import frame

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from hits.flow import listening
+from hits.flow.pipeline import listening
 from hits.mturk import events
 
 log = logging.getLogger(__name__)

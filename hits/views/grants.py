@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow import granting
+from hits.domain.own_qualifications import Held, held_in, presence
+from hits.flow.people import granting
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
-from hits.models.holding import Held, held_in, presence
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 

@@ -17,9 +17,9 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from hits.flow.common import UNUSABLE, NoCrowdError
+from hits.domain.action_log import acting_from
+from hits.domain.plugins import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
-from hits.models.actions import acting_from
 
 
 class LeadRequest(HttpRequest):

@@ -6,7 +6,7 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.flow import annotating
+from hits.flow.data import annotating
 from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
 from hits.text.passages import passage_parts
 from hits.views import paging

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 from kombu.exceptions import OperationalError
 
-from hits.flow.serving import ON_ITS_WAY_SECONDS
+from hits.flow.pipeline.serving import ON_ITS_WAY_SECONDS
 from hits.tasks import fetch_announced
 
 log = logging.getLogger(__name__)

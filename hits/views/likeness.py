@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from hits.flow.common import usable_protocol
+from hits.domain.plugins import usable_protocol
 from hits.models import Assignment, Label, Stage
 from hits.protocols.optional import ComparingProtocol, Likeness
 

@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.flow import auditing
-from hits.flow.projects import budget_changes
+from hits.domain.book_differences import KINDS
+from hits.domain.books import ENTRY_COLUMNS, entry_lines
+from hits.flow.payments import auditing
+from hits.flow.setup.projects import budget_changes
 from hits.models import LedgerCheck, LedgerEntry, Project
-from hits.models.books import ENTRY_COLUMNS, entry_lines
-from hits.models.differences import KINDS
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 from hits.views.spreadsheet import csv_response

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from hits import forms
-from hits.flow import projects as flow
+from hits.flow.setup import projects as flow
 from hits.models import Project
 from hits.quality.intervals import wilson
 from hits.views.guard import FORM, PAGE, for_project

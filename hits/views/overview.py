@@ -12,9 +12,12 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.safestring import SafeString
 
-from hits.flow import blocking, publishing, reviewing, scoring, topping_up
-from hits.flow.common import gateway, stage_fault, usable_recipe
-from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary, plans, wages
+from hits.domain import hit_plans, wages
+from hits.domain.marketplace_account import gateway
+from hits.domain.plugins import stage_fault, usable_recipe
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import publishing, scoring, topping_up
+from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
@@ -167,7 +170,7 @@ def clearable(stage: Stage) -> dict[str, Any]:
 
     Both are counted up to MOST_COUNTED.
     """
-    hits = plans.clearable(stage)
+    hits = hit_plans.clearable(stage)
     last = timezone.now() - reviewing.OVERRIDE
     rejected = stage.assignments.filter(state=Assignment.State.REJECTED, submitted_at__gt=last, hit__in=hits)
     return {

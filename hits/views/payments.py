@@ -16,12 +16,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.flow import ordering
+from hits.domain.commitments import BalanceTooLowError
+from hits.domain.payment_totals import payment_totals
+from hits.flow.payments import ordering
 from hits.formats.faults import FormatErrors
 from hits.formats.payments import MOST_BYTES, MOST_LINES, AskedBonus
 from hits.models import Assignment, Blob, Bonus, BonusFile, BonusOrder, BudgetExceededError, Project
-from hits.models.commitments import BalanceTooLowError
-from hits.models.payments import OPEN, payment_totals
+from hits.models.payments import OPEN
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project
 from hits.views.spreadsheet import csv_response

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow import computing, importing
-from hits.flow import projects as flow
-from hits.flow.common import faults_of, offered
+from hits.domain.own_qualifications import presence
+from hits.domain.plugins import faults_of, offered
+from hits.flow.pipeline import computing, importing
+from hits.flow.setup import projects as flow
 from hits.models import Project, Stage
-from hits.models.holding import presence
 from hits.views import jobs, overview
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 

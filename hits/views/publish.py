@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import publishing
-from hits.models import BudgetExceededError, NotOfferedError, Stage
-from hits.models.commitments import BalanceTooLowError
-from hits.models.qualification_tests import unoffered
+from hits.domain.commitments import BalanceTooLowError
+from hits.domain.qualification_tests import NotOfferedError, unoffered
+from hits.flow.pipeline import publishing
+from hits.models import BudgetExceededError, Stage
 from hits.views import jobs, overview, words
 from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.views.stages import frame

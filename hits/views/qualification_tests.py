@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow import testing
+from hits.flow.people import testing
 from hits.formats.faults import Fault
 from hits.formats.qualification_test import MOST_BYTES, MOST_CHOICES, MOST_QUESTIONS, without_blanks
 from hits.models import Project, QualificationTest, Stage

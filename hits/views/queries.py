@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
 
-from hits.flow import annotating
+from hits.flow.data import annotating
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MentionCorrection

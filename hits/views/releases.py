@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
-from hits.flow import evaluating, releasing
+from hits.flow.data import evaluating, releasing
 from hits.formats.faults import FormatErrors
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.views import jobs

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import forms, tasks
-from hits.flow import ruling
+from hits.flow.setup import ruling
 from hits.models import RuleEdition, Stage
 from hits.quality.votes import Rule
 from hits.views import jobs

@@ -12,7 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow import advancing, annotating, blocking, correcting, publishing, setting_up
+from hits.flow.data import annotating, correcting
+from hits.flow.people import blocking
+from hits.flow.pipeline import advancing, publishing
+from hits.flow.setup import setting_up
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage

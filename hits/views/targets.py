@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.flow import correcting
+from hits.flow.data import correcting
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
 from hits.protocols.optional import MarkedSentence

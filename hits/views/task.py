@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from common.addresses import client_address, network
-from hits.flow import serving
+from hits.flow.pipeline import serving
 from hits.protocols.base import AnswerRefusedError
 from hits.views.jobs import fetch_soon
 

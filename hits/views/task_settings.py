@@ -21,7 +21,8 @@ from django.template.loader import render_to_string
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
-from hits.flow import serving, setting_up
+from hits.flow.pipeline import serving
+from hits.flow.setup import setting_up
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import Setting

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow import blocking
+from hits.flow.people import blocking
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage

@@ -3,9 +3,9 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 
-from marketplace.models.accounts import Requester, Worker
+from marketplace.models.accounts import Requester
 from marketplace.models.fields import MoneyField
 from marketplace.rules import lifecycle
 from marketplace.rules.ids import entity_id
@@ -51,22 +51,6 @@ class HitQuerySet(models.QuerySet["Hit"]):
         looks at the clock, so that one index answers it whatever the number of HITs.
         """
         return self.filter(state=status)
-
-    def for_worker(self, worker: Worker) -> "HitQuerySet":
-        """HITs that this worker may still take: neither in hand nor handed in before, and not blocked."""
-        from marketplace.models.assignments import Assignment
-        from marketplace.models.blocks import WorkerBlock
-
-        taken = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker).exclude(status__in=Assignment.GIVEN_BACK)
-        blocking = WorkerBlock.objects.filter(worker=worker).values("requester")
-        return self.filter(~Exists(taken)).exclude(requester__in=blocking)
-
-    def not_returned_by(self, worker: Worker) -> "HitQuerySet":
-        """Without the HITs that this worker returned: who cannot do one, a second reader say, returns it."""
-        from marketplace.models.assignments import Assignment
-
-        returned = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status=Assignment.Status.RETURNED)
-        return self.filter(~Exists(returned))
 
 
 class Hit(models.Model):

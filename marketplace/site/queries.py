@@ -38,7 +38,7 @@ from marketplace.rules import lifecycle
 from marketplace.rules import qualifications as rules
 from marketplace.rules.qualifications import Requirement
 from marketplace.site import words
-from marketplace.verbs import assignments, blocks, clock, qualifications, summaries
+from marketplace.verbs import assignments, blocks, clock, free_hits, qualifications, summaries
 
 _Status = Assignment.Status
 # Summaries are read again after so many seconds; the clock's program measures them anew as often.
@@ -221,8 +221,8 @@ def open_groups(worker: Worker) -> list[Group]:
     """
     open_hits = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE)
     # The newest first: a worker who has answered much took the oldest, so the first look mostly finds one.
-    newest = open_hits.for_worker(worker).order_by("-pk").values("pk")[:1]
-    fresh = Exists(open_hits.for_worker(worker).not_returned_by(worker))
+    newest = free_hits.for_worker(open_hits, worker).order_by("-pk").values("pk")[:1]
+    fresh = Exists(free_hits.not_returned_by(free_hits.for_worker(open_hits, worker), worker))
     offers = HitType.objects.annotate(newest=Subquery(newest), fresh=fresh).order_by("-pk")
     offered = {pk: (hit, fresh) for pk, hit, fresh in offers.values_list("pk", "newest", "fresh") if hit is not None}
     # Prefetched, not joined: of hundreds of groups most have the same few requesters.
@@ -233,7 +233,8 @@ def open_groups(worker: Worker) -> list[Group]:
 
 def counted(worker: Worker, groups: Sequence[Group]) -> list[Group]:
     """The groups of one page, each with its number of HITs for this worker and the names of what it asks for."""
-    free = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE).for_worker(worker)
+    assignable = Hit.objects.filter(hit_type=OuterRef("pk"), state=lifecycle.ASSIGNABLE)
+    free = free_hits.for_worker(assignable, worker)
     count = _RowCount(free.order_by("-pk").values("pk")[:MOST_COUNTED])
     shown = HitType.objects.filter(pk__in=[group.hit_type.pk for group in groups])
     available = dict(shown.annotate(free=count).values_list("pk", "free"))
@@ -258,10 +259,10 @@ def visible_group(worker: Worker, hit_type: HitType) -> Group | None:
 
 def group_for(worker: Worker, hit_type: HitType) -> Group:
     """The group for somebody who knows it already, such as one who has just submitted."""
-    free = Hit.objects.filter(hit_type=hit_type).assignable(clock.now()).for_worker(worker)
+    free = free_hits.for_worker(Hit.objects.filter(hit_type=hit_type).assignable(clock.now()), worker)
     available = free.order_by("-pk").values("pk")[:MOST_COUNTED].count()
     (group,) = _as_groups(worker, {hit_type: 0})
-    returned = bool(available) and not free.not_returned_by(worker).exists()
+    returned = bool(available) and not free_hits.not_returned_by(free, worker).exists()
     return replace(group, available=available, types=_type_facts([hit_type]), returned=returned)
 
 
@@ -306,7 +307,7 @@ def hit_by_id(hit_id: str) -> Hit | None:
 
 def is_free(worker: Worker, hit: Hit, now: datetime) -> bool:
     """Whether the worker could take this very HIT."""
-    return Hit.objects.filter(pk=hit.pk).assignable(now).for_worker(worker).exists()
+    return free_hits.for_worker(Hit.objects.filter(pk=hit.pk).assignable(now), worker).exists()
 
 
 def sample_hit(worker: Worker, hit_type: HitType, now: datetime) -> Hit | None:

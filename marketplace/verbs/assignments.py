@@ -31,7 +31,7 @@ from marketplace.rules.ids import entity_id
 from marketplace.rules.question import NO_ASSIGNMENT, answer_xml
 from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
 from marketplace.rules.questions.kinds import FORM
-from marketplace.verbs import events, hits, judging, money, panels, qualifications, reviews
+from marketplace.verbs import events, free_hits, hits, judging, money, panels, qualifications, reviews
 
 _Status = Assignment.Status
 _LIVE = ~Q(status__in=Assignment.GIVEN_BACK)
@@ -89,11 +89,11 @@ def _admit(worker: Worker, now: datetime) -> None:
 
 def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, also_returned: bool) -> Hit:
     """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
-    free = Hit.objects.filter(hit_type=hit_type).assignable(now).for_worker(worker)
+    free = free_hits.for_worker(Hit.objects.filter(hit_type=hit_type).assignable(now), worker)
     if hit is not None:
         free = free.filter(pk=hit.pk)
     if not also_returned:
-        free = free.not_returned_by(worker)
+        free = free_hits.not_returned_by(free, worker)
     queries = _in_order_of_choice(free, hit_type, worker)
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:

@@ -133,8 +133,8 @@ def _open_account(market: Any, queue_url: str) -> None:
     """Point the requester's side to the marketplace with an account of its own, and to the queue."""
     from django.conf import settings
 
-    from hits.flow import listening
-    from hits.flow.common import gateway
+    from hits.domain.marketplace_account import gateway
+    from hits.flow.pipeline import listening
 
     settings.MTURK_ENDPOINT_URL, settings.MTURK_SUBMIT_ORIGINS = market.url, [market.url]
     settings.MTURK_EVENTS_QUEUE_URL = queue_url
@@ -191,7 +191,8 @@ def _publish(items: int) -> Any:
     from django.contrib.auth import get_user_model
 
     from hits import tasks
-    from hits.flow import importing, listening, projects, publishing
+    from hits.flow.pipeline import importing, listening, publishing
+    from hits.flow.setup import projects
     from tests.benchmarks.synthetic import examples
 
     owner, _ = get_user_model().objects.get_or_create(username="calls")
@@ -217,7 +218,7 @@ def _publish(items: int) -> Any:
 
 def _work(market: Any, workers: list[str], hits: list[Any], *, checked: bool) -> None:
     """Each worker answers each HIT; a browser has the page check the answer before it posts it."""
-    from hits.flow import serving
+    from hits.flow.pipeline import serving
 
     for worker in workers:
         held = market.do("accept_many", worker_id=worker, hit_ids=[hit.hit_id for hit in hits])

@@ -87,7 +87,8 @@ def run() -> int:
 
 def _rule(stage: Any) -> bool:
     """Preview another rule, take it, judge all again, and compare what became of it with the preview."""
-    from hits.flow import deciding, ruling
+    from hits.flow.pipeline import deciding
+    from hits.flow.setup import ruling
 
     rule = ruling.written(stage, ANOTHER_RULE)
     found, took = timed(lambda: ruling.preview(stage, rule))
@@ -157,7 +158,7 @@ def _warm(slug: str) -> tuple[Any, Any]:
     import django
 
     django.setup()
-    from hits.flow import releasing
+    from hits.flow.data import releasing
     from hits.models import Project
 
     releasing.preview(Project.objects.get(slug=TINY))

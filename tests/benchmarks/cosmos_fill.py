@@ -21,7 +21,9 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from hits.flow import deciding, projects
+from hits.domain.summaries import refresh_summary
+from hits.flow.pipeline import deciding
+from hits.flow.setup import projects
 from hits.models import (
     Assignment,
     Batch,
@@ -36,7 +38,6 @@ from hits.models import (
     Verdict,
     Worker,
 )
-from hits.models.summaries import refresh_summary
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 from hits.recipes.cosmos.steps import LEAST_CHALLENGING, VALID, VALIDATE, question_set

@@ -22,9 +22,10 @@ from django.contrib.auth import get_user_model  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
-from hits.flow import deciding, importing, projects, publishing, sending  # noqa: E402
+from hits.domain.summaries import refresh_summary, refresh_worker_stats  # noqa: E402
+from hits.flow.pipeline import deciding, importing, publishing, sending  # noqa: E402
+from hits.flow.setup import projects  # noqa: E402
 from hits.models import Assignment, Hit, Item, Label, Project, Stage, Upload, Worker  # noqa: E402
-from hits.models.summaries import refresh_summary, refresh_worker_stats  # noqa: E402
 from tests.benchmarks.synthetic import examples  # noqa: E402
 
 WORKERS = 60

@@ -23,7 +23,8 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
-from hits.text.adversarial_filtering import Batch, FilteredQuestion, Iteration, filter_answers
+from hits.text.adversarial_filtering import Batch, Iteration, filter_answers
+from hits.text.filtered_question import FilteredQuestion
 from ops.surroundings import ROOT
 
 QUESTIONS = int(os.environ.get("FILTERING_QUESTIONS", "20000"))

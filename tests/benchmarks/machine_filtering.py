@@ -3,7 +3,8 @@
 Part of `make bench`; alone: `python -m tests.benchmarks.machine_filtering`. Each reader answers the queries of
 ../shared/data/news/bbc-news.jsonl in five folds, without the articles whose text came before; where the file is not
 there, that is said. Then 10,000 and 100,000 synthetic queries in two folds, each in a process with a database of its
-own: what counts as flat is what a run adds to the process at its most, through the whole of `hits.flow.computing`.
+own: what counts as flat is what a run adds to the process at its most, through the whole of
+`hits.flow.pipeline.computing`.
 FILTERING_TRIPLES makes the second number smaller. Times are of the processor.
 """
 
@@ -150,7 +151,7 @@ def project_of(items: Iterable[tuple[str, Json]], name: str) -> Any:
 
 def filtered(project: Any, **params: Any) -> tuple[Any, Json]:
     """(the finished run, what it took)."""
-    from hits.flow import computing
+    from hits.flow.pipeline import computing
 
     run = computing.start(project, "filter", params, None)
     forget_peak()

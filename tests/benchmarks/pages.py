@@ -37,8 +37,8 @@ def requester(slug: str) -> dict[str, list[float]]:
     from django.test import Client
     from django.urls import reverse
 
+    from hits.domain.task_links import task_url
     from hits.models import Hit, Project
-    from hits.models.links import task_url
 
     project = Project.objects.get(slug=slug)
     stage = project.stages.get(position=1)

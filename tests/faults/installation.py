@@ -45,8 +45,9 @@ import json, sys
 from dataclasses import asdict
 from decimal import Decimal
 from django.contrib.auth import get_user_model
-from hits.flow.api_tokens import make_token
-from hits.flow import importing, projects
+from hits.flow.pipeline import importing
+from hits.flow.setup import projects
+from hits.flow.setup.api_tokens import make_token
 from hits.quality.blocking import Policy
 given = json.loads({given!r})
 lead, _ = get_user_model().objects.get_or_create(username="lead")

@@ -15,6 +15,8 @@ from django.contrib.auth import get_user_model
 from django.db import models
 from django.utils import timezone
 
+from hits.domain.book_differences import Difference
+from hits.domain.ledger import reserve_payment
 from hits.models import (
     Account,
     Assignment,
@@ -44,8 +46,6 @@ from hits.models import (
     Worker,
     WorkerStat,
 )
-from hits.models.differences import Difference
-from hits.models.ledger import reserve_payment
 from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
 

@@ -23,7 +23,7 @@ import boto3
 import pytest
 import requests
 
-from hits.flow import common
+from hits.domain import marketplace_account
 from hits.mturk import gateway
 from ops.healthy import answers
 from ops.programs import GUNICORN
@@ -225,6 +225,6 @@ def market(marketplace: Marketplace, settings: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(gateway, "QUICK_TIMEOUT_SECONDS", gateway.QUICK_TIMEOUT_SECONDS + 120)
     # boto3 keeps the first credentials that it found for as long as its default session lives.
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     yield marketplace
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.mturk.errors import UnreachableError
 from hits.mturk.gateway import HitTypeSpec
 from hits.mturk.question import external_question

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,3 +70,33 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
         return node.module or ""
     parent = module.split(".")[: -node.level]
     return ".".join([*parent, *([node.module] if node.module else [])])
+
+
+def circles(root: Path = ROOT) -> list[list[str]]:
+    """Modules that import one another, each group sorted; imports inside functions count as well."""
+    graph: dict[str, set[str]] = {name: set() for name, _ in modules(root)}
+    for found in imports(root):
+        if (target := _module_of(found.target, graph)) and target != found.module:
+            graph[found.module].add(target)
+    reached = {name: _reachable(name, graph) for name in graph}
+    groups = {tuple(sorted(other for other in reached[name] if name in reached[other])) for name in graph}
+    return [list(group) for group in sorted(groups) if group]
+
+
+def _module_of(target: str, known: Container[str]) -> str:
+    """The module that `from x import y` reads: x.y where that is one, else x; empty where it is not ours."""
+    while target and target not in known and f"{target}.__init__" not in known:
+        target = target.rpartition(".")[0]
+    return target if target in known else f"{target}.__init__" if target else ""
+
+
+def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
+    """All modules that `start` leads to; itself only where a way leads back."""
+    found: set[str] = set()
+    todo = list(graph[start])
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo.extend(graph[name])
+    return found

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.layers.imports import PROJECTS, Import, imports, modules, within
+from tests.layers.imports import PROJECTS, Import, circles, imports, modules, within
 
 # What each package may import of its own project, itself apart. What stands lower in the list is higher up.
 PURE = ("hits.quality", "hits.text")
 BELOW_MODELS = (*PURE, "hits.protocols", "hits.formats", "hits.mturk")
 RECIPES = (*PURE, "hits.formats")
-FLOW = (*BELOW_MODELS, "hits.recipes", "hits.models")
+FLOW = (*BELOW_MODELS, "hits.recipes", "hits.models", "hits.domain")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "common": (),
     "hits.refusals": (),
@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     # The simulated crowd sees what workers see: the marketplace's site, over HTTP, and the file with the answers.
     "hits.crowd": RECIPES,
     "hits.models": BELOW_MODELS,
+    "hits.domain": (*BELOW_MODELS, "hits.recipes", "hits.models"),
     "hits.flow": FLOW,
     "marketplace.rules": (),
     "marketplace.models": ("marketplace.rules",),
@@ -88,8 +89,6 @@ ONLY_IN = {
     "botocore": ("hits.mturk", "marketplace.transports", "marketplace.wire"),
 }
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
-# What flow modules share: no verb of its own.
-SHARED_IN_FLOW = tuple(f"hits.flow.{name}" for name in ("common", "collecting", "failures", "qualifying", "rates"))
 
 
 def upward(found: Import) -> bool:
@@ -102,10 +101,8 @@ def upward(found: Import) -> bool:
 
 
 def between_flow_modules(found: Import) -> bool:
-    """One module of flow/ imports another."""
-    if not (within(found.module, "hits.flow") and within(found.target, "hits.flow")):
-        return False
-    return not any(within(found.target, shared) for shared in SHARED_IN_FLOW)
+    """One verb imports another. What two verbs share belongs to hits.domain."""
+    return within(found.module, "hits.flow") and within(found.target, "hits.flow")
 
 
 def reads_the_wiring_around_it(found: Import) -> bool:
@@ -161,13 +158,15 @@ PLANTED = [
     (upward, "hits/quality/a.py", "def f():\n    from hits import text"),
     (upward, "hits/mturk/a.py", "import hits.models.projects"),
     (upward, "hits/models/a.py", "from hits import flow"),
+    (upward, "hits/models/a.py", "from hits.domain import counting"),
+    (upward, "hits/domain/a.py", "from hits.flow.pipeline import scoring"),
     (upward, "hits/flow/a.py", "from ..views import stages"),
     (upward, "hits/formats/a.py", "from hits.mturk import fees"),
     (upward, "marketplace/rules/a.py", "from marketplace.models import Hit"),
     (upward, "marketplace/site/a.py", "from marketplace.wire import view"),
-    (between_flow_modules, "hits/flow/a.py", "from hits.flow import scoring"),
-    (between_flow_modules, "hits/flow/a.py", "from . import scoring"),
-    (between_flow_modules, "hits/flow/a.py", "from hits.flow.scoring import score"),
+    (between_flow_modules, "hits/flow/people/a.py", "from hits.flow.pipeline import scoring"),
+    (between_flow_modules, "hits/flow/pipeline/a.py", "from . import scoring"),
+    (between_flow_modules, "hits/flow/pipeline/a.py", "from hits.flow.pipeline.scoring import score"),
     (reads_the_wiring_around_it, "hits/tasks.py", "from annotate import settings"),
     (between_strangers, "marketplace/wire/a.py", "from hits.mturk import fees"),
     (between_strangers, "hits/crowd/a.py", "import marketplace.models"),
@@ -190,13 +189,25 @@ def test_the_rule_catches_a_planted_import(rule, file: str, source: str, tmp_pat
 
 def test_the_rules_let_ordinary_imports_through() -> None:
     ordinary = [
-        Import("hits.flow.scoring", "hits.models.Item", 1),
-        Import("hits.flow.scoring", "hits.flow.common.protocol_of", 1),
-        Import("hits.tasks", "hits.flow.scoring.score", 1),
+        Import("hits.flow.pipeline.scoring", "hits.models.Item", 1),
+        Import("hits.flow.pipeline.scoring", "hits.domain.plugins.protocol_of", 1),
+        Import("hits.tasks", "hits.flow.pipeline.scoring.score", 1),
         Import("hits.formats.record", "urllib.parse", 1),
         Import("hits.mturk.gateway", "boto3", 1),
     ]
     assert [str(found) for found in ordinary if any(rule(found) for rule in RULES)] == []
+
+
+def test_no_modules_import_one_another() -> None:
+    assert circles() == []
+
+
+def test_a_planted_circle_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "hits" / "text"
+    folder.mkdir(parents=True)
+    for name, imported in {"a": "b", "b": "c", "c": "a", "d": "a"}.items():
+        (folder / f"{name}.py").write_text(f"def f():\n    from hits.text import {imported}\n")
+    assert circles(tmp_path) == [["hits.text.a", "hits.text.b", "hits.text.c"]]
 
 
 def test_every_package_has_its_place_in_the_tables() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from hits.api.shapes.base import Shape, StateField
-from hits.flow.api_tokens import MOST_DAYS, USUAL_DAYS
+from hits.flow.setup.api_tokens import MOST_DAYS, USUAL_DAYS
 from hits.models import ApiToken
 
 

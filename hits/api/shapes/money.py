@@ -9,8 +9,8 @@ from rest_framework import serializers
 
 from hits.api.paging import PageQuery
 from hits.api.shapes.base import LARGEST, MoneyField, Shape, StateField, UsernameField
+from hits.domain.book_differences import KINDS
 from hits.models import LedgerCheck, LedgerEntry
-from hits.models.differences import KINDS
 
 
 class LedgerQuery(PageQuery):

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from hits.api.shapes.base import MoneyField, Shape
 from hits.api.shapes.computations import OptionShape
 from hits.api.shapes.stages import StageShape
-from hits.flow.common import faults_of
+from hits.domain.plugins import faults_of
 from hits.models import Project, Stage
 
 

@@ -16,7 +16,7 @@ from hits import sign_in
 from hits.api.base import LeadView, operation
 from hits.api.parsing import JSONParser
 from hits.api.shapes import account as shapes
-from hits.flow import api_tokens
+from hits.flow.setup import api_tokens
 from hits.models import ApiToken
 
 TAG = "Signing in"

@@ -13,7 +13,7 @@ from hits.api.base import StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import asked, page, page_of
 from hits.api.shapes import answers as shapes
-from hits.flow import reviewing
+from hits.flow.people import reviewing
 from hits.models import Assignment, Verdict
 from hits.models.answers import HELD
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from hits.api.base import LeadView, operation
 from hits.api.paging import asked
 from hits.api.shapes import calls as shapes
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.mturk.calls import Window
 
 TAG = "Marketplace account"

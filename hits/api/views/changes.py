@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes.base import Shape, UsernameField
-from hits.flow import undoing
+from hits.flow.data import undoing
 from hits.models import Label
 
 TAG = "Changes"

@@ -17,8 +17,8 @@ from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import computations as shapes
 from hits.api.views.uploads import FORM_BYTES
-from hits.flow import computing, drawing
-from hits.flow import projects as flow
+from hits.flow.pipeline import computing, drawing
+from hits.flow.setup import projects as flow
 
 TAG = "Computations"
 

@@ -14,9 +14,9 @@ from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
-from hits.flow import granting
+from hits.domain.own_qualifications import held_in
+from hits.flow.people import granting
 from hits.models import Grant
-from hits.models.holding import held_in
 
 TAG = "Qualifications held"
 

@@ -11,7 +11,7 @@ from hits.api.base import ProjectView, Started, operation, started
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import money as shapes
-from hits.flow import auditing
+from hits.flow.payments import auditing
 
 TAG = "Money"
 

@@ -19,11 +19,11 @@ from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.parsing import JSONParser
 from hits.api.shapes import payments as shapes
-from hits.flow import compensating, ordering
+from hits.domain.payment_totals import payment_totals
+from hits.flow.payments import compensating, ordering
 from hits.formats.faults import Faults
 from hits.formats.payments import MOST_BYTES, AskedBonus
 from hits.models import BonusFile, BonusOrder, Compensation
-from hits.models.payments import payment_totals
 
 TAG = "Payments"
 # What a form adds around its file: boundaries, headers and the other fields.

@@ -15,8 +15,8 @@ from hits.api.base import LeadView, ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import projects as shapes
-from hits.flow import projects as flow
-from hits.flow.common import offered
+from hits.domain.plugins import offered
+from hits.flow.setup import projects as flow
 from hits.models import Project
 
 TAG = "Projects"

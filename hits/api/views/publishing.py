@@ -16,7 +16,7 @@ from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import publishing as shapes
 from hits.api.shapes.stages import StageShape
-from hits.flow import publishing
+from hits.flow.pipeline import publishing
 from hits.models import Batch
 
 TAG = "Publishing"

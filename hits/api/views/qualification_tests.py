@@ -17,7 +17,7 @@ from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.api.shapes.stages import StageShape
-from hits.flow import testing
+from hits.flow.people import testing
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import Project, QualificationTest
 

@@ -11,7 +11,7 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import quality as shapes
-from hits.flow import blocking
+from hits.flow.people import blocking
 from hits.models import Action, Project
 
 TAG = "Quality"

@@ -17,8 +17,9 @@ from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.api.views.uploads import FORM_BYTES
-from hits.flow import annotating, importing
-from hits.flow.collecting import newest_run
+from hits.domain.recipe_rows import newest_run
+from hits.flow.data import annotating
+from hits.flow.pipeline import importing
 from hits.models import ChangeSet, Item, ItemChange
 from hits.text.passage_queries import queries
 

@@ -20,7 +20,7 @@ from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
-from hits.flow import evaluating, releasing
+from hits.flow.data import evaluating, releasing
 from hits.models import ReleaseFile, StageSummary
 
 TAG = "Releases"

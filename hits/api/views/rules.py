@@ -11,7 +11,7 @@ from hits import tasks
 from hits.api.base import StageView, Started, operation, started
 from hits.api.jobs import start_kept
 from hits.api.shapes import rules as shapes
-from hits.flow import ruling
+from hits.flow.setup import ruling
 
 TAG = "Rules"
 

@@ -13,8 +13,10 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import stages as shapes
-from hits.flow import advancing, blocking, publishing, setting_up
-from hits.flow.common import refuse_without_crowd
+from hits.domain.plugins import refuse_without_crowd
+from hits.flow.people import blocking
+from hits.flow.pipeline import advancing, publishing
+from hits.flow.setup import setting_up
 
 TAG = "Stages"
 

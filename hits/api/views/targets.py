@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from hits.api.base import StageView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes.base import Shape, StateField
-from hits.flow import correcting
+from hits.flow.data import correcting
 from hits.models import Item
 from hits.protocols.optional import MarkedSentence
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
 from hits.api.shapes import task_settings as shapes
-from hits.flow import setting_up
+from hits.flow.setup import setting_up
 
 TAG = "Stages"
 

@@ -14,7 +14,7 @@ from hits.api.base import ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import uploads as shapes
-from hits.flow import importing
+from hits.flow.pipeline import importing
 
 TAG = "Uploads"
 # What a form adds around its file: boundaries, headers and the other field.

@@ -17,9 +17,9 @@ from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
-from hits.flow.common import in_full, refuse_without_crowd
+from hits.domain.action_log import acting_from
+from hits.domain.plugins import in_full, refuse_without_crowd
 from hits.models import Action, Batch, Item, Project, Stage
-from hits.models.actions import acting_from
 from hits.refusals import Refusal
 
 # Of a long list.

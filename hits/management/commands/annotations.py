@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import annotating
-from hits.flow.collecting import newest_run
+from hits.domain.recipe_rows import newest_run
+from hits.flow.data import annotating
 from hits.formats.faults import FormatErrors
 from hits.management.commands._base import ProjectCommand, agreed
 from hits.management.commands.queries import articles_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from hits.flow import api_tokens
+from hits.flow.setup import api_tokens
 from hits.models import ApiToken
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits import tasks
-from hits.flow import reviewing
+from hits.flow.people import reviewing
 from hits.management.commands._base import StageCommand, jobs_run_here
 from hits.models import Stage
 

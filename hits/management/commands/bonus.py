@@ -9,12 +9,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import bonuses, ordering
+from hits.domain.payment_totals import payment_totals
+from hits.flow.payments import bonuses, ordering
 from hits.formats.faults import FormatErrors
 from hits.formats.payments import AskedBonus
 from hits.management.commands._base import ProjectCommand, agreed, dollars
 from hits.models import Project
-from hits.models.payments import payment_totals
 
 
 class BonusCommand(ProjectCommand):

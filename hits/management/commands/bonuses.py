@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import ordering
+from hits.flow.payments import ordering
 from hits.formats.payments import MOST_BYTES
 from hits.management.commands.bonus import BonusCommand
 from hits.models import Project

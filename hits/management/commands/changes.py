@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from hits.flow import undoing
+from hits.flow.data import undoing
 from hits.management.commands._base import SHOWN, ProjectCommand
 from hits.models import Label, Stage
 from hits.protocols.optional import Change

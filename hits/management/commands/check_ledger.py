@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import auditing
+from hits.domain.book_differences import KINDS
+from hits.flow.payments import auditing
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import LedgerCheck
-from hits.models.differences import KINDS
 
 SHOWN = 20
 

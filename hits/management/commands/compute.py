@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import computing
+from hits.flow.pipeline import computing
 from hits.management.commands._base import ProjectCommand
 from hits.management.commands.create_project import option
 from hits.models import ComputationRun, Project

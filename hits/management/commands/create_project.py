@@ -12,7 +12,8 @@ from django.core.management.base import CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from hits.flow import projects, testing
+from hits.flow.people import testing
+from hits.flow.setup import projects
 from hits.management.commands._base import FlowCommand
 from hits.models import Stage
 from hits.quality.votes import RuleError

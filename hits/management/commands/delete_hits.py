@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import publishing, sending
+from hits.domain import hit_plans
+from hits.flow.pipeline import publishing, sending
 from hits.management.commands._base import StageCommand, agreed, describe
-from hits.models import plans
 
 
 class Command(StageCommand):
@@ -22,7 +22,7 @@ class Command(StageCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
-        count = plans.clearable(stage).count()
+        count = hit_plans.clearable(stage).count()
         question = f"Delete {count:,} finished HITs at the marketplace? This cannot be undone. [y/N] "
         if count and not options["yes"] and not agreed(question):
             raise CommandError("Nothing was deleted.")

@@ -17,18 +17,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Exists, OuterRef
 
 from hits.crowd.scaling import numbers_for
-from hits.flow import (
-    blocking,
-    computing,
-    drawing,
-    granting,
-    importing,
-    projects,
-    publishing,
-    releasing,
-    reviewing,
-    testing,
-)
+from hits.domain.wanted_answers import waiting
+from hits.flow.data import releasing
+from hits.flow.people import blocking, granting, reviewing, testing
+from hits.flow.pipeline import computing, drawing, importing, publishing
+from hits.flow.setup import projects
 from hits.models import (
     Assignment,
     Batch,
@@ -42,7 +35,6 @@ from hits.models import (
     Upload,
     Verdict,
 )
-from hits.models.needs import waiting
 from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals, publish_batch
 
 LOOK_SECONDS = 1.0

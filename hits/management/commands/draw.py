@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import drawing
+from hits.flow.pipeline import drawing
 from hits.management.commands._base import StageCommand, agreed
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import evaluating
+from hits.flow.data import evaluating
 from hits.formats.faults import FormatErrors
 from hits.management.commands._base import ProjectCommand
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from hits.flow import publishing, sending
+from hits.flow.pipeline import publishing, sending
 from hits.management.commands._base import StageCommand, describe
 from hits.models import Batch
 

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import granting
+from hits.domain.own_qualifications import Held, held_in
+from hits.flow.people import granting
 from hits.management.commands._base import ProjectCommand
 from hits.models import Grant, Project
-from hits.models.holding import Held, held_in
 
 
 class Command(ProjectCommand):

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import OperationalError, connection
 
-from hits.flow import importing
+from hits.flow.pipeline import importing
 from hits.management.commands._base import ProjectCommand
 from hits.models import Upload
 

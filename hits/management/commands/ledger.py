@@ -4,9 +4,9 @@ import csv
 from argparse import ArgumentParser
 from typing import Any
 
+from hits.domain.books import ENTRY_COLUMNS, entry_lines
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import LedgerEntry
-from hits.models.books import ENTRY_COLUMNS, entry_lines
 
 
 class Command(ProjectCommand):

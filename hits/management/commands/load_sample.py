@@ -13,8 +13,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from common.configuration import is_home
-from hits.flow import importing, projects, publishing, sending
-from hits.models import Batch, Project, Upload, wages
+from hits.domain import wages
+from hits.flow.pipeline import importing, publishing, sending
+from hits.flow.setup import projects
+from hits.models import Batch, Project, Upload
 from hits.mturk.errors import MarketplaceError
 
 NAME = "Sample: harbour news"

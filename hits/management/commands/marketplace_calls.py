@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from hits.api.views.calls import described
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.management.commands._base import FlowCommand
 from hits.mturk.calls import Figures, Report, Window
 from hits.templatetags.figures import latency

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import annotating
+from hits.flow.data import annotating
 from hits.management.commands._base import ProjectCommand
 from hits.management.commands._places import PLACE_HELP, choose, find, written
 from hits.management.commands.queries import article_of, articles_of

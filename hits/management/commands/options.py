@@ -3,7 +3,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.flow import projects
+from hits.flow.setup import projects
 from hits.management.commands._base import ProjectCommand
 from hits.management.commands.create_project import option
 

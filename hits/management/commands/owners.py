@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from hits.flow import projects
+from hits.flow.setup import projects
 from hits.management.commands._base import ProjectCommand, agreed
 from hits.management.commands.create_project import lead_named
 from hits.models import Project

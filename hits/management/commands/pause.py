@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.flow import publishing
+from hits.flow.pipeline import publishing
 from hits.management.commands._base import StageCommand
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.flow import bonuses, compensating
+from hits.domain.payment_totals import Totals, payment_totals
+from hits.flow.payments import bonuses, compensating
 from hits.management.commands._base import ProjectCommand, dollars
-from hits.models.payments import Totals, payment_totals
 
 
 class Command(ProjectCommand):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import publishing, sending
+from hits.flow.pipeline import publishing, sending
 from hits.management.commands._base import agreed, describe, dollars
 from hits.management.commands.quote import QuotingCommand
 from hits.models import Batch

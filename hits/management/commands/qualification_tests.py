@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from hits.flow import testing
-from hits.flow.common import refuse_without_crowd
+from hits.domain.plugins import refuse_without_crowd
+from hits.flow.people import testing
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.management.commands._base import ProjectCommand, agreed
 from hits.models import Project, QualificationTest, Stage

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits import tasks
-from hits.flow import blocking
+from hits.flow.people import blocking
 from hits.management.commands._base import StageCommand, agreed, dollars, jobs_run_here
 from hits.models import Stage
 

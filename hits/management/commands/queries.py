@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import annotating
+from hits.flow.data import annotating
 from hits.management.commands._base import ProjectCommand, rows_after
 from hits.models import Item, Project, Stage
 from hits.text.passage_queries import CONDITIONS, queries

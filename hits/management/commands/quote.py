@@ -3,7 +3,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.flow import publishing
+from hits.flow.pipeline import publishing
 from hits.management.commands._base import StageCommand, dollars
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from hits.flow import reviewing
+from hits.flow.people import reviewing
 from hits.management.commands.approve import ReviewCommand
 from hits.models import Stage
 

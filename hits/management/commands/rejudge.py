@@ -6,7 +6,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from hits.flow import deciding, ruling
+from hits.flow.pipeline import deciding
+from hits.flow.setup import ruling
 from hits.management.commands._base import ProjectCommand
 from hits.models import Stage
 

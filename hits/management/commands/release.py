@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import releasing
+from hits.flow.data import releasing
 from hits.management.commands._base import ProjectCommand
 from hits.models import Release
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hits.flow import publishing, sending
+from hits.flow.pipeline import publishing, sending
 from hits.management.commands._base import StageCommand, describe
 from hits.models import Batch
 

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import ruling
+from hits.flow.setup import ruling
 from hits.management.commands._base import StageCommand, agreed, jobs_run_here
 from hits.models import Stage
 

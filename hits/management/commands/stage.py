@@ -7,7 +7,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from hits.flow import advancing, blocking, publishing, setting_up
+from hits.flow.people import blocking
+from hits.flow.pipeline import advancing, publishing
+from hits.flow.setup import setting_up
 from hits.management.commands._base import StageCommand, dollars
 from hits.management.commands.create_project import money
 from hits.models import Stage

@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.flow.common import faults_of, in_full
+from hits.domain.plugins import faults_of, in_full
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import Account, Stage
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import correcting
+from hits.flow.data import correcting
 from hits.management.commands._base import StageCommand, rows_after
 from hits.management.commands._places import PLACE_HELP, choose, find, written
 from hits.models import Item, Stage

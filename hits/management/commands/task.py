@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.flow import setting_up
+from hits.flow.setup import setting_up
 from hits.management.commands._base import StageCommand
 from hits.management.commands.create_project import option
 from hits.models import Stage

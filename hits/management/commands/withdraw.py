@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from hits.flow import compensating
+from hits.flow.payments import compensating
 from hits.management.commands._base import ProjectCommand
 
 

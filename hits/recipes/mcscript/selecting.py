@@ -29,7 +29,6 @@ from hits.recipes.source import (
 )
 from hits.text.adversarial_filtering import (
     Batch,
-    FilteredQuestion,
     Iteration,
     Result,
     answers_by_batch,
@@ -39,6 +38,7 @@ from hits.text.adversarial_filtering import (
 )
 from hits.text.answer_merging import Merging, Selection, select, still_incorrect
 from hits.text.classifiers import CLASSIFIERS
+from hits.text.filtered_question import FilteredQuestion
 from hits.text.hiding import visible
 from hits.text.question_statistics import LABELS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.text.adversarial_filtering import FilteredQuestion
+from hits.text.filtered_question import FilteredQuestion
 from hits.text.words import content_words
 
 LABEL = "Overlap of words, nothing learned"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.text.least_challenging import Pair
+from hits.text.pairs import Pair
 from hits.text.words import content_words
 
 LABEL = "Overlap of words, nothing learned"

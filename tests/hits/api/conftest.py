@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.flow.api_tokens import make_token
+from hits.flow.setup.api_tokens import make_token
 from hits.models import ApiToken, Project, Stage
 from tests.hits import factories
 

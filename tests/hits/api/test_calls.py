@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from rest_framework.test import APIClient
 
-from hits.flow import common
+from hits.domain import marketplace_account
 from tests.hits.broker import Broker
 from tests.hits.market import Marketplace
 
@@ -20,7 +20,7 @@ CALLS, BALANCE = "/api/marketplace-calls/", "/api/marketplace-balance/"
 @pytest.fixture
 def counted(market: Marketplace, broker: Broker, settings: Any) -> Broker:
     settings.REDIS_URL = broker.url
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     return broker
 
 
@@ -51,7 +51,7 @@ def test_an_unknown_window_is_refused(api: APIClient) -> None:
 
 def test_a_silent_marketplace_is_told_in_the_shape_of_refusals(api: APIClient, settings: Any, market: object) -> None:
     settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     answer = api.get(BALANCE)
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "marketplace_unreachable")
 

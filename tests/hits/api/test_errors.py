@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pytest
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from hits import flow, tasks
-from hits.flow.serving import TaskRefusedError
+from hits import domain, flow, tasks
+from hits.flow.pipeline.serving import TaskRefusedError
 from hits.models import Stage
 from hits.refusals import Refusal
 from tests.hits import factories
@@ -95,7 +95,7 @@ def test_a_fault_of_ours_is_written_down_and_says_nothing_of_its_inside(
     def fail(*arguments: Any) -> None:
         raise RuntimeError("secret inside")
 
-    monkeypatch.setattr("hits.flow.publishing.pause", fail)
+    monkeypatch.setattr("hits.flow.pipeline.publishing.pause", fail)
     api.raise_request_exception = False
     answer = api.post(STAGE + "pause/")
     refused(answer, 500, "server_error")
@@ -116,13 +116,22 @@ def test_every_refusal_has_a_code_and_no_two_have_the_same() -> None:
 def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> None:
     raised = {
         value
-        for module in (import_module(f"hits.flow.{found.name}") for found in iter_modules(flow.__path__))
+        for package in (domain, flow)
+        for found in walk_packages(package.__path__, f"{package.__name__}.")
+        for module in [import_module(found.name)]
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # One is caught where the settings page is made, one in its own module; the private ones do not leave theirs.
-    assert {kind.__name__ for kind in unknown} == {"NoExampleError", "TakenMeanwhileError", "_Stopped"}
+    # A lost lease ends its job, which is tried again. The view of drafts catches one, the settings page another, and
+    # the last two do not leave their modules.
+    assert {kind.__name__ for kind in unknown} == {
+        "DraftsFullError",
+        "LeaseLostError",
+        "NoExampleError",
+        "TakenMeanwhileError",
+        "_Stopped",
+    }
 
 
 def test_the_brake_says_when_to_come_back(api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
-from hits.flow.api_tokens import make_token
+from hits.flow.setup.api_tokens import make_token
 from hits.models import ChangeSet, Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in

@@ -7,7 +7,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from hits.flow.projects import budget_changes
+from hits.flow.setup.projects import budget_changes
 from hits.models import Project, Stage
 from hits.recipes import load
 from tests.hits import factories

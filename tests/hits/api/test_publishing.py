@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.models import Batch, Hit, Item, Stage, StageSummary
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE, signed_in

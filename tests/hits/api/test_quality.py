@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from hits.flow import sending
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.flow.pipeline import sending
 from hits.models import Label, Stage, Worker
 from hits.quality.intervals import wilson
 from hits.tasks import conclude_stage

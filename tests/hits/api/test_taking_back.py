@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
-from hits.flow.common import gateway
+from hits.domain.commitments import BalanceTooLowError
+from hits.domain.marketplace_account import gateway
 from hits.models import Assignment, Batch, Stage
-from hits.models.commitments import BalanceTooLowError
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE
 from tests.hits.api.test_errors import refused
@@ -73,7 +73,7 @@ def test_a_balance_that_is_too_low_says_what_is_missing(
     api: APIClient, stage: Stage, market: Any, eager: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factories.items(stage, 1)
-    monkeypatch.setattr("hits.flow.common.balance", lambda: Decimal("0.03"))
+    monkeypatch.setattr("hits.domain.marketplace_account.balance", lambda: Decimal("0.03"))
     error = refused(confirm(api), 409, "balance_too_low")
     assert error["details"] == {"needed": "0.05", "missing": "0.02"}
     assert "0.02 is missing" in str(BalanceTooLowError(Decimal("0.05"), Decimal("0.03"), Decimal(0)))

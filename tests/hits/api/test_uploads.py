@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from hits.flow import importing
+from hits.flow.pipeline import importing
 from hits.models import Item, Project, Stage, Upload
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from hits.flow import projects
+from hits.flow.setup import projects
 from hits.models import Action, Hit, Project, Stage
 from tests.hits import factories
 from tests.hits.flow.conftest import example, fields, lines

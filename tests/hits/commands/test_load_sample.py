@@ -10,7 +10,8 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
-from hits.models import Hit, Project, wages
+from hits.domain import wages
+from hits.models import Hit, Project
 from tests.hits.market import Marketplace
 
 NAME = "Sample: harbour news"

@@ -16,8 +16,9 @@ from celery import current_app
 from django.core.management.base import CommandError
 from kombu import Connection
 
-from hits.flow import blocking, projects
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.flow.people import blocking
+from hits.flow.setup import projects
 from hits.models import Account, Assignment, Batch, Block, Hit, Item, Label, Project, Stage, Verdict, Worker
 from tests.hits import factories
 from tests.hits.commands.conftest import Run

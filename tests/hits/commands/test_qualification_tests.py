@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.models import Project, QualificationTest
 from tests.hits import factories as make
 from tests.hits.commands.conftest import Run, logged

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
-from hits.flow import computing, deciding
+from hits.flow.pipeline import computing, deciding
 from hits.models import ComputationRun, Item, Project, RuleEdition, Stage
 from tests.hits import factories
 from tests.hits.commands.conftest import Run, logged

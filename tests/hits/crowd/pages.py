@@ -13,8 +13,8 @@ from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
 from hits.crowd.task_page import read_screen
+from hits.domain.task_links import task_url
 from hits.models import Hit
-from hits.models.links import task_url
 
 MOST_SCREENS = 9
 

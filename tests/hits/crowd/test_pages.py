@@ -10,8 +10,8 @@ from django.test import Client
 from hits.crowd.html import parse, read_form
 from hits.crowd.key import AnswerKey
 from hits.crowd.task_page import NotATaskError, Screen, read_screen
+from hits.domain.task_links import task_url
 from hits.models import Hit
-from hits.models.links import task_url
 from hits.protocols.clickable_entity.simulated import Cloze, read
 from tests.hits import factories
 

@@ -14,7 +14,7 @@ from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey, WrongKeyError
 from hits.crowd.people import Person, happens
 from hits.crowd.worker import Tally, Worker
-from hits.flow import publishing, sending
+from hits.flow.pipeline import publishing, sending
 from hits.models import Hit, Stage
 from hits.protocols import simulated
 from hits.protocols.story.protocol import protocol

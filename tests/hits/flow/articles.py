@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hits.flow import importing, projects
+from hits.flow.pipeline import importing
+from hits.flow.setup import projects
 from hits.models import Project, Stage, Upload
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "articles"

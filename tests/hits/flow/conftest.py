@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 
-from hits.flow import importing, projects, publishing, sending
+from hits.flow.pipeline import importing, publishing, sending
+from hits.flow.setup import projects
 from hits.models import Batch, Hit, Project, Stage, Upload
 from tests.hits.market import Marketplace
 

@@ -23,7 +23,7 @@ ARTICLES = 15
 
 def begin() -> None:
     tables()
-    from hits.flow import computing
+    from hits.flow.pipeline import computing
 
     project = project_of(((f"a{number}", article(number)) for number in range(ARTICLES)), "river")
     computing.run(computing.start(project, "filter", {}, None).pk)
@@ -47,7 +47,7 @@ def resume() -> None:
     import django
 
     django.setup()
-    from hits.flow import computing
+    from hits.flow.pipeline import computing
     from hits.models import ComputationRun
 
     (pk,) = computing.unfinished()

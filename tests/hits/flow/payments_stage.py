@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
 from hits.models import Assignment, Project
 from hits.mturk.gateway import HitTypeSpec
 from hits.mturk.question import one_choice_form

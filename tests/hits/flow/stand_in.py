@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.flow import harvesting, qualifying, reviewing
+from hits.domain import qualification_calls
+from hits.flow.people import reviewing
+from hits.flow.pipeline import harvesting
 from hits.models import Hit, Worker
 from hits.mturk.errors import MarketplaceError, UnreachableError, WrongStateError
 from hits.mturk.gateway import RemoteAssignment, RemoteHit
@@ -108,7 +110,7 @@ class StandIn:
 
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     made = StandIn()
-    for module in (harvesting, qualifying, reviewing):
+    for module in (harvesting, qualification_calls, reviewing):
         monkeypatch.setattr(module, "gateway", lambda: made)
     return made
 

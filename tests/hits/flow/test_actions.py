@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.flow import blocking, reviewing
+from hits.flow.people import blocking, reviewing
 from hits.models import Action, Assignment, Block, LedgerEntry, Stage
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in

@@ -6,8 +6,9 @@ import json
 import pytest
 from django.utils import timezone
 
-from hits.flow import annotating, computing, drawing
-from hits.flow.collecting import Rows
+from hits.domain.recipe_rows import Rows
+from hits.flow.data import annotating
+from hits.flow.pipeline import computing, drawing
 from hits.formats.faults import FormatErrors
 from hits.models import ChangeSet, ComputationResult, ComputationRun, Document, Item, Upload
 from hits.protocols.base import AnswerRefusedError

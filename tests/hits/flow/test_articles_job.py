@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from hits.flow import advancing, computing, deciding, drawing, harvesting, releasing, scoring
+from hits.flow.data import releasing
+from hits.flow.pipeline import advancing, computing, deciding, drawing, harvesting, scoring
 from hits.models import ComputationRun, Item, Stage
 from tests.hits.flow.articles import archive, generate
 from tests.hits.flow.articles import bring as bring_articles

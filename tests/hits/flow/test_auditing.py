@@ -9,12 +9,14 @@ import pytest
 from django.conf import settings as configured
 from django.utils import timezone
 
-from hits.flow import auditing, publishing, reviewing, sending
-from hits.flow.common import gateway
+from hits.domain.book_differences import KINDS
+from hits.domain.leases import lease
+from hits.domain.ledger import settle
+from hits.domain.marketplace_account import gateway
+from hits.flow.payments import auditing
+from hits.flow.people import reviewing
+from hits.flow.pipeline import publishing, sending
 from hits.models import Account, Assignment, Bonus, Compensation, Hit, Item, LedgerCheck, LedgerEntry, Stage
-from hits.models.differences import KINDS
-from hits.models.leases import lease
-from hits.models.ledger import settle
 from hits.mturk.question import external_question
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields

@@ -9,7 +9,7 @@ import pytest
 from celery.exceptions import SoftTimeLimitExceeded
 
 from hits import tasks
-from hits.flow import ordering
+from hits.flow.payments import ordering
 from hits.models import Bonus, BonusFile, BonusOrder, Project
 from tests.hits import factories as make
 

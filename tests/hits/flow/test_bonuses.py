@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.flow import bonuses, common, ordering
-from hits.flow.common import gateway
+from hits.domain import marketplace_account
+from hits.domain.commitments import BalanceTooLowError
+from hits.domain.marketplace_account import gateway
+from hits.flow.payments import bonuses, ordering
 from hits.formats.payments import AskedBonus
 from hits.models import Assignment, Bonus, BonusOrder, BudgetExceededError, LedgerEntry, Project
-from hits.models.commitments import BalanceTooLowError
 from hits.mturk.errors import NotYetError
 from hits.mturk.gateway import Gateway
 from tests.hits import factories as make
@@ -224,13 +225,13 @@ def test_a_silent_marketplace_stops_the_run_and_the_next_one_goes_on(
     (answer,) = answered(river, market)
     order(river, (answer, "0.50"))
     there, settings.MTURK_ENDPOINT_URL = settings.MTURK_ENDPOINT_URL, "http://127.0.0.1:1"
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     assert bonuses.send(river) == 0
     row = Bonus.objects.get()
     assert row.state == State.SENT and "goes on by itself" in row.error
     assert bonuses.unfinished() == [river.pk]
     settings.MTURK_ENDPOINT_URL = there
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     assert bonuses.send(river) == 1
     assert paid_there(answer) == [Decimal("0.50")]
 

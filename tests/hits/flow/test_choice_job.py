@@ -7,7 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow import deciding, harvesting, importing, projects, publishing, releasing, scoring, sending, setting_up
+from hits.flow.data import releasing
+from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
+from hits.flow.setup import projects, setting_up
 from hits.models import Item
 
 pytestmark = pytest.mark.django_db(transaction=True)

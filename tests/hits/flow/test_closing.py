@@ -8,22 +8,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.flow import (
-    auditing,
-    blocking,
-    closing,
-    deciding,
-    harvesting,
-    publishing,
-    reviewing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.common import gateway
+from hits.domain.books import held_there
+from hits.domain.marketplace_account import gateway
+from hits.domain.surplus_hits import unwanted
+from hits.flow.payments import auditing
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import closing, deciding, harvesting, publishing, scoring, sending, topping_up
 from hits.models import Assignment, Batch, Block, Extension, Hit, Item, LedgerEntry, Stage
-from hits.models.books import held_there
-from hits.models.surplus import unwanted
 from tests.hits.market import STARTING_BALANCE
 
 POLICY = {"check_every": 5, "min_answers": 8, "floor": 0.2, "alpha": 0.01}

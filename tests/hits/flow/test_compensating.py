@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.flow import compensating
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.flow.payments import compensating
 from hits.models import BudgetExceededError, Compensation, LedgerEntry, Project
 from hits.mturk.gateway import RemoteHit
 from tests.hits import factories as make

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hits.flow import computing
-from hits.flow.collecting import Rows
+from hits.domain.recipe_rows import Rows
+from hits.flow.pipeline import computing
 from hits.models import ComputationRun, Project
 from hits.recipes.source import Computation
 from tests.hits import factories

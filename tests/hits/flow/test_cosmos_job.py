@@ -19,22 +19,21 @@ from django.db import connection, transaction
 
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
-from hits.flow import (
+from hits.domain.marketplace_account import gateway
+from hits.flow.data import releasing
+from hits.flow.people import reviewing, testing
+from hits.flow.pipeline import (
     advancing,
     computing,
     deciding,
     drawing,
     harvesting,
     importing,
-    projects,
     publishing,
-    releasing,
-    reviewing,
     scoring,
     sending,
-    testing,
 )
-from hits.flow.common import gateway
+from hits.flow.setup import projects
 from hits.models import Project, Stage
 from ops import demo_checks, demo_checks_cosmos
 from ops.demo_checks import CheckFailedError, Demonstration

@@ -10,10 +10,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from hits.flow import blocking, deciding, harvesting, reviewing, scoring, undoing
+from hits.domain.counting import recount
+from hits.domain.due_hits import mark_due
+from hits.flow.data import undoing
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import deciding, harvesting, scoring
 from hits.models import Assignment, Block, Hit, Item, Label, Stage, Worker
-from hits.models.counting import recount
-from hits.models.due import mark_due
 from hits.mturk.errors import UnreachableError
 from hits.quality.blocking import Evidence
 from tests.hits import factories as make

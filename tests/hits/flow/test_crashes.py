@@ -7,8 +7,9 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from hits.flow import blocking, deciding, harvesting, publishing, reviewing, scoring, sending, topping_up
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending, topping_up
 from hits.models import Assignment, Batch, Block, Extension, Hit, Label, LedgerEntry, Stage
 from hits.mturk.errors import UnreachableError
 from tests.hits import factories

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.flow import drawing
+from hits.flow.pipeline import drawing
 from hits.models import Item, Project, Stage, StageSummary
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe

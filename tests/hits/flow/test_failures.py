@@ -10,9 +10,10 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import advancing, deciding, projects, scoring, serving
-from hits.flow.collecting import Rows
-from hits.flow.common import recipe_of, settings_of
+from hits.domain.plugins import recipe_of, settings_of
+from hits.domain.recipe_rows import Rows
+from hits.flow.pipeline import advancing, deciding, scoring, serving
+from hits.flow.setup import projects
 from hits.models import Assignment, Hit, Item, Stage, Verdict
 from hits.protocols import get
 from hits.protocols.base import CheckedAnswer, LabelValue

@@ -14,23 +14,23 @@ import pytest
 from django.db import connection
 from django.db.transaction import Atomic
 
-from hits.flow import (
+from hits.domain import summaries
+from hits.domain.plugins import recipe_of
+from hits.domain.summaries import _answer_figures, _item_figures, _refresh_some, refresh_summary
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import (
     advancing,
-    blocking,
     deciding,
     drawing,
     harvesting,
     importing,
-    projects,
     publishing,
-    reviewing,
     scoring,
     sending,
     topping_up,
 )
-from hits.flow.common import recipe_of
-from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat, summaries
-from hits.models.summaries import _answer_figures, _item_figures, _refresh_some, refresh_summary
+from hits.flow.setup import projects
+from hits.models import Account, Assignment, Batch, Item, Stage, StageSummary, Upload, Verdict, WorkerStat
 from hits.recipes import NextItem
 from tests.hits import factories as make
 

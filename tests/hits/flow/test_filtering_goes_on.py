@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hits.flow import collecting, computing
+from hits.domain import recipe_rows
+from hits.flow.pipeline import computing
 from hits.models import Project
 from hits.text.readers import linear
 from ops.surroundings import ROOT
@@ -56,7 +57,7 @@ def test_ten_times_as_many_queries_take_hardly_more_memory(monkeypatch: pytest.M
     monkeypatch.setattr(linear, "BATCH", 8)
     # The smaller collection, too, is read and written in more than one part.
     monkeypatch.setattr(computing, "CHUNK", 4)
-    monkeypatch.setattr(collecting, "CHUNK", 4)
+    monkeypatch.setattr(recipe_rows, "CHUNK", 4)
     few, many = (project_of(synthetic(articles), f"of-{articles}") for articles in (6, 60))
 
     def run(project: Project) -> None:

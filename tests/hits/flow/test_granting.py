@@ -8,8 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import granting
-from hits.models import Assignment, Grant, NotOfferedError, Stage
+from hits.domain.qualification_tests import NotOfferedError
+from hits.flow.people import granting
+from hits.models import Assignment, Grant, Stage
 from hits.mturk.errors import UnreachableError
 from tests.hits import factories as make
 from tests.hits.flow.crashes import MOMENTS, crash, interrupted

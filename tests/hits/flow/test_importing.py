@@ -2,7 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow import importing, projects
+from hits.flow.pipeline import importing
+from hits.flow.setup import projects
 from hits.models import Document, Item, Upload
 from tests.hits.flow.conftest import example, lines
 

@@ -12,10 +12,10 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 
 from hits import tasks
-from hits.flow import importing
+from hits.domain.leases import Held
+from hits.flow.pipeline import importing
 from hits.formats import reading
 from hits.models import Document, Item, Project, Upload
-from hits.models.leases import Held
 from tests.hits.flow.conftest import example, lines
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow import reviewing
+from hits.flow.people import reviewing
 from hits.models import Account, Assignment, Stage
 from tests.hits.flow.stand_in import StandIn, stand_in
 from tests.hits.flow.test_counting import _stage, answer_of, read, reject

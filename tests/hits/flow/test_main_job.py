@@ -6,20 +6,11 @@ from decimal import Decimal
 import pytest
 
 from hits import tasks
-from hits.flow import (
-    advancing,
-    blocking,
-    deciding,
-    harvesting,
-    projects,
-    publishing,
-    releasing,
-    reviewing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.flow.data import releasing
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import advancing, deciding, harvesting, publishing, scoring, sending, topping_up
+from hits.flow.setup import projects
 from hits.formats import record
 from hits.models import Assignment, Block, Hit, Item, Label, LedgerEntry, Stage, Verdict, Worker
 from tests.hits import factories

@@ -16,7 +16,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.crowd.key import AnswerKey
-from hits.flow import computing, drawing, granting, importing, projects, publishing, sending
+from hits.flow.people import granting
+from hits.flow.pipeline import computing, drawing, importing, publishing, sending
+from hits.flow.setup import projects
 from hits.models import Project
 from ops import demo_checks, demo_checks_mcscript
 from ops.demo_checks import Demonstration

@@ -14,26 +14,13 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from hits.flow import (
-    auditing,
-    blocking,
-    bonuses,
-    closing,
-    compensating,
-    deciding,
-    harvesting,
-    importing,
-    ordering,
-    projects,
-    publishing,
-    reviewing,
-    scoring,
-    sending,
-    topping_up,
-)
-from hits.flow.common import gateway
+from hits.domain.books import differences, held_there
+from hits.domain.marketplace_account import gateway
+from hits.flow.payments import auditing, bonuses, compensating, ordering
+from hits.flow.people import blocking, reviewing
+from hits.flow.pipeline import closing, deciding, harvesting, importing, publishing, scoring, sending, topping_up
+from hits.flow.setup import projects
 from hits.models import Account, Assignment, Batch, Block, BudgetExceededError, Compensation, Hit, Stage
-from hits.models.books import differences, held_there
 from hits.mturk.fees import bonus_fee
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example, fields, lines

@@ -7,9 +7,11 @@ import pytest
 from django.template import engines
 
 from hits import protocols, recipes
-from hits.flow import deciding, harvesting, importing, projects, publishing, releasing, scoring, sending
+from hits.domain.task_links import task_url
+from hits.flow.data import releasing
+from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
+from hits.flow.setup import projects
 from hits.models import Item
-from hits.models.links import task_url
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from hits.flow import ordering
+from hits.flow.payments import ordering
 from hits.formats.faults import FormatErrors
 from hits.models import Bonus, BonusOrder, Project
 from tests.hits import factories as make

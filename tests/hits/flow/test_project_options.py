@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from hits.flow import granting, projects
+from hits.flow.people import granting
+from hits.flow.setup import projects
 from hits.models import Project
 from hits.recipes import OptionError
 from tests.hits import factories

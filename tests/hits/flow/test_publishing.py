@@ -5,10 +5,10 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from hits.flow import harvesting, publishing, sending
-from hits.flow.common import TOKEN_LIFE, gateway
+from hits.domain.marketplace_account import TOKEN_LIFE, gateway
+from hits.domain.task_links import task_url
+from hits.flow.pipeline import harvesting, publishing, sending
 from hits.models import Batch, BudgetExceededError, Hit, Item, Lease, LedgerEntry
-from hits.models.links import task_url
 from hits.mturk.errors import RefusedError
 from hits.mturk.gateway import Gateway
 from hits.mturk.question import external_question

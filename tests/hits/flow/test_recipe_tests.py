@@ -16,8 +16,11 @@ from hits.crowd.browser import Allowance
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import gather
 from hits.crowd.worker import Worker
-from hits.flow import importing, projects, publishing, sending, testing
-from hits.models import NotOfferedError, Project, QualificationTest
+from hits.domain.qualification_tests import NotOfferedError
+from hits.flow.people import testing
+from hits.flow.pipeline import importing, publishing, sending
+from hits.flow.setup import projects
+from hits.models import Project, QualificationTest
 from hits.protocols import simulated
 from tests.hits.flow.test_cosmos_job import STORIES
 from tests.hits.market import Marketplace, VerbRefusedError

@@ -9,10 +9,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import deciding, drawing, publishing, releasing, scoring
-from hits.flow.collecting import Rows
+from hits.domain.recipe_rows import Rows
+from hits.domain.summaries import refresh_summary
+from hits.flow.data import releasing
+from hits.flow.pipeline import deciding, drawing, publishing, scoring
 from hits.models import Item, Project, Stage
-from hits.models.summaries import refresh_summary
 from hits.recipes.record.steps import build_release
 from tests.hits import factories as make
 

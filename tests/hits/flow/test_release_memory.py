@@ -10,7 +10,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from hits.flow import collecting, releasing
+from hits.domain import recipe_rows
+from hits.flow.data import releasing
 from hits.models import Project, files
 from hits.recipes.cosmos import releasing as cosmos_files
 from tests.benchmarks.cosmos_fill import fill
@@ -36,7 +37,7 @@ def queries(project: Project) -> int:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The smaller collection, too, is read in more than one part."""
-    monkeypatch.setattr(collecting, "CHUNK", 200)
+    monkeypatch.setattr(recipe_rows, "CHUNK", 200)
     monkeypatch.setattr(files, "CHUNK_BYTES", 1 << 14)
     for name in ("write_all", "write_csv"):
         monkeypatch.setattr(cosmos_files, name, partial(getattr(cosmos_files, name), row_group=200))
@@ -52,6 +53,6 @@ def test_five_times_as_many_sets_take_hardly_more_memory(small_parts: None) -> N
 def test_ten_times_as_many_sets_in_as_many_parts_take_as_many_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = []
     for sets in (50, 500):
-        monkeypatch.setattr(collecting, "CHUNK", sets // 5)
+        monkeypatch.setattr(recipe_rows, "CHUNK", sets // 5)
         counts.append(queries(fill(sets, answers=False)))
     assert counts[0] == counts[1]

@@ -12,9 +12,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.flow import deciding, ruling
+from hits.domain.summaries import refresh_summary
+from hits.flow.pipeline import deciding
+from hits.flow.setup import ruling
 from hits.models import Item, RuleEdition, Stage, Verdict
-from hits.models.summaries import refresh_summary
 from hits.quality.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
 from tests.hits import factories
 from tests.hits.small_recipe import answered

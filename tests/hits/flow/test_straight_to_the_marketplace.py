@@ -11,20 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import (
-    advancing,
-    blocking,
-    deciding,
-    granting,
-    harvesting,
-    projects,
-    reviewing,
-    scoring,
-    sending,
-    serving,
-)
-from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict, eligibility, losses, plans
-from hits.models.counting import recount
+from hits.domain import block_losses, eligibility, hit_plans
+from hits.domain.counting import recount
+from hits.flow.people import blocking, granting, reviewing
+from hits.flow.pipeline import advancing, deciding, harvesting, scoring, sending, serving
+from hits.flow.setup import projects
+from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -132,7 +124,7 @@ def test_a_second_tab_that_was_open_before_the_first_answer_does_not_count_eithe
     first = stage.hits.get()
     batch = make.batch(stage, state=Batch.State.PUBLISHING, total=1, done=0)
     second = make.hit(first.item, slot=2, hit_id=None, state=Hit.State.PLANNED, batch=batch)
-    plans.reserve(stage, batch, Decimal("0.05"))
+    hit_plans.reserve(stage, batch, Decimal("0.05"))
     sending.send(batch.pk)
     second.refresh_from_db()
     worker = market.sign_up_worker()
@@ -166,7 +158,7 @@ def test_an_answer_given_while_a_block_stands_is_held_until_it_is_undone(market,
     conclude(stage)
     assert held() == {taken.assignment_id: "The worker was blocked when it was submitted."}
     assert counting() == []
-    assert losses.restored(stage.project, row).answers == 2
+    assert block_losses.restored(stage.project, row).answers == 2
     blocking.undo(block, None)
     deciding.decide(stage)
     assert (held(), states(stage)) == ({}, ["kept", "kept"])

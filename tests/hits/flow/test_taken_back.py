@@ -8,23 +8,22 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.flow import (
+from hits.domain.marketplace_account import gateway
+from hits.domain.recipe_rows import Rows
+from hits.flow.data import releasing
+from hits.flow.people import reviewing, testing
+from hits.flow.pipeline import (
     advancing,
     closing,
     deciding,
     harvesting,
     importing,
-    projects,
     publishing,
-    releasing,
-    reviewing,
     scoring,
     sending,
-    testing,
     topping_up,
 )
-from hits.flow.collecting import Rows
-from hits.flow.common import gateway
+from hits.flow.setup import projects
 from hits.formats.qualification_test import Details
 from hits.models import Assignment, Hit, Item, Project, Stage
 from hits.recipes import available

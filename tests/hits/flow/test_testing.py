@@ -12,10 +12,12 @@ import pytest
 
 from hits.crowd.browser import Allowance, Browser
 from hits.crowd.html import read_form
-from hits.flow import publishing, sending, testing
-from hits.flow.common import gateway
+from hits.domain.marketplace_account import gateway
+from hits.domain.qualification_tests import NotOfferedError
+from hits.flow.people import testing
+from hits.flow.pipeline import publishing, sending
 from hits.formats.qualification_test import Details
-from hits.models import Item, LedgerEntry, NotOfferedError, Project, QualificationTest, Stage
+from hits.models import Item, LedgerEntry, Project, QualificationTest, Stage
 from hits.mturk.errors import RefusedError, UnreachableError
 from tests.hits import factories as make
 from tests.hits.market import Marketplace

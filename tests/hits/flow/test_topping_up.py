@@ -7,10 +7,11 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import deciding, harvesting, projects, publishing, scoring, sending, serving, topping_up
-from hits.flow.common import gateway
+from hits.domain.commitments import BalanceTooLowError, planned_cost
+from hits.domain.marketplace_account import gateway
+from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending, serving, topping_up
+from hits.flow.setup import projects
 from hits.models import Batch, Draft, Extension, Hit, Item, Stage
-from hits.models.commitments import BalanceTooLowError, planned_cost
 from hits.mturk.question import external_question
 from tests.hits import factories
 
@@ -275,5 +276,5 @@ def test_a_hit_type_that_is_refused_pauses_the_batch_and_says_what_to_do(market,
 
 def test_while_the_marketplace_is_silent_publishing_is_planned_all_the_same(market, bring, stage, monkeypatch):
     bring(1)
-    monkeypatch.setattr("hits.flow.common.balance", lambda: None)
+    monkeypatch.setattr("hits.domain.marketplace_account.balance", lambda: None)
     assert publishing.publish(stage, 1, Decimal("0.05"), "page-1", None).total == 1

@@ -13,9 +13,9 @@ from threading import Barrier
 import pytest
 from django.db import connection, connections
 
-from hits.flow import publishing
+from hits.domain.books import differences
+from hits.flow.pipeline import publishing
 from hits.models import Account, Batch, BudgetExceededError, Hit, Item, LedgerEntry, Project, Stage
-from hits.models.books import differences
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hits.flow import undoing
-from hits.flow.collecting import labels_of
+from hits.domain.recipe_rows import labels_of
+from hits.flow.data import undoing
 from hits.models import Label, Stage
 from tests.hits import factories as make
 from tests.hits.reviews import review

@@ -7,12 +7,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import importing, projects, publishing, releasing
-from hits.flow.collecting import Rows
-from hits.flow.common import NoCrowdError, offered
+from hits.domain.due_hits import live_stages, unconcluded_stages
+from hits.domain.plugins import NoCrowdError, offered
+from hits.domain.recipe_rows import Rows
+from hits.flow.data import releasing
+from hits.flow.pipeline import importing, publishing
+from hits.flow.setup import projects
 from hits.management.commands.demo import unfinished
 from hits.models import Item, Upload
-from hits.models.due import live_stages, unconcluded_stages
 from hits.recipes import RecipeError
 from tests.hits import factories
 from tests.hits.prepared import PROTOCOL, prepared_recipe

@@ -19,6 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from hits.domain.books import differences, figures
+from hits.domain.ledger import pay_payment, release, release_payment, reserve_payment, settle
 from hits.models import (
     Account,
     Assignment,
@@ -29,8 +31,6 @@ from hits.models import (
     Hit,
     LedgerEntry,
 )
-from hits.models.books import differences, figures
-from hits.models.ledger import pay_payment, release, release_payment, reserve_payment, settle
 from hits.mturk.fees import bonus_fee, unit_cost
 from tests.hits import factories as make
 

@@ -137,8 +137,8 @@ def test_it_brings_a_template_for_the_task_page(folder, name):
 
 
 def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, settings, client, db):
-    from hits.flow import serving
-    from hits.models.links import task_url
+    from hits.domain.task_links import task_url
+    from hits.flow.pipeline import serving
     from tests.hits import factories as make
 
     settings.PLUGIN_ROOTS = roots

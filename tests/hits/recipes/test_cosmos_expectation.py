@@ -17,7 +17,8 @@ import pytest
 from scipy.stats import binom
 
 from hits.crowd.people import draw
-from hits.flow import deciding, drawing, importing, projects, scoring
+from hits.flow.pipeline import deciding, drawing, importing, scoring
+from hits.flow.setup import projects
 from hits.models import Assignment, Item, Project, Stage, StageSummary
 from hits.protocols.choosing import order_of, shuffled
 from tests.hits import factories

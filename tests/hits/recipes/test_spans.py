@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hits import recipes
-from hits.flow import advancing, deciding, harvesting, importing, projects, publishing, releasing, scoring, sending
+from hits.flow.data import releasing
+from hits.flow.pipeline import advancing, deciding, harvesting, importing, publishing, scoring, sending
+from hits.flow.setup import projects
 from hits.formats.faults import FormatErrors
 from hits.recipes.source import GivenLabel, JudgedItem
 from hits.recipes.spans import conll

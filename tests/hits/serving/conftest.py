@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, BrowserType, Page
 
+from hits.domain.task_links import task_url
 from hits.models import Hit
-from hits.models.links import task_url
 from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
 from tests.hits import factories as make

@@ -11,9 +11,10 @@ from django.utils import timezone
 from redis.exceptions import ConnectionError as RedisDownError
 
 from hits import tasks
-from hits.flow import rates, serving
-from hits.models import Draft, Hit, drafts
-from hits.models.due import live_stages
+from hits.domain import drafts, rates
+from hits.domain.due_hits import live_stages
+from hits.flow.pipeline import serving
+from hits.models import Draft, Hit
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address, frame_query

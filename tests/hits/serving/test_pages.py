@@ -6,9 +6,9 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from hits.flow import serving
+from hits.domain.task_links import task_url
+from hits.flow.pipeline import serving
 from hits.models import Assignment, Block, Draft
-from hits.models.links import task_url
 from tests.hits import factories as make
 from tests.hits.serving import story
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address

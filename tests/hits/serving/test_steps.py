@@ -6,7 +6,8 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 
-from hits.flow import scoring, serving, setting_up
+from hits.flow.pipeline import scoring, serving
+from hits.flow.setup import setting_up
 from hits.models import Assignment, Draft, Hit, Label
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address

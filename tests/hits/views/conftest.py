@@ -12,7 +12,8 @@ from django.core import signing
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow.common import count
+from hits.domain.item_figures import count
+from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import (
     Assignment,
     Blob,
@@ -32,7 +33,6 @@ from hits.models import (
     Upload,
     Worker,
 )
-from hits.models.summaries import refresh_summary, refresh_worker_stats
 from hits.views import payments
 from tests.hits import factories as make
 from tests.hits.protocols import articles, phrases

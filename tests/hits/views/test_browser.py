@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from hits.flow import deciding
-from hits.flow.projects import create_project
+from hits.flow.pipeline import deciding
+from hits.flow.setup.projects import create_project
 from hits.models import Batch, Stage, StageSummary
 from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import common
+from hits.domain import marketplace_account
 from hits.models import Batch
 from hits.mturk.errors import RefusedError
 from tests.hits import factories as make
@@ -24,7 +24,7 @@ PAGE = "marketplace-calls"
 def counted(market: Marketplace, broker: Broker, settings: Any) -> Broker:
     """The gateway keeps its figures in the test's own Redis."""
     settings.REDIS_URL = broker.url
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     return broker
 
 
@@ -42,9 +42,9 @@ def test_before_the_first_call_it_says_what_will_be_counted(counted: Broker, cli
 @pytest.mark.parametrize("window", ["hour", "day", "week"])
 def test_calls_are_listed_by_operation(counted: Broker, client: Client, window: str) -> None:
     for _ in range(3):
-        common.gateway().balance()
+        marketplace_account.gateway().balance()
     with pytest.raises(RefusedError):
-        common.gateway().hit("3AAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+        marketplace_account.gateway().hit("3AAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
     text = _text(client, f"?window={window}")
     assert '<td>GetAccountBalance</td><td class="n">3</td><td class="n">75.0 %</td>' in text
     assert "<td>GetHIT</td>" in text
@@ -64,7 +64,7 @@ def test_the_page_calls_nothing_and_the_balance_comes_after_it(counted: Broker, 
 
 def test_it_says_when_the_marketplace_slowed_the_account(counted: Broker, client: Client) -> None:
     assert "<strong>never</strong>" in _text(client)
-    common.gateway()._limiter.throttled()
+    marketplace_account.gateway()._limiter.throttled()
     assert "<strong>never</strong>" not in _text(client)
 
 
@@ -76,7 +76,7 @@ def test_without_redis_it_says_that_calls_go_on(counted: Broker, client: Client)
 
 def test_a_marketplace_that_is_down_leaves_the_page_whole(counted: Broker, client: Client, settings: Any) -> None:
     settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     assert "does not answer" in client.get(reverse("marketplace-balance")).content.decode()
     assert "FAILED" not in _text(client)
 
@@ -84,6 +84,6 @@ def test_a_marketplace_that_is_down_leaves_the_page_whole(counted: Broker, clien
 def test_publishing_that_is_slowed_says_so(counted: Broker, world: World, client: Client) -> None:
     make.batch(world.stage, total=100, done=10, state=Batch.State.PUBLISHING)
     assert "slows us" not in client.get(world.url("stage-progress")).content.decode()
-    common.gateway()._limiter.throttled()
-    rate = common.gateway().pace().rate
+    marketplace_account.gateway()._limiter.throttled()
+    rate = marketplace_account.gateway().pace().rate
     assert f"slows us to {rate:,.0f} calls a second" in client.get(world.url("stage-progress")).content.decode()

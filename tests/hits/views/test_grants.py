@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from hits.flow import granting
+from hits.flow.people import granting
 from hits.models import Grant, Project, Stage
 from tests.axe import violations
 from tests.hits import factories as make

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import ordering
+from hits.flow.payments import ordering
 from hits.models import Bonus, BonusFile, BonusOrder, Compensation, Project
 from tests.hits import factories as make
 from tests.hits.flow.payments_stage import answered, money_of
@@ -189,7 +189,7 @@ def test_a_large_file_is_checked_and_ordered_in_the_background(
     river: Project, client: Client, market: Marketplace, eager: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (answer,) = answered(river, market)
-    monkeypatch.setattr("hits.flow.ordering.read_file", _not_in_a_web_process(ordering.read_file))
+    monkeypatch.setattr("hits.flow.payments.ordering.read_file", _not_in_a_web_process(ordering.read_file))
     padding = "x" * 4000
     lines = [f"{answer.assignment_id},0.{n:02d},{padding}" for n in range(10, 80)]
     reply = upload(client, river, "assignment_id,amount,reason\n" + "\n".join(lines))

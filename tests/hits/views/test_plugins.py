@@ -14,8 +14,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.flow import importing, projects, publishing, scoring, serving
-from hits.flow.common import UNUSABLE
+from hits.domain.plugins import UNUSABLE
+from hits.flow.pipeline import importing, publishing, scoring, serving
+from hits.flow.setup import projects
 from hits.models import Hit, Project, Stage, Upload
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import projects
+from hits.flow.setup import projects
 from hits.models import Account, LedgerEntry, Project, Upload
 from hits.recipes import available
 from tests.hits import factories as make

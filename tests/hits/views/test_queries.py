@@ -11,7 +11,8 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from hits.flow import annotating, drawing
+from hits.flow.data import annotating
+from hits.flow.pipeline import drawing
 from hits.models import ChangeSet, Item, Stage
 from hits.text.passage_queries import queries
 from tests.axe import violations
@@ -230,7 +231,7 @@ def test_the_pages_pass_axe_and_fit(opened: Opener, stage: Stage, item: Item, wi
 
 
 def test_several_files_at_once_are_taken_as_one(client: Client, stage: Stage, market: Any) -> None:
-    from hits.flow import importing
+    from hits.flow.pipeline import importing
     from hits.models import Upload
     from tests.hits.flow.articles import SAMPLES
 

@@ -13,9 +13,10 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
-from hits.flow import releasing
-from hits.flow.projects import create_project
-from hits.models import Item, Project, Release, summaries
+from hits.domain import summaries
+from hits.flow.data import releasing
+from hits.flow.setup.projects import create_project
+from hits.models import Item, Project, Release
 from hits.recipes.source import ReleaseContent
 from hits.views import releases
 from tests.hits import factories as make

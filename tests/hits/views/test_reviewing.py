@@ -14,8 +14,8 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
+from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Stage
-from hits.models.summaries import refresh_summary
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
 

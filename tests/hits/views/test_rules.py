@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from hits.flow import deciding
+from hits.domain.summaries import refresh_summary
+from hits.flow.pipeline import deciding
 from hits.models import Item, RuleEdition, Stage
-from hits.models.summaries import refresh_summary
 from tests.hits import factories as make
 from tests.hits.small_recipe import answered
 

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from hits.flow import setting_up
+from hits.flow.setup import setting_up
 from hits.models import Stage
 from hits.protocols.multiple_choice.protocol import protocol
 from tests.hits import factories as make

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from django.utils import timezone
 
-from hits.flow import listening, serving
+from hits.flow.pipeline import listening, serving
 from hits.models import Hit, Stage
 from hits.mturk import events
 from tests.hits.flow.conftest import fields

@@ -13,9 +13,11 @@ from redis.exceptions import ConnectionError as RedisDownError
 
 from annotate.celery import app
 from hits import tasks
-from hits.flow import common, projects, serving
+from hits.domain import marketplace_account
+from hits.domain.leases import lease
+from hits.flow.pipeline import serving
+from hits.flow.setup import projects
 from hits.models import Assignment, Draft, Grant, Hit, Item
-from hits.models.leases import lease
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -164,8 +166,8 @@ def test_when_the_marketplace_does_not_answer_the_hit_stays_due(part, market, se
     due = Hit.objects.get(pk=part[0].pk).due_at
     settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
     settings.MTURK_DEADLINE_SECONDS = 1
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     assert tasks.fetch_announced(part[0].pk) == 0
-    common.gateway.cache_clear()
+    marketplace_account.gateway.cache_clear()
     assert Hit.objects.get(pk=part[0].pk).due_at == due
     assert tasks.fetch_announced(0) == 0

@@ -11,11 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import deciding, harvesting, projects, publishing, reviewing, scoring, sending
-from hits.flow.common import gateway
+from hits.domain.due_hits import live_stages, mark_due
+from hits.domain.leases import lease
+from hits.domain.marketplace_account import gateway
+from hits.flow.people import reviewing
+from hits.flow.pipeline import deciding, harvesting, publishing, scoring, sending
+from hits.flow.setup import projects
 from hits.models import Account, Assignment, Draft, Hit, LedgerEntry, Stage
-from hits.models.due import live_stages, mark_due
-from hits.models.leases import lease
 from hits.mturk.errors import UnreachableError
 from hits.views import overview
 from tests.hits.flow.conftest import example, fields, lines

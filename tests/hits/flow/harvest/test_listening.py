@@ -14,7 +14,8 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.flow import harvesting, importing, listening, projects, publishing, sending
+from hits.flow.pipeline import harvesting, importing, listening, publishing, sending
+from hits.flow.setup import projects
 from hits.models import Assignment, Hit, Stage
 from hits.mturk import events
 from hits.mturk.events import Event, EventQueueError

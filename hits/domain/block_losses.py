@@ -1,0 +1,106 @@
+"""What blocks take away and what undoing one gives back: answers that count, and money for those in their place."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Q, QuerySet
+
+from hits.domain import eligibility
+from hits.domain.surplus_hits import free_places, unwanted, with_coming
+from hits.domain.wanted_answers import answers_counted, chunks
+from hits.models.answers import Assignment, Label
+from hits.models.projects import Project, Stage
+from hits.models.publishing import Hit
+from hits.models.workers import Worker
+from hits.mturk import fees
+
+# Why an answer may be held that counts again when its worker's block is undone.
+FREE = ("", eligibility.Cause.BLOCKED.value)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """`answers` stop counting; at most `replacements` are bought for them, for at most `cost` dollars.
+
+    Fewer are bought where an item's other answers are enough for its verdict.
+    """
+
+    answers: int
+    replacements: int
+    cost: Decimal
+
+
+def loss(project: Project, worker_ids: Iterable[str]) -> Loss:
+    """Of these workers together, over all stages of the project: their labels stop counting in each of them."""
+    ids = list(worker_ids)
+    answers, replacements, cost = 0, 0, Decimal(0)
+    for stage in project.stages.all():
+        lost = _workers_by_item(_counting(stage).filter(worker__worker_id__in=ids))
+        if lost:
+            again = _to_buy(stage, lost, ids)
+            answers, replacements = answers + lost.total(), replacements + again
+            cost += fees.unit_cost(stage.reward, stage.answers) * again
+    return Loss(answers, replacements, cost)
+
+
+def answers_of(project: Project, worker_ids: Iterable[str]) -> Counter[str]:
+    """Worker to the answers of that worker that count now."""
+    rows = Label.objects.of_counting_answers().filter(stage__project=project, worker__worker_id__in=list(worker_ids))
+    return Counter(worker for worker, _ in rows.order_by().values_list("worker__worker_id", "assignment").distinct())
+
+
+@dataclass(frozen=True)
+class Return:
+    """`answers` count again; `hits` with `places` that nobody took are closed, which releases at most `released` $.
+
+    A place that somebody has accepted by then stays reserved until it is submitted or given back.
+    """
+
+    answers: int
+    hits: int
+    places: int
+    released: Decimal
+
+
+def restored(project: Project, worker: Worker) -> Return:
+    """What follows when this worker's answers count again: not those that were rejected, have a problem or are held
+    for another reason."""
+    answers, closed = 0, list[Hit]()
+    for stage in project.stages.all():
+        back = Label.objects.filter(stage=stage, worker=worker, void=True, assignment__problem="")
+        back = back.exclude(assignment__state=Assignment.State.REJECTED)
+        items = _workers_by_item(back.filter(Q(assignment__held_for__in=FREE) | Q(assignment__admitted=True)))
+        answers += items.total()
+        closed += _closed(stage, items)
+    places = sum(free_places(hit) for hit in closed)
+    return Return(answers, len(closed), places, sum((hit.unit_cost * free_places(hit) for hit in closed), Decimal(0)))
+
+
+def _closed(stage: Stage, back: Counter[int]) -> Iterator[Hit]:
+    counted = answers_counted(list(back))
+    for some in chunks(list(back)):
+        by_item: dict[int, list[Hit]] = defaultdict(list)
+        for hit in with_coming(Hit.objects.filter(item__in=some)):
+            by_item[hit.item_id].append(hit)
+        for item, hits in by_item.items():
+            yield from unwanted(hits, max(0, stage.answers - counted[item] - back[item]))
+
+
+def _counting(stage: Stage) -> QuerySet[Label]:
+    return Label.objects.of_counting_answers().filter(stage=stage)
+
+
+def _workers_by_item(labels: QuerySet[Label]) -> Counter[int]:
+    """Item to how many workers these labels are by. An answer can have many labels."""
+    return Counter(item for item, _ in labels.order_by().values_list("item", "worker").distinct())
+
+
+def _to_buy(stage: Stage, lost: Counter[int], worker_ids: list[str]) -> int:
+    left: Counter[int] = Counter()
+    for some in chunks(list(lost)):
+        left += _workers_by_item(_counting(stage).filter(item__in=some).exclude(worker__worker_id__in=worker_ids))
+    return sum(min(count, max(0, stage.answers - left[item])) for item, count in lost.items())

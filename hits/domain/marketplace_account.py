@@ -1,0 +1,56 @@
+"""The account at the marketplace: the gateway to it, what it has available, and what its answers mean for all calls."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from functools import cache
+
+from django.conf import settings
+
+from hits.domain.commitments import BalanceTooLowError, planned_cost
+from hits.mturk.errors import MarketplaceError
+from hits.mturk.gateway import Gateway, Limits
+
+# A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
+TOKEN_LIFE = timedelta(hours=23)
+# So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
+READS_LAG = timedelta(minutes=15)
+
+
+@cache
+def gateway() -> Gateway:
+    return Gateway(
+        settings.MTURK_ENDPOINT_URL,
+        region=settings.MTURK_REGION,
+        redis_url=settings.REDIS_URL,
+        limits=Limits(
+            connections=settings.MTURK_CONNECTIONS,
+            timeout_seconds=settings.MTURK_TIMEOUT_SECONDS,
+            deadline_seconds=settings.MTURK_DEADLINE_SECONDS,
+            calls_a_second=settings.MTURK_CALLS_A_SECOND,
+            most_calls_a_second=settings.MTURK_MOST_CALLS_A_SECOND,
+        ),
+    )
+
+
+def balance() -> Decimal | None:
+    """Dollars that the marketplace account has available; None when the marketplace does not answer."""
+    try:
+        return gateway().balance().available
+    except MarketplaceError:
+        return None
+
+
+def refuse_beyond_balance(needed: Decimal) -> None:
+    """Raises BalanceTooLowError. A marketplace that is silent stops nothing: the calls wait for it anyway."""
+    available = balance() if needed else None
+    planned = planned_cost()
+    if available is not None and needed > available - planned:
+        raise BalanceTooLowError(needed, available, planned)
+
+
+def sentence(error: MarketplaceError) -> str:
+    """What the marketplace said, with its full stop: another sentence follows."""
+    text = str(error).rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,170 @@
+"""Recomputes the figures that pages show. Every verb that changed rows calls this at its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from statistics import median
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models.functions import TruncHour
+
+from hits.models.answers import HELD, Assignment, Label
+from hits.models.projects import Item, Stage, StageSummary
+from hits.models.publishing import Hit
+from hits.models.workers import WorkerStat
+
+HISTOGRAM_BINS = 20
+
+
+@transaction.atomic
+def refresh_summary(stage: Stage) -> StageSummary:
+    # Before the rows are counted: of two processes, the one that counted first does not write over the other one.
+    StageSummary.objects.select_for_update().get_or_create(stage=stage)
+    figures = {
+        **_item_figures(stage),
+        **_answer_figures(stage),
+        "histogram": _histogram(stage),
+        **_timeline(stage),
+    }
+    summary, _ = StageSummary.objects.update_or_create(stage=stage, defaults=figures)
+    return summary
+
+
+def _item_figures(stage: Stage) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    conclusions = []
+    for state, word, n in stage.items.values_list("state", "conclusion").annotate(n=Count("id")).order_by():
+        counts[state] += n
+        if word:
+            conclusions.append([state, word, n])
+    if not stage.crowd:
+        # Its items are used from where they are: none waits for anything.
+        return {"items": counts.total(), "conclusions": sorted(conclusions, key=_most_first), "made": _made(stage)}
+    total = counts.total()
+    withdrawn = counts.get(Item.State.WITHDRAWN, 0)
+    waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
+    return {
+        "items": total,
+        "waiting": waiting,
+        "published": total - waiting - (_withdrawn_unpublished(stage) if withdrawn else 0),
+        "withdrawn": withdrawn,
+        "open": counts.get(Item.State.OPEN, 0) + again,
+        "again": again,
+        "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
+        "kept": counts.get(Item.State.KEPT, 0),
+        "dropped": counts.get(Item.State.DROPPED, 0),
+        "conclusions": sorted(conclusions, key=_most_first),
+    }
+
+
+def _most_first(conclusion: Sequence[Any]) -> tuple[int, str]:
+    return -conclusion[2], conclusion[1]
+
+
+def _made(stage: Stage) -> dict[str, int]:
+    """Sums of the items' figures, by name."""
+    sums: Counter[str] = Counter()
+    for figures in stage.items.exclude(figures=None).values_list("figures", flat=True).iterator(chunk_size=2000):
+        sums.update(figures)
+    return dict(sums)
+
+
+def _withdrawn_unpublished(stage: Stage) -> int:
+    had_one = Hit.objects.filter(item=OuterRef("pk"))
+    return stage.items.filter(~Exists(had_one), state=Item.State.WITHDRAWN).count()
+
+
+def _answer_figures(stage: Stage) -> dict:
+    figures = stage.assignments.aggregate(
+        answers=Count("id"),
+        to_review=Count("id", filter=Q(state=Assignment.State.SUBMITTED)),
+        next_auto_approval=Min("auto_approval_at", filter=Q(state=Assignment.State.SUBMITTED)),
+        invalid=Count("id", filter=~Q(problem="")),
+        rejected=Count("id", filter=Q(state=Assignment.State.REJECTED)),
+        held=Count("id", filter=HELD),
+        reported=Count("id", filter=~Q(remark="")),
+    )
+    figures |= stage.labels.counting().aggregate(
+        scored=Count("id", filter=Q(correct__isnull=False)), correct=Count("id", filter=Q(correct=True))
+    )
+    figures["median_seconds"] = median_of(stage.assignments.all(), figures["answers"])
+    return figures
+
+
+def median_of(assignments: QuerySet[Assignment], count: int) -> float | None:
+    """The middle of the seconds by sorting in the database: neither SQLite nor the ORM has a median."""
+    if not count:
+        return None
+    middle = assignments.order_by("seconds").values_list("seconds", flat=True)[(count - 1) // 2 : count // 2 + 1]
+    return median(middle)
+
+
+def _histogram(stage: Stage) -> list[int]:
+    bins = [0] * HISTOGRAM_BINS
+    for scored, correct in stage.worker_stats.filter(scored__gt=0).values_list("scored", "correct"):
+        bins[min(HISTOGRAM_BINS - 1, correct * HISTOGRAM_BINS // scored)] += 1
+    return bins
+
+
+def _timeline(stage: Stage) -> dict:
+    hours = list(
+        stage.assignments.annotate(hour=TruncHour("submitted_at"))
+        .values_list("hour")
+        .annotate(n=Count("id"))
+        .order_by("hour")
+    )
+    latest = stage.assignments.order_by("-submitted_at").values_list("submitted_at", flat=True).first()
+    recent = 0
+    if latest:
+        recent = stage.assignments.filter(submitted_at__gt=latest - timedelta(hours=1)).count()
+    return {"timeline": [[hour.isoformat(), n] for hour, n in hours], "answers_an_hour": recent}
+
+
+def refresh_worker_stats(stage: Stage, worker_pks: Iterable[int]) -> None:
+    """Recomputes the rows of these workers from their assignments and labels, void ones included.
+
+    A blocked worker's labels are void, yet they stay the evidence for the block. What is held is no evidence yet.
+    """
+    pks = sorted(set(worker_pks))
+    for start in range(0, len(pks), 500):
+        _refresh_some(stage, pks[start : start + 500])
+
+
+def _refresh_some(stage: Stage, pks: list[int]) -> None:
+    seconds: dict[int, list[float]] = {}
+    earned: dict[int, Decimal] = {}
+    mine = Assignment.objects.filter(stage=stage, worker__in=pks)
+    for worker, taken, state in mine.values_list("worker__pk", "seconds", "state"):
+        seconds.setdefault(worker, []).append(taken)
+        earned[worker] = earned.get(worker, Decimal(0)) + (stage.reward if state == Assignment.State.APPROVED else 0)
+    scores = {
+        worker: (scored, correct)
+        for worker, scored, correct in Label.objects.filter(stage=stage, worker__in=pks, correct__isnull=False)
+        .filter(Q(assignment__held="") | Q(assignment__admitted=True))
+        .values_list("worker")
+        .annotate(scored=Count("id"), right=Count("id", filter=Q(correct=True)))
+        .order_by()
+    }
+    rows = [
+        WorkerStat(
+            stage=stage,
+            worker_id=worker,
+            answers=len(times),
+            scored=scores.get(worker, (0, 0))[0],
+            correct=scores.get(worker, (0, 0))[1],
+            median_seconds=median(times),
+            earned=earned[worker],
+        )
+        for worker, times in seconds.items()
+    ]
+    WorkerStat.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["stage", "worker"],
+        update_fields=["answers", "scored", "correct", "median_seconds", "earned"],
+    )

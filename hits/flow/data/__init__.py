@@ -1,0 +1,1 @@
+"""What leads and programs correct in the data, and what is released of them."""

@@ -1,0 +1,150 @@
+"""Correcting: a lead changes by hand what an item asks about, before anybody sees it; every change can be undone.
+
+Items of other stages about the same text, asked by the same protocol, follow: what changes in one of them and concerns
+the text changes in all, or in none where one of them is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from hits.domain import item_changes
+from hits.domain.action_log import record
+from hits.domain.item_changes import ChangedError, NothingToUndoError, fingerprint
+from hits.domain.plugins import protocol_of, usable_protocol
+from hits.models import Hit, Item, ItemChange, Stage
+from hits.protocols.optional import CorrectableProtocol, MarkedSentence
+from hits.refusals import Refusal
+
+__all__ = [
+    "ChangedError",
+    "NotCorrectableError",
+    "NothingToUndoError",
+    "PublishedError",
+    "can_correct",
+    "correct",
+    "fellows",
+    "fingerprint",
+    "note",
+    "protocol_for",
+    "published",
+    "undo",
+]
+
+
+class NotCorrectableError(Refusal):
+    """The stage's protocol has nothing that could be corrected."""
+
+    error_code = "not_correctable"
+    http_status = 404
+
+
+class PublishedError(Refusal):
+    """Workers may have seen the item, or a fellow of it that would change too. Nothing was changed."""
+
+    error_code = "item_published"
+
+
+def can_correct(stage: Stage) -> bool:
+    return isinstance(usable_protocol(stage), CorrectableProtocol)
+
+
+def protocol_for(stage: Stage) -> CorrectableProtocol:
+    """Raises NotCorrectableError."""
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, CorrectableProtocol):
+        raise NotCorrectableError("The items of this stage have no sentences and phrases to correct.")
+    return protocol
+
+
+def fellows(item: Item) -> QuerySet[Item]:
+    """The items of other stages about the same text by the same protocol."""
+    stage = item.stage
+    same = Item.objects.filter(document=item.document_id, stage__protocol=stage.protocol)
+    return same.exclude(stage=stage).select_related("stage").order_by("id")
+
+
+def published(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those whose HITs workers see or have seen, or will in a moment."""
+    sent = Hit.objects.filter(item=OuterRef("pk")).exclude(state=Hit.State.REFUSED)
+    return items.exclude(~Exists(sent), state=Item.State.NEW)
+
+
+def correct(item: Item, wanted: Sequence[MarkedSentence], seen: str, user: User | None) -> int:
+    """Have the item ask about these phrases; returns how many items were changed, 0 when it does already.
+
+    `seen` is the fingerprint of what the lead looked at. A sentence that comes or goes does so in the item's fellows.
+    Raises AnswerRefusedError from the protocol, ChangedError, PublishedError.
+    """
+    protocol = protocol_for(item.stage)
+    with transaction.atomic():
+        own, others = _locked(item)
+        item_changes.refuse_changed(own, seen)
+        _refuse_published(own, "This text")
+        before = protocol.marked(own.data)
+        changed = {own: protocol.correct(own.document.data, own.data, wanted)}
+        after = protocol.marked(changed[own])
+        if [(one.start, one.end) for one in before] != [(one.start, one.end) for one in after]:
+            for fellow in others:
+                changed[fellow] = protocol.follow(fellow.data, before, after)
+        done = {row: data for row, data in changed.items() if data != row.data}
+        for row in done:
+            _refuse_published(row, f"The same text in “{row.stage.title}”")
+        item_changes.write(done, user)
+        if done:
+            _record(own, user, "corrected a text", len(done))
+    item.refresh_from_db()
+    return len(done)
+
+
+def _record(item: Item, user: User | None, verb: str, items: int) -> None:
+    record(item.stage.project, user, verb, [item.stage], {"item": item.key, "items": items})
+
+
+def _locked(item: Item) -> tuple[Item, list[Item]]:
+    """The item and its fellows as they are; publishing them waits until the change is through."""
+    pks = [item.pk, *fellows(item).values_list("pk", flat=True)]
+    rows = Item.objects.select_for_update(of=("self",)).select_related("stage", "document").filter(pk__in=pks)
+    found = {row.pk: row for row in rows.order_by("pk")}
+    return found.pop(item.pk), list(found.values())
+
+
+def _refuse_published(item: Item, named: str) -> None:
+    if published(Item.objects.filter(pk=item.pk)).exists():
+        raise PublishedError(f"{named} is published, so its sentences and phrases can no longer change.")
+
+
+def undo(item: Item, user: User | None) -> int:
+    """Take back the newest change that stands, in fellows that changed with it too; returns how many items.
+
+    Raises NothingToUndoError, PublishedError.
+    """
+    with transaction.atomic():
+        own, others = _locked(item)
+        newest = own.changes.filter(undone_at=None).first()
+        if newest is None:
+            raise NothingToUndoError("No change of this text is left to undo.")
+        undone = [(own, newest, "This text")]
+        undone += [(row, change, f"The same text in “{row.stage.title}”") for row, change in _together(newest, others)]
+        for row, _, named in undone:
+            _refuse_published(row, named)
+        item_changes.undo(undone, user)
+        _record(own, user, "took a correction back", len(undone))
+    item.refresh_from_db()
+    return len(undone)
+
+
+def _together(newest: ItemChange, others: Sequence[Item]) -> list[tuple[Item, ItemChange]]:
+    same = ItemChange.objects.filter(item__in=others, changed_at=newest.changed_at, undone_at=None)
+    rows = {row.pk: row for row in others}
+    return [(rows[change.item_id], change) for change in same]
+
+
+def note(item: Item) -> str:
+    """What to know of the item after its changes; empty without any."""
+    first = item.changes.order_by("id").first()
+    return protocol_for(item.stage).correction_note(first.before, item.data) if first else ""

@@ -1,0 +1,192 @@
+"""Releasing: an immutable set of files with a manifest. The same verdicts give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+
+from hits.domain.plugins import options_of, recipe_of
+from hits.domain.recipe_rows import Rows
+from hits.domain.snapshots import snapshot
+from hits.domain.wages import AnswerTime
+from hits.models import Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.recipes.source import ReleaseContent
+from hits.refusals import Refusal
+
+MANIFEST = "manifest.json"
+PART_BYTES = 1 << 18
+
+
+class NothingToReleaseError(Refusal):
+    """A release would hold nothing; the message says why, and what to do."""
+
+    error_code = "nothing_to_release"
+
+
+def preview(project: Project) -> dict[str, Any]:
+    """What a release made now would hold: counts per split, what is left out and why, statistics, scores.
+
+    `why_empty` is empty where it would hold anything.
+    """
+    content = _build(project)
+    return {
+        "why_empty": "" if any(content.counts.values()) else why_empty(project),
+        "counts": content.counts,
+        "left_out": content.left_out,
+        "statistics": content.statistics,
+        "notes": list(content.notes),
+        "scores": _scores(project),
+        "collection": _collection(project),
+    }
+
+
+def release(project: Project, user: User | None) -> tuple[Release, bool]:
+    """The release of the verdicts as they stand, and whether it is new.
+
+    When nothing changed since the last release, that one is returned. Raises NothingToReleaseError.
+    """
+    content = _build(project)
+    if not any(content.counts.values()):
+        raise NothingToReleaseError(why_empty(project))
+    files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
+    manifest = _manifest(project, content, files)
+    files[MANIFEST] = io.BytesIO(to_bytes(manifest))
+    digest = _sum(files[MANIFEST])
+    latest = project.releases.order_by("-number").first()
+    if latest and latest.digest == digest:
+        return latest, False
+    return _store(project, manifest, digest, files, user), True
+
+
+def refuse_unjudged(project: Project) -> None:
+    """What needs no building to be known: nothing has a verdict yet. Raises NothingToReleaseError."""
+    if not any(stage.summary.kept or stage.summary.dropped for stage in _stages(project)):
+        raise NothingToReleaseError(why_empty(project))
+
+
+def why_empty(project: Project) -> str:
+    """Why a release would hold nothing and what to do, from the figures of the stages."""
+    return f"There is nothing to release: {_why_empty([(stage, stage.summary) for stage in _stages(project)])}"
+
+
+def _stages(project: Project) -> list[Stage]:
+    return list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
+
+
+def _why_empty(stages: Sequence[tuple[Stage, StageSummary]]) -> str:
+    filled = [(stage, found) for stage, found in stages if found.items]
+    if not filled:
+        return "no item is here. Import a file and publish its items."
+    for stage, found in filled:
+        if found.waiting:
+            return f"{found.waiting:,} of {found.items:,} items of “{stage.title}” are not published. Publish them."
+    for stage, found in filled:
+        if found.to_review:
+            return f"{found.to_review:,} answers in “{stage.title}” wait for review. Approve or reject them."
+    for stage, found in filled:
+        if found.open:
+            return f"{found.open:,} items of “{stage.title}” wait for answers. Wait for them, or close early."
+    stage, found = filled[-1]
+    if not found.kept:
+        return f"the rule of “{stage.title}” dropped all {found.items:,} items. Look at its rule."
+    return f"what was kept in “{stage.title}” was left out. The list of what is left out says why."
+
+
+def to_bytes(data: Any) -> bytes:
+    """JSON with one spelling: sorted keys, two spaces, a line end."""
+    return (json.dumps(data, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+
+
+def _build(project: Project) -> ReleaseContent:
+    # Recipes read the items more than once, and verdicts may come meanwhile.
+    with snapshot():
+        return recipe_of(project).steps.build_release(Rows(project))
+
+
+def _scores(project: Project) -> dict[str, Any]:
+    return {
+        stage.key: stage.summary.scores for stage in project.stages.select_related("summary") if stage.summary.scores
+    }
+
+
+def _collection(project: Project) -> list[dict[str, Any]]:
+    """The funnel, stage by stage: what was asked and what became of it, by whom, how fast and at what wage.
+
+    Seconds are the median of all answers, dollars are written as text; both are None before the first answer.
+    """
+    return [_funnel(stage) for stage in _stages(project)]
+
+
+def _funnel(stage: Stage) -> dict[str, Any]:
+    found = stage.summary
+    reasons = {word: n for state, word, n in found.conclusions if state == Item.State.DROPPED}
+    if others := found.dropped - sum(reasons.values()):
+        reasons["by the rule"] = others
+    median = found.median_seconds
+    return {
+        "stage": stage.key,
+        "asked": found.items,
+        "kept": found.kept,
+        "dropped": found.dropped,
+        "dropped_by_reason": reasons,
+        "withdrawn": found.withdrawn,
+        "open": found.items - found.kept - found.dropped - found.withdrawn,
+        "answers": found.answers,
+        "rejected_answers": found.rejected,
+        "workers": stage.worker_stats.filter(answers__gt=0).count(),
+        "blocked_workers": Block.objects.standing().filter(stage=stage).count(),
+        "median_seconds": median,
+        "reward": str(stage.reward),
+        "wage_an_hour": str(AnswerTime(median, assumed=False).hourly(stage.reward)) if median else None,
+    }
+
+
+def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:
+    recipe = recipe_of(project)
+    return {
+        "project": project.name,
+        "recipe": {"name": recipe.name, "version": recipe.version},
+        "code_version": settings.CODE_VERSION,
+        "seed": project.seed,
+        "options": options_of(project),
+        "rules": {stage.key: stage.rule for stage in project.stages.filter(crowd=True)},
+        "counts": content.counts,
+        "left_out": content.left_out,
+        "notes": list(content.notes),
+        "statistics": content.statistics,
+        "scores": _scores(project),
+        "collection": _collection(project),
+        "artefacts": content.check() if content.check else {},
+        "files": [
+            {"name": name, "bytes": file.seek(0, io.SEEK_END), "sha256": _sum(file)}
+            for name, file in sorted(files.items())
+        ],
+    }
+
+
+def _sum(file: BinaryIO) -> str:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while part := file.read(PART_BYTES):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+@transaction.atomic
+def _store(
+    project: Project, manifest: dict[str, Any], digest: str, files: Mapping[str, BinaryIO], user: User | None
+) -> Release:
+    last = project.releases.aggregate(last=Max("number"))["last"] or 0
+    made = Release.objects.create(project=project, number=last + 1, digest=digest, manifest=manifest, created_by=user)
+    for name, file in sorted(files.items()):
+        file.seek(0)
+        ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
+    return made

@@ -1,0 +1,1 @@
+"""Money beside the rewards: bonuses, compensations, and the audit of the books."""

@@ -1,0 +1,1 @@
+"""Workers: their blocks, grants and tests, and what leads decide about their answers."""

@@ -1,0 +1,275 @@
+"""Deciding: the stage's rule turns the labels of an item into a verdict that names the rule's version."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from hits.domain.failures import UNJUDGED, note, unjudged
+from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.summaries import refresh_summary
+from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, with_coming
+from hits.domain.wanted_answers import answers_counted, chunks
+from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.protocols.base import COUNTED
+from hits.protocols.optional import ItemwiseProtocol
+from hits.quality.votes import Outcome, Rule, Vote
+from hits.quality.votes import decide as apply_rule
+
+CHUNK = 1000
+# How often a HIT that closed with places nobody took is opened again without a person.
+REOPENINGS = 3
+NOBODY_CAME = (
+    "It closed {times} times with places that nobody took, so it is not opened again by itself. "
+    "Publish its item when workers are about."
+)
+
+
+def decide(stage: Stage) -> int:
+    """Conclude every item that something happened to; returns how many were looked at.
+
+    The same labels and the same rule give the same verdict, so running again changes nothing.
+    """
+    total, measured = 0, True
+    stale = stage.items.filter(stale=True)
+    while items := list(stale.order_by("id")[:CHUNK]):
+        with transaction.atomic():
+            _decide_chunk(stage, items)
+            # With the last items the figures: whoever sees that nothing is left to be decided reads them next.
+            if measured := not stale.exists():
+                _refresh(stage)
+        total += len(items)
+    if not measured:
+        # Another process decided the last ones.
+        _refresh(stage)
+    return total
+
+
+def _refresh(stage: Stage) -> None:
+    refresh_summary(stage)
+    try:
+        with transaction.atomic():
+            _measure(stage)
+    except Exception as error:
+        # The verdicts are written and stand; figures that a task measures besides are those of the last time.
+        note(error, f"the measures of {stage}")
+
+
+def unfinished() -> list[int]:
+    """Stages with items that something happened to and that nobody looked at since."""
+    return sorted(set(Item.objects.filter(stale=True).values_list("stage", flat=True)))
+
+
+def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
+    pks = [item.pk for item in items]
+    with transaction.atomic():
+        # Cleared before rule and labels are read: what happens from now on makes the item stale again.
+        Item.objects.filter(id__in=pks).update(stale=False)
+        stage.refresh_from_db(fields=["rule", "rule_edition"])
+        rule = Rule.from_dict(stage.rule)
+        withdrawn = _withdrawn(pks)
+        votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
+        hits = _hits(pks)
+        newest = {hit.item_id: hit for hit in hits}
+        outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
+        _write_verdicts(outcomes, stage.rule_edition)
+        turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
+        for item in (item for item in items if item.pk in outcomes):
+            item.state = _state(outcomes[item.pk], newest.get(item.pk))
+            if item.pk in withdrawn:
+                item.state = Item.State.WITHDRAWN
+            item.conclusion = outcomes[item.pk].conclusion
+            item.ballots = ballots(votes[item.pk])
+        Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
+        _tell_why(items, newest)
+        _mark_unwanted(stage, outcomes, hits, withdrawn)
+        # What was drawn from them goes and comes with them.
+        Item.objects.filter(parent__in=turned).update(stale=True)
+
+
+def _withdrawn(pks: Sequence[int]) -> set[int]:
+    """Those of the items that were made from an answer that does not count, and what was drawn from such items."""
+    counts = Label.objects.of_counting_answers().filter(assignment=OuterRef("source"))
+    of_source = Q(source__isnull=False) & ~Exists(counts)
+    rows = Item.objects.filter(of_source | Q(parent__state=Item.State.WITHDRAWN), pk__in=pks)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit]) -> dict[int, Outcome]:
+    """Of the items that the rule can judge; a HIT of each other one says why, and its verdict stays what it was."""
+    outcomes: dict[int, Outcome] = {}
+    for pk, given in votes.items():
+        try:
+            outcomes[pk] = apply_rule(rule, given)
+        except Exception as error:
+            why = unjudged(error, f"item {pk}")
+            if pk in newest:
+                Hit.objects.filter(pk=newest[pk].pk).update(error=why)
+    cleared = [newest[pk].pk for pk in outcomes if pk in newest and newest[pk].error.startswith(UNJUDGED)]
+    Hit.objects.filter(pk__in=cleared).update(error="")
+    return outcomes
+
+
+def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
+    """The first votes that count, in the order of their submission, one a worker; later ones are spare.
+
+    An answer of which a lead took a label back is a vote all the same, and says nothing of that unit.
+    """
+    votes: dict[int, list[Vote]] = defaultdict(list)
+    rows = Label.objects.of_counting_answers().filter(item__in=pks).order_by("assignment__submitted_at", "id")
+    first: dict[tuple[int, int], tuple[int, Vote]] = {}
+    columns = ("item", "worker__pk", "assignment", "unit", "value", "correct", "undone_at")
+    for item, worker, assignment, unit, value, correct, undone_at in rows.values_list(*columns):
+        if (item, worker) not in first:
+            if len(votes[item]) == wanted:
+                continue
+            vote = Vote(str(worker), value, correct, said={})
+            first[item, worker] = (assignment, vote)
+            votes[item].append(vote)
+        # A second answer of the same worker is spare, one more label of the first answer is not.
+        of, vote = first[item, worker]
+        if of == assignment and undone_at is None:
+            _say(cast(dict, vote.said), unit, value, correct)
+    return votes
+
+
+def _say(said: dict[str, str | bool | int], unit: str, value: Any, correct: bool | None) -> None:
+    if isinstance(value, bool | int) or (isinstance(value, str) and len(value) <= COUNTED):
+        said[unit] = value
+    if correct is not None:
+        said[f"{unit}.correct"] = correct
+
+
+def ballots(votes: Sequence[Vote]) -> str:
+    """What the votes say, in one spelling whatever their order; rules look at nothing else."""
+    return json.dumps(sorted((dict(vote.said) for vote in votes), key=_spelled), sort_keys=True, ensure_ascii=False)
+
+
+def _spelled(said: Mapping[str, Any]) -> str:
+    return json.dumps(said, sort_keys=True, ensure_ascii=False)
+
+
+def _write_verdicts(outcomes: dict[int, Outcome], edition: int) -> None:
+    standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
+    changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome)}
+    Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
+    Verdict.objects.bulk_create(
+        Verdict(
+            item_id=pk,
+            outcome=outcome.outcome,
+            rule=outcome.rule,
+            rule_version=outcome.version,
+            rule_edition=edition,
+            conclusion=outcome.conclusion,
+            parts=dict(outcome.parts),
+            detail=outcome.counts.to_dict(),
+        )
+        for pk, outcome in changed.items()
+        if outcome.outcome != "open"
+    )
+
+
+def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
+    if standing is None:
+        return outcome.outcome != "open"
+    said = (standing.outcome, standing.conclusion, standing.parts, standing.rule, standing.rule_version)
+    says = (outcome.outcome, outcome.conclusion, dict(outcome.parts), outcome.rule, outcome.version)
+    return said != says or standing.detail != outcome.counts.to_dict()
+
+
+def _hits(pks: Sequence[int]) -> list[Hit]:
+    """By slot, with `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
+    for_free_places = Q(extensions__state=Extension.State.DONE, extensions__places__gt=F("extensions__assignments"))
+    rows = with_coming(Hit.objects.filter(item__in=pks)).annotate(
+        growing=Count("extensions", filter=Q(extensions__state=Extension.State.PLANNED)),
+        reopened=Count("extensions", filter=for_free_places),
+    )
+    return list(rows.order_by("slot"))
+
+
+def _mark_unwanted(
+    stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit], withdrawn: Collection[int]
+) -> None:
+    """An item that has its answers back, for instance since a block was undone, wants none in their place."""
+    open_hits = {hit.item_id for hit in hits if hit.item_id in outcomes and (hit.unwanted or free_places(hit))}
+    counted = answers_counted(sorted(open_hits))
+    needed = {
+        pk: 0 if pk in withdrawn else max(int(outcomes[pk].outcome == "open"), stage.answers - counted[pk])
+        for pk in open_hits
+    }
+    mark_unwanted([hit for hit in hits if hit.item_id in open_hits], needed)
+
+
+def _state(outcome: Outcome, newest: Any) -> str:
+    """`newest` is a HIT of `_hits`."""
+    if outcome.outcome != "open":
+        return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
+    if newest is None or newest.state == Hit.State.REFUSED:
+        return Item.State.NEW
+    if newest.state in AT_THE_MARKETPLACE or newest.growing:
+        return Item.State.OPEN
+    if newest.harvested >= newest.max_assignments:
+        # Every place was answered, yet an answer does not count: buy it again.
+        return Item.State.AGAIN
+    # Places that nobody took are opened again, unless a lead closed the HIT or opening it did not help.
+    return Item.State.NEW if newest.closed_early or _nobody_comes(newest) else Item.State.AGAIN
+
+
+def _nobody_comes(newest: Any) -> bool:
+    return newest.reopened >= REOPENINGS
+
+
+def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
+    """HITs whose items wait for a lead because nobody came say so."""
+    left = [newest[item.pk] for item in items if item.state == Item.State.NEW and item.pk in newest]
+    given_up = [hit.pk for hit in left if hit.state == Hit.State.CLOSED and not hit.closed_early and _nobody_comes(hit)]
+    Hit.objects.filter(id__in=given_up).update(error=NOBODY_CAME.format(times=REOPENINGS + 1))
+
+
+def _measure(stage: Stage) -> None:
+    """What the protocol measures over the answers: of items, such as how often the majority is right, under any rule;
+    of single answers, such as EM and F1, where the rule only measures.
+
+    Items are measured as soon as all wanted answers count, also those that the rule drops: what a rule does with ties
+    changes no figure.
+    """
+    protocol = protocol_of(stage)
+    if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
+        return
+    labels = Label.objects.counting().filter(stage=stage)
+    if isinstance(protocol, ItemwiseProtocol):
+        scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]), settings_of(stage))
+    else:
+        scores = protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
+    StageSummary.objects.filter(stage=stage).update(scores=scores)
+
+
+def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
+    rows = labels.order_by("item", "assignment__submitted_at", "id").values_list(
+        "item", "item__document__data", "item__data", "value"
+    )
+    first: dict[int, tuple] = {}
+    for item, document, data, value in rows.iterator(chunk_size=1000):
+        first.setdefault(item, (document, data, value))
+    return list(first.values())
+
+
+def _all_answers(labels: QuerySet[Label], wanted: int) -> list[tuple]:
+    """(document, item, what each of the first answers that are wanted says), one an item that has so many."""
+    given: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    rows = labels.order_by("item", "assignment__submitted_at", "id")
+    columns = ("item", "worker__pk", "unit", "value", "correct")
+    for item, worker, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
+        if worker in given[item] or len(given[item]) < wanted:
+            given[item][worker] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
+    found = []
+    for pks in chunks([pk for pk, answers in given.items() if len(answers) == wanted]):
+        items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
+        found += [(document, data, list(given[pk].values())) for pk, document, data in items]
+    return found

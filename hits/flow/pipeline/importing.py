@@ -1,0 +1,333 @@
+"""Importing: a file is read and checked as a whole, then stored as a whole, or refused with every fault."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from hits.domain.item_figures import count
+from hits.domain.leases import Held, LeaseLostError, lease
+from hits.domain.plugins import UNUSABLE, options_of, protocol_of, recipe_of, settings_of
+from hits.domain.recipe_rows import Rows
+from hits.domain.summaries import refresh_summary
+from hits.domain.wanted_answers import chunks
+from hits.formats.bulk import without_cycle_collection
+from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.reading import MOST_ROWS, too_many_rows
+from hits.models import Blob, Document, Item, Project, Stage, Upload
+from hits.protocols.optional import KnownAnswersProtocol
+from hits.recipes import SourceDocument, SourceItem
+from hits.refusals import Refusal
+
+PROGRESS_EVERY = 1000
+# Some texts take long: what a program makes of them is made while they are read.
+SAY_SECONDS = 2.0
+LEASE_SECONDS = 120
+
+
+STORED_AT_ONCE = 1000
+MOST_ATTEMPTS = 3
+TRIED = (
+    f"Its import began {MOST_ATTEMPTS} times and did not come to an end. Split the file and import the parts; "
+    "if a small part fails too, tell the operator, whose log says more."
+)
+
+
+class _Stopped(Exception):
+    """A lead stopped the import, or it has ended elsewhere."""
+
+
+class UploadRefusedError(Refusal):
+    """The file is not even looked at: empty or too large."""
+
+    error_code = "upload_refused"
+    http_status = 400
+
+
+def create_upload(project: Project, name: str, content: bytes, origin: str, user: User | None) -> Upload:
+    """Keep the bytes for the import to come. Raises UploadRefusedError."""
+    check_size(len(content))
+    return Upload.objects.create(
+        project=project, name=name[-200:], origin=origin, blob=Blob.store(content), created_by=user
+    )
+
+
+def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
+    """The name and bytes of one file, or of a zip archive of several (name, stream). Raises UploadRefusedError."""
+    sizes = [stream.seek(0, io.SEEK_END) for _, stream in files]
+    check_size(sum(sizes))
+    for _, stream in files:
+        stream.seek(0)
+    if len(files) == 1:
+        return files[0][0], files[0][1].read()
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, stream in files:
+            archive.writestr(name, stream.read())
+    return f"{len(files)} files.zip", made.getvalue()
+
+
+def check_size(size: int) -> None:
+    """Raises UploadRefusedError."""
+    limit = settings.MAX_IMPORT_BYTES
+    if size > limit:
+        raise UploadRefusedError(
+            f"The file has {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. "
+            "Split it at line ends and import the parts one after another. Nothing was imported."
+        )
+    if not size:
+        raise UploadRefusedError("The file is empty. Nothing was imported.")
+
+
+def import_upload(upload_pk: int) -> int:
+    """Import a stored file; returns the number of new items. A second run of the same upload changes nothing.
+
+    Each run counts as an attempt. After `MOST_ATTEMPTS` that did not come to an end the upload is failed.
+    """
+    with lease(f"upload:{upload_pk}", seconds=LEASE_SECONDS) as held:
+        upload = Upload.objects.select_related("project", "blob").get(pk=upload_pk)
+        if held is None or not _begin(upload):
+            return 0
+        try:
+            with without_cycle_collection():
+                return _import(upload, held)
+        except FormatErrors as error:
+            _refuse(upload, error.errors, error.count)
+            return 0
+        except (_Stopped, LeaseLostError):
+            return 0
+        except UNUSABLE as error:
+            # Trying again would find the same.
+            fail(upload_pk, f"{error}")
+            return 0
+        except Exception:
+            if upload.attempts >= MOST_ATTEMPTS:
+                fail(upload_pk, TRIED)
+            raise
+
+
+def stop(upload: Upload) -> bool:
+    """End an import that waits or runs: it stores nothing. False for one that has ended already."""
+    return _note(upload, state=Upload.State.STOPPED, finished_at=timezone.now())
+
+
+def fail(upload_pk: int, why: str) -> None:
+    """`why` is a sentence for the lead. An upload that has ended stays as it is."""
+    running = Upload.objects.filter(pk=upload_pk, state__in=Upload.RUNNING)
+    running.update(state=Upload.State.FAILED, error=why, finished_at=timezone.now())
+
+
+def _begin(upload: Upload) -> bool:
+    if upload.is_running and upload.attempts >= MOST_ATTEMPTS:
+        fail(upload.pk, TRIED)
+        return False
+    upload.attempts += 1
+    return _note(upload, state=Upload.State.READING, attempts=upload.attempts)
+
+
+def _import(upload: Upload, held: Held) -> int:
+    with TemporaryFile() as file:
+        # On the disk: the file itself takes no memory.
+        for chunk in upload.blob.read_chunks():
+            file.write(chunk)
+        file.seek(0)
+        steps = recipe_of(upload.project).steps
+        documents = steps.read_documents(
+            file,
+            name=upload.name,
+            max_bytes=settings.MAX_IMPORT_BYTES,
+            default_origin=upload.origin,
+            progress=_progress(upload, held),
+            seed=upload.project.seed,
+            options=options_of(upload.project),
+        )
+    _refuse_other_stages(upload.project, documents)
+    if hasattr(steps, "admit"):
+        documents = steps.admit(documents, Rows(upload.project))
+    _refuse_too_many(documents)
+    _refuse_known(upload.project, [document for document in documents if document.items])
+    _refuse_unknown_answers(upload.project, documents)
+    notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
+    documents = [document for document in documents if document.items]
+    total = len(documents)
+    _go_on(upload, state=Upload.State.STORING, total=total, done=total, notes=notes)
+    with transaction.atomic():
+        stages = _store(upload.project, documents)
+        items = sum(stages.values())
+        # Whoever waits for the end of the import reads the figures next.
+        for stage in stages:
+            refresh_summary(stage)
+        _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
+    return items
+
+
+def _notes(documents: Sequence[SourceDocument]) -> list[str]:
+    """Why texts were left out, and what is to know of those that came in, with how many."""
+    left_out = Counter(document.note for document in documents if not document.items)
+    stored = Counter(document.note for document in documents if document.items and document.note)
+    return [
+        *(f"{_texts(count, 'was', 'were')} left out: {note}" for note, count in left_out.most_common()),
+        *(f"Not used of {_texts(count)}: {note}" for note, count in stored.most_common()),
+    ]
+
+
+def _texts(count: int, one: str = "", more: str = "") -> str:
+    return f"{count:,} text {one}".strip() if count == 1 else f"{count:,} texts {more}".strip()
+
+
+def _note(upload: Upload, **values: object) -> bool:
+    """False when the upload has ended, or a lead has stopped it: then nothing is written."""
+    return bool(Upload.objects.filter(pk=upload.pk, state__in=Upload.RUNNING).update(**values))
+
+
+def _go_on(upload: Upload, **values: object) -> None:
+    if not _note(upload, **values):
+        raise _Stopped
+
+
+def _progress(upload: Upload, held: Held) -> Callable[[int], None]:
+    said = time.monotonic()
+
+    def note(done: int) -> None:
+        nonlocal said
+        if done % PROGRESS_EVERY == 0 or time.monotonic() - said > SAY_SECONDS:
+            said = time.monotonic()
+            held.renew()
+            _go_on(upload, done=done)
+
+    return note
+
+
+def _refuse(upload: Upload, faults: Sequence[Fault], total: int) -> None:
+    rows = [{"line": fault.line, "place": fault.place, "message": fault.message} for fault in faults]
+    _note(upload, state=Upload.State.REFUSED, faults=rows, fault_count=total, finished_at=timezone.now())
+
+
+def _refuse_too_many(documents: Sequence[SourceDocument]) -> None:
+    if sum(len(document.items) for document in documents) > MOST_ROWS:
+        raise FormatErrors([Fault(None, "", too_many_rows())])
+
+
+def _refuse_other_stages(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """A project keeps the stages that its recipe had when it began."""
+    wanted = {item.stage for document in documents for item in document.items}
+    if missing := wanted - set(_by_name(project)):
+        said = f"this project has no stage {', '.join(sorted(missing))}: it began before the recipe had one. "
+        raise FormatErrors([Fault(None, "", said + "Import the file into a new project")])
+
+
+def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """An id that is there already is a fault like any other; different stages may have items of the same id."""
+    known_documents = _known(project.documents.all(), [document.key for document in documents])
+    known_items = _known_items(project, documents)
+    faults = Faults()
+    for document in documents:
+        for key in _clashes(document, known_documents, known_items):
+            faults.add(document.line, document.place, f"the id {key} was imported into this project before")
+    faults.refuse()
+
+
+def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """A known answer that no worker could give would be compared with nothing, in silence."""
+    stages = _by_name(project)
+    wanted = {item.stage for document in documents for item in document.items}
+    wanted = {name for name in wanted if stages[name].crowd}
+    protocols = {name: protocol_of(stages[name]) for name in wanted}
+    options = {name: settings_of(stages[name]) for name in wanted}
+    found = Faults()
+    for document in documents:
+        for item in document.items:
+            protocol = protocols.get(item.stage)
+            if isinstance(protocol, KnownAnswersProtocol):
+                for message in protocol.known_answer_faults(item.data, options[item.stage]):
+                    found.add(document.line, "gold", message)
+    found.refuse()
+
+
+def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:
+    own = [document.key] if document.key in documents else []
+    return own + [item.key for item in document.items if item.key in items[item.stage]]
+
+
+def _known_items(project: Project, documents: Sequence[SourceDocument]) -> dict[str, set[str]]:
+    """By the stage's name as the documents have it."""
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for document in documents:
+        for item in document.items:
+            wanted[item.stage].append(item.key)
+    stages = _by_name(project)
+    return {name: _known(stages[name].items.all(), keys) for name, keys in wanted.items()}
+
+
+def _by_name(project: Project) -> dict[str, Stage]:
+    """The stages by their keys, and the first one with a crowd also without."""
+    stages = list(project.stages.order_by("position"))
+    return {"": next(stage for stage in stages if stage.crowd)} | {stage.key: stage for stage in stages}
+
+
+def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
+    known: set[str] = set()
+    for chunk in chunks(keys):
+        known.update(rows.filter(key__in=chunk).values_list("key", flat=True))
+    return known
+
+
+def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int]:
+    """The stages that got items, with how many. Takes the documents out of the list as it stores them."""
+    recipe = recipe_of(project)
+    stages = _by_name(project)
+    purposes = recipe.steps.mark(
+        [(document.key, document.origin) for document in documents],
+        seed=project.seed,
+        options=options_of(project),
+    )
+    stored: Counter[Stage] = Counter()
+    for part in _parts(documents):
+        rows = Document.objects.bulk_create(
+            Document(
+                project=project,
+                key=document.key,
+                origin=document.origin,
+                purpose=purposes[document.key],
+                data=document.data,
+            )
+            for document in part
+        )
+        items = [
+            _item(stages[item.stage], row, item)
+            for row, document in zip(rows, part, strict=True)
+            for item in document.items
+        ]
+        Item.objects.bulk_create(items, batch_size=2000)
+        stored.update(item.stage for item in items)
+    return dict(stored)
+
+
+def _item(stage: Stage, document: Document, given: SourceItem) -> Item:
+    item = Item(stage=stage, document=document, key=given.key, data=given.data)
+    if not stage.crowd:
+        count(item)
+    return item
+
+
+def _parts(documents: list[SourceDocument]) -> Iterator[list[SourceDocument]]:
+    """A thousand at a time, in their order; the list is empty in the end, so that none is in memory twice."""
+    documents.reverse()
+    while documents:
+        yield [documents.pop() for _ in range(min(STORED_AT_ONCE, len(documents)))]
+
+
+def unfinished() -> list[int]:
+    """Uploads that a crash left; importing them again is safe."""
+    return list(Upload.objects.filter(state__in=Upload.RUNNING).order_by("pk").values_list("pk", flat=True))

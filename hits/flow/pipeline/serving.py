@@ -1,0 +1,369 @@
+"""The worker's page: who may open it, what it shows, what it keeps until the answer is sent.
+
+Security: no cookie and no session. A HIT's address holds a signed token that names its row; the page holds a second
+one, bound to HIT, assignment and worker, which the check and the drafts go by. The ids come from the page's address,
+where anybody can write any: they decide what this page shows, never what another one shows or what is paid. Answers
+enter by harvesting alone, and only those keep a worker from other HITs. Drafts are bounded by HIT, and by HIT and
+network address in a minute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.core import signing
+from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
+
+from hits.domain import drafts, eligibility
+from hits.domain.due_hits import mark_due
+from hits.domain.eligibility import Cause
+from hits.domain.failures import note
+from hits.domain.plugins import protocol_of, settings_of, stage_fault
+from hits.domain.rates import allow, first_in
+from hits.domain.task_links import hit_pk
+from hits.models import Assignment, Draft, Hit
+from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+MAX_DRAFT_CHARACTERS = 20_000
+# For each assignment of a HIT; a page saves at most every 1.5 seconds.
+DRAFTS_A_MINUTE = 60
+# A class of students may share an address.
+DRAFTS_A_MINUTE_FROM_AN_ADDRESS = 1200
+# Announced answers of a HIT that have it looked at.
+ANNOUNCED_A_MINUTE = 20
+# From the check to the answer at the marketplace; a look that comes before it is repeated.
+ON_ITS_WAY_SECONDS = 3
+# Another look at the same HIT is arranged only for an answer that the one before could come too early for.
+APART_SECONDS = 2
+# Looks that pages arrange, of a stage's HITs and of all together; what is beyond them waits for the beat.
+LOOKS_A_MINUTE_IN_A_STAGE = 60
+LOOKS_A_MINUTE = 240
+_PAGE_SALT = "hits.task.page"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
+_WHY = {
+    Cause.BLOCKED: "This project does not offer you its tasks any more.",
+    Cause.ANSWERED: (
+        "You have answered this question before. This time we need somebody who sees it for the first time."
+    ),
+    Cause.LACKING: "This task is for workers whom the project chose for it, and you are not among them yet.",
+    Cause.OTHER_PART: "You have done the other part of this task already. This part needs somebody who has not.",
+    Cause.KEPT_OUT: "The project keeps this task for other workers than you.",
+}
+
+
+class TaskRefusedError(Exception):
+    """The page cannot be served. The message says what happened, in words for the worker."""
+
+
+class TokenRefusedError(TaskRefusedError):
+    """The address or the page's token was not made here, was changed, or names a HIT that is gone."""
+
+
+class FrameRefusedError(TaskRefusedError):
+    """The frame's parameters are not those of a marketplace that this installation knows."""
+
+
+class NotEligibleError(TaskRefusedError):
+    """This worker may not answer this item."""
+
+    def __init__(self, message: str, contact_email: str) -> None:
+        self.contact_email = contact_email
+        super().__init__(message)
+
+
+class NoStepsError(TaskRefusedError):
+    """The task is one page."""
+
+
+class DraftRefusedError(TaskRefusedError):
+    """The draft is too large to keep."""
+
+
+class TooManyDraftsError(TaskRefusedError):
+    """The HIT has as many drafts as are kept for it, or too many came within a minute."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One worker with one assignment of one HIT."""
+
+    hit: Hit
+    assignment_id: str
+    worker_id: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
+
+    `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
+    """
+
+    hit: Hit
+    template: str
+    task: Json
+    settings: Json
+    assignment_id: str = ""
+    worker_id: str = ""
+    origin: str = ""
+    token: str = ""
+    draft: dict[str, str] = field(default_factory=dict)
+    first_visit: bool = True
+    step: Step | None = None
+    moved: bool = False
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def preview(self) -> bool:
+        return not self.token
+
+    @property
+    def step_template(self) -> str:
+        """Of one screen alone, where the task has several."""
+        return f"{self.hit.stage.protocol}/_step.html"
+
+    @property
+    def submit_url(self) -> str:
+        return f"{self.origin}/mturk/externalSubmit"
+
+    @property
+    def step_url(self) -> str:
+        """Where a screen of a task with steps is posted; the page that comes back has to know the marketplace."""
+        return f"{reverse('task-step')}?{urlencode({'turkSubmitTo': self.origin})}"
+
+    @property
+    def back_url(self) -> str:
+        return f"{self.step_url}&go=back"
+
+
+def resolve(token: str) -> Hit:
+    """The HIT of an address. Raises TokenRefusedError."""
+    try:
+        return _hit(hit_pk(token))
+    except (signing.BadSignature, ValueError) as error:
+        raise TokenRefusedError("This address is incomplete or was changed, so the task cannot be found.") from error
+
+
+def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
+    """The page of a HIT for what the frame says of itself. Writes nothing.
+
+    Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
+    """
+    _refuse_unusable(hit)
+    if query.get("assignmentId", PREVIEW) == PREVIEW:
+        return _page(Visit(hit, "", ""), "", {})
+    visit = _visit(hit, query)
+    origin = _submit_origin(query)
+    refuse_ineligible(visit)
+    draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
+    page = _page(visit, origin, draft.fields if draft else {})
+    return replace(page, first_visit=draft is None and not _was_here(visit))
+
+
+def _refuse_unusable(hit: Hit) -> None:
+    """Raises TokenRefusedError where the code of the task is gone or broken. The lead is told on the stage's page."""
+    if stage_fault(hit.stage):
+        raise TokenRefusedError(
+            "This task cannot be shown now, through no fault of yours. Return this HIT, or come back later: "
+            "neither counts against you."
+        )
+
+
+def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
+    """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
+    hit = visit.hit
+    protocol = protocol_of(hit.stage)
+    options = settings_of(hit.stage)
+    if isinstance(protocol, StepwiseProtocol) and step is None:
+        step = _step(visit, draft, "stay")
+    return Page(
+        hit,
+        f"{protocol.name}/task.html",
+        protocol.page(hit.item.document.data, hit.item.data, options, visit.worker_id),
+        options,
+        assignment_id=visit.assignment_id,
+        worker_id=visit.worker_id,
+        origin=origin,
+        token=page_token(visit) if visit.assignment_id else "",
+        draft=draft,
+        step=step,
+    )
+
+
+def page_token(visit: Visit) -> str:
+    return signing.dumps([visit.hit.pk, visit.assignment_id, visit.worker_id], salt=_PAGE_SALT)
+
+
+def read_page_token(token: str) -> Visit:
+    """Raises TokenRefusedError."""
+    try:
+        pk, assignment_id, worker_id = signing.loads(token, salt=_PAGE_SALT)
+    except (signing.BadSignature, ValueError) as error:
+        raise TokenRefusedError("This page has lost its key. Reload it: what you entered is kept.") from error
+    return Visit(_hit(pk), assignment_id, worker_id)
+
+
+def check(token: str, fields: Mapping[str, str]) -> int | None:
+    """The last word before the answer goes to the marketplace; leaves word that one is on its way.
+
+    Returns the HIT that is to be fetched ON_ITS_WAY_SECONDS from now; None where it can wait for the beat.
+    Raises TokenRefusedError, NotEligibleError, and AnswerRefusedError from the protocol.
+    """
+    visit = read_page_token(token)
+    refuse_ineligible(visit)
+    stage, item = visit.hit.stage, visit.hit.item
+    try:
+        protocol, options = protocol_of(stage), settings_of(stage)
+        protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
+    except AnswerRefusedError:
+        raise
+    except Exception as error:
+        # Nothing that the worker could change: the answer goes to the marketplace and waits there for a lead.
+        note(error, f"an answer to item {item.pk}")
+    return visit.hit.pk if _announce(visit) and _may_look(visit.hit) else None
+
+
+def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], address: str = "") -> Page:
+    """The next screen of a task that asks one thing at a time, or the one before it where the query says `go=back`.
+
+    What was said so far is kept as a draft; the form carries it too, so it goes on also where no draft can be kept.
+    A step that is not answered comes back with the reasons and keeps nothing.
+    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError, DraftRefusedError.
+    """
+    visit, origin = read_page_token(token), _submit_origin(query)
+    _refuse_unusable(visit.hit)
+    refuse_ineligible(visit)
+    try:
+        step = _step(visit, fields, "back" if query.get("go") == "back" else "on")
+    except AnswerRefusedError as refusal:
+        page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
+        return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
+    draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
+    with suppress(TooManyDraftsError):
+        _keep(visit, draft, address)
+    return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
+
+
+def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
+    stage, item = visit.hit.stage, visit.hit.item
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, StepwiseProtocol):
+        raise NoStepsError("This task has no steps.")
+    options = settings_of(stage)
+    return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
+
+
+def _announce(visit: Visit) -> bool:
+    """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched by the beat.
+
+    So is any answer on which other HITs depend, and that one without waiting for the beat: returns whether. Assignments
+    are counted, not workers: an assignment id is passed on when its worker returns it.
+    """
+    hit, now = visit.hit, timezone.now()
+    if not allow(f"announced:{hit.pk}", ANNOUNCED_A_MINUTE * hit.max_assignments):
+        return False
+    with suppress(drafts.DraftsFullError):
+        drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now)
+    sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
+    needed = _others_depend_on(hit)
+    if needed or sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):
+        mark_due(Hit.objects.filter(pk=hit.pk), ON_ITS_WAY_SECONDS)
+    return needed
+
+
+def _may_look(hit: Hit) -> bool:
+    """Not when a look is arranged already, nor without end: anybody can announce answers."""
+    return (
+        first_in(f"look:{hit.pk}", APART_SECONDS)
+        and allow(f"looks:{hit.stage_id}", LOOKS_A_MINUTE_IN_A_STAGE)
+        and allow("looks", LOOKS_A_MINUTE)
+    )
+
+
+def _others_depend_on(hit: Hit) -> bool:
+    """Whether who answers this HIT may not answer others: the sooner the answer is recorded, the sooner they know."""
+    item = hit.item
+    return bool(hit.stage.grants) or item.hits.exclude(pk=hit.pk).exists() or item.children.exists()
+
+
+def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None:
+    """Keep an unfinished answer; the last one saved stands. `address` is the network address that it comes from.
+
+    Raises TokenRefusedError, DraftRefusedError, TooManyDraftsError.
+    """
+    _keep(read_page_token(token), fields, address)
+
+
+def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
+    # PostgreSQL's JSON cannot hold the character NUL.
+    kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
+    if sum(len(name) + len(value) for name, value in kept.items()) > MAX_DRAFT_CHARACTERS:
+        raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
+    hit = visit.hit
+    if not (
+        allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS)
+        and allow(f"drafts:{hit.pk}", DRAFTS_A_MINUTE * hit.max_assignments)
+    ):
+        raise TooManyDraftsError("Too many drafts came at once. Your next change is saved again.")
+    try:
+        drafts.keep(hit, visit.assignment_id, visit.worker_id, fields=kept)
+    except drafts.DraftsFullError as error:
+        full = "There is no room for another draft of this task. You can still submit your answer here."
+        raise TooManyDraftsError(full) from error
+
+
+def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
+    """The protocol's own fields, without those that belong to the marketplace."""
+    return {name: value for name, value in fields.items() if name not in _MARKETPLACE_FIELDS}
+
+
+def refuse_ineligible(visit: Visit) -> None:
+    """Raises NotEligibleError for a blocked worker, one who has judged this item before, and one whom the stage's own
+    qualifications keep out. Scoring asks the same of the recorded answer."""
+    claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
+    [found] = eligibility.judge(visit.hit.stage, [claim])
+    if found:
+        raise NotEligibleError(_WHY[found.cause], visit.hit.stage.project.contact_email)
+
+
+def _hit(pk: int) -> Hit:
+    # Four levels of ancestors come along; a longer chain of stages costs one more query a level.
+    related = ("stage__project", "item__document", "item__parent__parent__parent__parent")
+    hit = Hit.objects.select_related(*related).filter(pk=pk).first()
+    if hit is None:
+        raise TokenRefusedError("This task was taken down by the project that made it.")
+    return hit
+
+
+def _visit(hit: Hit, query: Mapping[str, str]) -> Visit:
+    assignment_id, worker_id = query.get("assignmentId", ""), query.get("workerId", "")
+    if not _ID.fullmatch(assignment_id) or not _ID.fullmatch(worker_id):
+        raise FrameRefusedError("The marketplace did not say whose task this is, so no answer could be credited.")
+    # Until the marketplace's reply is recorded, a HIT that workers already see has no id here.
+    if hit.hit_id and query.get("hitId", hit.hit_id) != hit.hit_id:
+        raise FrameRefusedError("This page belongs to another HIT than the one that you accepted.")
+    return Visit(hit, assignment_id, worker_id)
+
+
+def _submit_origin(query: Mapping[str, str]) -> str:
+    origin = query.get("turkSubmitTo", "")
+    if origin not in settings.MTURK_SUBMIT_ORIGINS:
+        raise FrameRefusedError("This page was opened from a site that we do not know, so your answer would be lost.")
+    return origin
+
+
+def _was_here(visit: Visit) -> bool:
+    """Whether the worker has answered or begun anything in this project."""
+    project = visit.hit.stage.project_id
+    answered = Assignment.objects.filter(worker__worker_id=visit.worker_id, stage__project=project)
+    begun = Draft.objects.filter(worker_id=visit.worker_id, hit__stage__project=project)
+    return answered.exists() or begun.exists()

@@ -1,0 +1,180 @@
+"""Topping up: answers that a block, a rejection, an invalid answer or an expiry took away are bought again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q
+
+from hits.domain import hit_plans
+from hits.domain.commitments import BalanceTooLowError, counted, short_of_money
+from hits.domain.marketplace_account import refuse_beyond_balance
+from hits.domain.summaries import refresh_summary
+from hits.domain.wanted_answers import answers_needed, chunks
+from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage
+from hits.mturk import fees
+
+# Answers bought for one item beyond those wanted; past that a lead has to look at it.
+SPARE_ANSWERS = 5
+# Items that a page looks at to say what holds them up; what holds for these holds for the rest.
+LOOKED_AT = 200
+
+
+class TakenMeanwhileError(Exception):
+    """Another process plans the same items at the same moment; it goes on with them."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A HIT that is opened again: `assignments` places more, `places` free ones with those that nobody took."""
+
+    hit: Hit
+    assignments: int
+    places: int
+
+    @property
+    def cost(self) -> Decimal:
+        """Dollars to reserve. What nobody took was released when the HIT closed."""
+        return self.hit.unit_cost * self.places
+
+
+def top_up(stage: Stage) -> Batch | None:
+    """Plan the answers that items lost; None when there is none or no money for it, and while the stage is paused.
+
+    A HIT is opened again, and grows where the marketplace allows it; otherwise the item gets a new HIT.
+    """
+    needs = _wanted_again(stage)
+    if not needs or hit_plans.is_paused(stage):
+        return None
+    try:
+        refuse_beyond_balance(_held_anew(stage, needs))
+        with transaction.atomic():
+            return _top_up(hit_plans.locked(stage), needs)
+    except (BudgetExceededError, BalanceTooLowError, TakenMeanwhileError):
+        return None
+
+
+def _wanted_again(stage: Stage, limit: int | None = None) -> dict[int, int]:
+    return _within_spare(stage, answers_needed(_to_ask_again(stage, limit)))
+
+
+def _to_ask_again(stage: Stage, limit: int | None = None) -> list[int]:
+    again = stage.items.filter(state=Item.State.AGAIN).order_by("id")
+    return list(again.values_list("id", flat=True)[:limit])
+
+
+def _within_spare(stage: Stage, needs: dict[int, int]) -> dict[int, int]:
+    bought: Counter[int] = Counter()
+    for chunk in chunks(list(needs)):
+        for item, answers in Hit.objects.filter(item__in=chunk).values_list("item", "harvested"):
+            bought[item] += answers
+    return {pk: n for pk, n in needs.items() if bought[pk] + n <= stage.answers + SPARE_ANSWERS}
+
+
+def _held_anew(stage: Stage, needs: dict[int, int]) -> Decimal:
+    """Dollars that the marketplace will hold beyond what it holds: it never let go of places that nobody took."""
+    grown = _growths(needs)
+    more = sum((growth.hit.unit_cost * growth.assignments for growth in grown.values()), Decimal(0))
+    return more + hit_plans.price(stage, _others(needs, grown))
+
+
+def _others(needs: dict[int, int], grown: Mapping[int, Growth]) -> dict[int, int]:
+    return {pk: n for pk, n in needs.items() if pk not in grown}
+
+
+def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
+    grown = _growths(needs)
+    anew = _others(needs, grown)
+    claimed = sum(
+        Item.objects.filter(id__in=chunk, state=Item.State.AGAIN).update(state=Item.State.OPEN)
+        for chunk in chunks(list(needs))
+    )
+    if claimed != len(needs):
+        raise TakenMeanwhileError("Another process plans the answers of these items.")
+    batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=len(needs))
+    hit_plans.plan_hits(stage, batch, anew)
+    _plan_extensions(batch, stage.project.namespace, list(grown.values()))
+    hit_plans.reserve(stage, batch, sum((growth.cost for growth in grown.values()), hit_plans.price(stage, anew)))
+    refresh_summary(stage)
+    return batch
+
+
+def _growths(needs: dict[int, int]) -> dict[int, Growth]:
+    """Of each item its newest HIT, if that is over and may hold what the item needs."""
+    tried = Extension.objects.filter(hit=OuterRef("pk")).filter(
+        state__in=[Extension.State.PLANNED, Extension.State.REFUSED]
+    )
+    newest: dict[int, Hit] = {}
+    for chunk in chunks(list(needs)):
+        for hit in Hit.objects.filter(item__in=chunk).annotate(tried=Exists(tried)).order_by("slot"):
+            newest[hit.item_id] = hit
+    found = {pk: _growth(hit, needs[pk]) for pk, hit in newest.items() if not hit.tried}  # type: ignore[attr-defined]
+    return {pk: growth for pk, growth in found.items() if growth}
+
+
+def _growth(hit: Hit, needed: int) -> Growth | None:
+    if hit.state != Hit.State.CLOSED or hit.hit_id is None or hit.deleted_at:
+        return None
+    free = max(0, hit.max_assignments - hit.harvested)
+    more = max(0, needed - free)
+    if more and not fees.can_grow(hit.created_with, hit.max_assignments, more):
+        return None
+    return Growth(hit, more, free + more)
+
+
+def _plan_extensions(batch: Batch, namespace: str, growths: Sequence[Growth]) -> None:
+    hits = [growth.hit.pk for growth in growths]
+    numbers: dict[int, int] = {}
+    for chunk in chunks(hits):
+        rows = Extension.objects.filter(hit__in=chunk).values_list("hit").annotate(last=Max("number")).order_by()
+        numbers.update(dict(rows))
+    Extension.objects.bulk_create(
+        (_extension(batch, namespace, growth, numbers.get(growth.hit.pk, 0) + 1) for growth in growths), batch_size=2000
+    )
+
+
+def _extension(batch: Batch, namespace: str, growth: Growth, number: int) -> Extension:
+    token = f"{Hit.token_for(namespace, growth.hit.item_id, growth.hit.slot)}+{number}"
+    return Extension(
+        hit=growth.hit,
+        batch=batch,
+        number=number,
+        assignments=growth.assignments,
+        places=growth.places,
+        token=token,
+    )
+
+
+def unfinished() -> list[int]:
+    """Stages with items that want another answer: for want of money, or since a crash."""
+    again = Item.objects.filter(stage=OuterRef("pk"), state=Item.State.AGAIN)
+    stages = Stage.objects.exclude(state=Stage.State.PAUSED).filter(Exists(again))
+    return list(stages.order_by("pk").values_list("pk", flat=True))
+
+
+def held_up(stage: Stage) -> list[str]:
+    """Why items are not asked again by themselves, as sentences for the stage's page. Its cost is bounded."""
+    return [text for text in _reasons(stage) if text]
+
+
+def _reasons(stage: Stage) -> Iterator[str]:
+    pks = _to_ask_again(stage, LOOKED_AT)
+    needs = _within_spare(stage, answers_needed(pks))
+    if beyond := len(pks) - len(needs):
+        yield (
+            f"{counted(beyond, LOOKED_AT)} had {SPARE_ANSWERS} answers beyond those wanted and still no verdict: "
+            "no further one is bought by itself."
+        )
+    grown = _growths(needs)
+    price = sum((growth.cost for growth in grown.values()), hit_plans.price(stage, _others(needs, grown)))
+    yield short_of_money(stage, len(needs), price, LOOKED_AT)
+    given_up = stage.hits.filter(~Q(error=""), state=Hit.State.CLOSED, item__state=Item.State.NEW)
+    if count := len(given_up.values_list("pk")[:LOOKED_AT]):
+        yield (
+            f"{counted(count, LOOKED_AT)} closed again and again with places that nobody took: "
+            "they are not opened by themselves any more. Publish them when workers are about."
+        )

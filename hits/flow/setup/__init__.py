@@ -1,0 +1,1 @@
+"""A lead starts a project and sets up its stages."""

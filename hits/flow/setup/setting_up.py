@@ -1,0 +1,118 @@
+"""Setting up: a lead writes what a stage asks of its workers. Once it is published it stays as they saw it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hits.domain.action_log import record
+from hits.domain.plugins import protocol_of, settings_of
+from hits.models import Document, Hit, Item, Stage
+from hits.protocols.base import Json, SettingsRefusedError
+from hits.protocols.given_settings import printed
+from hits.protocols.optional import Setting, WrittenProtocol
+from hits.refusals import Refusal
+
+LONGEST = {"hit_title": 128, "hit_description": 2000}
+
+
+class TaskFrozenError(Refusal):
+    """Workers have seen the task: answers to two versions of it could not be compared."""
+
+    error_code = "task_frozen"
+
+
+class NoExampleError(Exception):
+    """There is nothing to show the task with."""
+
+
+def is_frozen(stage: Stage) -> bool:
+    return bool(stage.hit_type_id) or stage.hits.exists()
+
+
+def fields_of(stage: Stage) -> tuple[Setting, ...]:
+    """The settings that can be written on a page; none where the protocol does not describe them."""
+    protocol = protocol_of(stage)
+    return protocol.fields if isinstance(protocol, WrittenProtocol) else ()
+
+
+def shown_settings(stage: Stage) -> Json:
+    """The stage's settings with the defaults of those that are not stored, also where the protocol refuses them."""
+    try:
+        return settings_of(stage)
+    except SettingsRefusedError:
+        return dict(stage.settings)
+
+
+def tried(stage: Stage, given: Mapping[str, Any]) -> Stage:
+    """The stage as it would be with `hit_title`, `hit_description` and `settings`; it is not saved.
+
+    What is not given, of the settings too, stays as it is. Raises SettingsRefusedError with every fault.
+    """
+    found = copy.copy(stage)
+    faults = [fault for name in LONGEST if name in given for fault in _write(found, name, given[name])]
+    try:
+        found.settings = protocol_of(stage).settings({**stage.settings, **given.get("settings", {})})
+    except SettingsRefusedError as refusal:
+        faults += refusal.reasons
+    if faults:
+        raise SettingsRefusedError(faults)
+    return found
+
+
+def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> None:
+    """See `tried`. Raises SettingsRefusedError and, once anything of the stage is published, TaskFrozenError."""
+    found = tried(stage, given)
+    unpublished = Stage.objects.filter(pk=stage.pk, hit_type_id="", hits=None)
+    written = {name: getattr(found, name) for name in (*LONGEST, "settings")}
+    with transaction.atomic():
+        if not unpublished.update(**written):
+            raise TaskFrozenError(
+                "This task is published as it stands, so it can no longer change. Nothing was changed."
+            )
+        changed = [name for name, value in written.items() if value != getattr(stage, name)]
+        if changed:
+            record(stage.project, user, "changed the task", [stage], {"changed": changed})
+    stage.refresh_from_db()
+
+
+def expect_seconds(stage: Stage, seconds: int | None) -> None:
+    """What an answer is expected to take; None: the time that the description tells workers. It may change any time."""
+    Stage.objects.filter(pk=stage.pk).update(expected_seconds=seconds)
+    stage.expected_seconds = seconds
+
+
+def example(stage: Stage) -> Hit:
+    """A HIT that exists nowhere, about the stage's first item or else the protocol's own example.
+
+    Raises NoExampleError.
+    """
+    item = stage.items.select_related("document").order_by("id").first() or _invented(stage)
+    item.stage = stage
+    return Hit(stage=stage, item=item)
+
+
+def _write(stage: Stage, name: str, value: str) -> list[str]:
+    """Sets the text and returns what is wrong with it."""
+    text = printed(value)
+    setattr(stage, name, text)
+    if not text:
+        return [f"{name} must not be blank."]
+    if len(text) > LONGEST[name]:
+        return [f"{name} has {len(text):,} characters; the marketplace takes {LONGEST[name]:,}."]
+    others = Stage.objects.filter(project=stage.project_id).exclude(pk=stage.pk)
+    if name == "hit_title" and others.filter(hit_title=text).exists():
+        return [f"{name} is that of another stage of this project: workers could not tell the two apart."]
+    return []
+
+
+def _invented(stage: Stage) -> Item:
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, WrittenProtocol):
+        raise NoExampleError("There is no item to show yet. Import a file: its first item is shown here.")
+    document, item = protocol.example
+    return Item(stage=stage, document=Document(project=stage.project, data=document), data=item)

@@ -1,0 +1,139 @@
+"""The project's own books: rows and entries, each difference named by its row."""
+
+from decimal import Decimal
+
+import pytest
+
+from hits.domain.books import differences, figures, still_to_pay
+from hits.domain.ledger import release, settle
+from hits.models import Account, Assignment, Bonus, Hit, LedgerEntry
+from tests.hits import factories as make
+
+pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
+Kind = LedgerEntry.Kind
+State = Assignment.State
+
+
+@pytest.fixture
+def hits() -> list[Hit]:
+    """Two live HITs of two places each, with their reservation: 4 x $0.05."""
+    stage = make.stage(answers=2)
+    found = make.hits(make.items(stage, 2), unit_cost=Decimal("0.05"))
+    reserve(found[0].batch, "0.20")
+    return found
+
+
+def reserve(batch, amount: str, **more) -> None:
+    account = batch.stage.project.account
+    account.post([LedgerEntry(kind=Kind.RESERVE, reserved=Decimal(amount), stage=batch.stage, batch=batch, **more)])
+
+
+def account(hits: list[Hit]) -> Account:
+    return hits[0].stage.project.account
+
+
+def kinds(hits: list[Hit]) -> list[str]:
+    return sorted(found.kind for found in differences(hits[0].stage.project))
+
+
+def agree(hits: list[Hit]) -> bool:
+    return all(one == other for _, one, other in figures(hits[0].stage.project)) and kinds(hits) == []
+
+
+def close(hit: Hit, answers: int) -> None:
+    account([hit]).post([release(hit, hit.max_assignments - answers, "expired")])
+    Hit.objects.filter(pk=hit.pk).update(state=Hit.State.CLOSED, harvested=answers)
+
+
+def test_an_empty_project_agrees():
+    assert agree([make.hit(unit_cost=Decimal(0))])
+
+
+def test_reserved_places_agree_from_publishing_to_the_last_answer(hits):
+    assert still_to_pay(hits[0].stage.project) == Decimal("0.20")
+    assert agree(hits)
+    account(hits).post([settle(make.assignment(hits[0]))])
+    make.assignment(hits[0], state=State.SUBMITTED)
+    assert agree(hits)
+    close(hits[1], 0)
+    Hit.objects.filter(pk=hits[0].pk).update(state=Hit.State.CLOSED)
+    assert agree(hits)
+    assert figures(hits[0].stage.project)[2][1:] == (Decimal("0.05"), Decimal("0.05"))
+
+
+def test_an_approved_answer_without_its_entry_is_named(hits):
+    answer = make.assignment(hits[0])
+    found = list(differences(hits[0].stage.project))
+    assert [(one.kind, one.subject) for one in found] == [
+        ("answer_not_paid", f"answer {answer.assignment_id}"),
+        ("hit_reservation", f"HIT {hits[0].hit_id}"),
+    ]
+    assert (found[0].stage, found[0].item) == (hits[0].stage.key, hits[0].item_id)
+
+
+def test_a_payment_for_an_answer_that_is_not_approved_is_named(hits):
+    answer = make.assignment(hits[0], state=State.REJECTED)
+    account(hits).post([settle(answer)])
+    assert kinds(hits) == ["paid_without_approval"]
+
+
+def test_a_payment_of_another_amount_is_named(hits):
+    entry = settle(make.assignment(hits[0]))
+    entry.paid += Decimal("0.01")
+    account(hits).post([entry])
+    assert kinds(hits) == ["paid_another_amount"]
+
+
+def test_a_changed_sum_is_named(hits):
+    Account.objects.update(paid=Decimal("0.16"))
+    found = list(differences(hits[0].stage.project))
+    assert [(one.kind, one.subject, one.books) for one in found] == [("account_sums", "paid", "$0.16")]
+
+
+def test_a_batch_that_reserved_too_little_is_named(hits):
+    other = make.hit(make.item(hits[0].stage), unit_cost=Decimal("0.05"), max_assignments=2, created_with=2)
+    reserve(other.batch, "0.05")
+    found = list(differences(hits[0].stage.project))
+    assert [(one.kind, one.subject) for one in found] == [("batch_reservation", f"batch {other.batch_id}")]
+    assert found[0].books == "$0.05 instead of $0.10"
+
+
+def test_places_that_were_released_twice_are_named(hits):
+    close(hits[0], 0)
+    close(hits[0], 1)
+    assert kinds(hits) == ["hit_reservation"]
+
+
+def test_a_rejection_that_is_being_taken_back_is_reserved_again(hits):
+    answer = make.assignment(hits[0], state=State.REJECTED, decision=State.APPROVED)
+    account(hits).post([release(hits[0], 1, "rejected")])
+    assert kinds(hits) == ["hit_reservation"]
+    reserve(hits[0].batch, "0.05", hit=hits[0], assignment=answer)
+    assert agree(hits)
+
+
+def bonus(hits: list[Hit], state: str) -> Bonus:
+    answer = make.assignment(hits[0], state=State.SUBMITTED)
+    project = hits[0].stage.project
+    order = project.bonus_orders.create(confirmation=f"order-{state}", total=1, cost=Decimal("1.20"))
+    money = {"amount": Decimal("1.00"), "fee": Decimal("0.20")}
+    return order.bonuses.create(project=project, assignment=answer, worker=answer.worker, state=state, **money)
+
+
+def test_a_bonus_is_reserved_then_paid(hits):
+    row = bonus(hits, Bonus.State.PLANNED)
+    assert kinds(hits) == ["payment_reservation"]
+    account(hits).post([LedgerEntry(kind=Kind.RESERVE, reserved=Decimal("1.20"), bonus=row)])
+    assert agree(hits)
+    Bonus.objects.update(state=Bonus.State.PAID)
+    assert kinds(hits) == ["bonus_not_booked", "payment_reservation"]
+    paying = {"reserved": Decimal("-1.20"), "paid": Decimal("1.20"), "fee": Decimal("0.20")}
+    account(hits).post([LedgerEntry(kind=Kind.BONUS, bonus=row, **paying)])
+    assert agree(hits)
+    Bonus.objects.update(state=Bonus.State.REFUSED)
+    assert kinds(hits) == ["bonus_without_payment"]
+
+
+def test_the_figures_of_other_projects_do_not_matter(hits):
+    make.assignment(make.hit())
+    assert agree(hits)
