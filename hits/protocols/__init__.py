@@ -12,11 +12,8 @@ A protocol without a crowd has no page, and its sample is {"item", "other": an i
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,6 +23,7 @@ from typing import Any
 
 from hits.protocols.base import TaskProtocol
 from hits.refusals import Refusal
+from hits.text import plugin_modules
 from hits.text.paths import without_folders
 
 HOME = Path(__file__).resolve().parent.parent
@@ -146,16 +144,7 @@ def _module(name: str, folder: Path, file_name: str = PROTOCOL) -> ModuleType:
     file = folder / file_name
     if folder.parent.parent == HOME:
         return importlib.import_module(f"hits.protocols.{name}.{file.stem}")
-    # A folder outside the package gets a module name of its own, so that equal names in two places stay apart.
-    unique = f"hits_plugin_{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}_{name}_{file.stem}"
-    spec = importlib.util.spec_from_file_location(unique, file)
-    if spec is None or spec.loader is None:
-        raise BrokenProtocolError(folder, f"{file} cannot be read.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[unique] = module
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[unique]
-        raise BrokenProtocolError(folder, f"{file} cannot be imported: {type(error).__name__}: {error}") from error
-    return module
+        return plugin_modules.load(folder.parent.parent, f"protocols.{name}.{file.stem}")
+    except plugin_modules.ModuleFailedError as error:
+        raise BrokenProtocolError(folder, f"{file} cannot be imported: {error}") from error

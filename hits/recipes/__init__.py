@@ -23,11 +23,8 @@ a draw, and `check_option(name, value)` raises ValueError for an option's value 
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import re
-import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -51,6 +48,7 @@ from hits.recipes.source import (
     SourceItem,
 )
 from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, TestSpec, recipe_fields
+from hits.text import plugin_modules
 
 __all__ = [
     "ChainItem",
@@ -183,17 +181,8 @@ def _steps(name: str, folder: Path) -> ModuleType:
 
 
 def _outside(name: str, file: Path) -> ModuleType:
-    """A folder outside the package gets a module name of its own, so that equal names in two places stay apart."""
-    unique = f"hits_recipe_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{name}"
-    if unique in sys.modules:
-        return sys.modules[unique]
-    spec = importlib.util.spec_from_file_location(unique, file)
-    if spec is None or spec.loader is None:
-        raise RecipeError(file, ["cannot be read as Python"], file.parent)
-    module = sys.modules[unique] = importlib.util.module_from_spec(spec)
+    home = file.parent.parent
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[unique]
-        raise RecipeError(file, [f"cannot be imported: {type(error).__name__}: {error}"], file.parent) from error
-    return module
+        return plugin_modules.load(home.parent, f"{home.name}.{name}.{file.stem}")
+    except plugin_modules.ModuleFailedError as error:
+        raise RecipeError(file, [f"cannot be imported: {error}"], file.parent) from error

@@ -6,17 +6,15 @@ model; what it takes depends on the kind. Folders of an installation hold more o
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from hits.text import plugin_modules
 from hits.text.paths import without_folders
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -74,21 +72,13 @@ class Kind:
 
 
 def _outside(name: str, file: Path) -> ModuleType:
-    """A file outside the package gets a module name of its own, so that equal names in two places stay apart."""
-    unique = f"hits_model_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{name}"
-    if unique in sys.modules:
-        return sys.modules[unique]
-    spec = importlib.util.spec_from_file_location(unique, file)
-    if spec is None or spec.loader is None:
-        raise UnknownModelError(f"{_shown(file)} cannot be read as Python")
-    module = sys.modules[unique] = importlib.util.module_from_spec(spec)
+    kind = file.parent
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[unique]
-        said = without_folders(f"{type(error).__name__}: {error}", file.parent.parent)
-        raise UnknownModelError(f"{_shown(file)} cannot be imported: {said}") from error
-    return module
+        return plugin_modules.load(kind.parent, f"{kind.name}.{name}")
+    except plugin_modules.ModuleFailedError as error:
+        raise UnknownModelError(
+            f"{_shown(file)} cannot be imported: {without_folders(str(error), kind.parent)}"
+        ) from error
 
 
 def _shown(file: Path) -> str:

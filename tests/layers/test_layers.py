@@ -22,7 +22,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "hits.protocols": PURE,
     "hits.formats": PURE,
     "hits.mturk": (),
-    "hits.recipes": RECIPES,
+    # What a protocol's answers hold is written in its folder, and the recipe that asks for them reads it there.
+    "hits.recipes": (*RECIPES, "hits.protocols"),
     # The simulated crowd sees what workers see: the marketplace's site, over HTTP, and the file with the answers.
     "hits.crowd": RECIPES,
     "hits.models": BELOW_MODELS,
@@ -162,6 +163,8 @@ PLANTED = [
     (upward, "hits/domain/a.py", "from hits.flow.pipeline import scoring"),
     (upward, "hits/flow/a.py", "from ..views import stages"),
     (upward, "hits/formats/a.py", "from hits.mturk import fees"),
+    (upward, "hits/protocols/kind/marked.py", "from hits.recipes.kind import steps"),
+    (upward, "hits/recipes/kind/steps.py", "from hits.models import Item"),
     (upward, "marketplace/rules/a.py", "from marketplace.models import Hit"),
     (upward, "marketplace/site/a.py", "from marketplace.wire import view"),
     (between_flow_modules, "hits/flow/people/a.py", "from hits.flow.pipeline import scoring"),
@@ -191,6 +194,7 @@ def test_the_rules_let_ordinary_imports_through() -> None:
     ordinary = [
         Import("hits.flow.pipeline.scoring", "hits.models.Item", 1),
         Import("hits.flow.pipeline.scoring", "hits.domain.plugins.protocol_of", 1),
+        Import("hits.recipes.kind.steps", "hits.protocols.kind.marked.Span", 1),
         Import("hits.tasks", "hits.flow.pipeline.scoring.score", 1),
         Import("hits.formats.record", "urllib.parse", 1),
         Import("hits.mturk.gateway", "boto3", 1),

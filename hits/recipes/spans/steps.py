@@ -19,9 +19,10 @@ from typing import Any, BinaryIO
 from hits.formats.faults import Faults
 from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
 from hits.formats.tables import write_jsonl
+from hits.protocols.spans.marked import Span
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
-from hits.recipes.spans.agreement import Agreement, Span
+from hits.recipes.spans.agreement import Agreement
 
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
 LONGEST_KEY, LONGEST_TEXT = 200, 20_000

@@ -94,6 +94,15 @@ def test_a_broken_folder_is_named_and_harms_no_other(tmp_path, source, why):
         assert str(fault).startswith("protocols/sorting") and why in str(fault) and str(root) not in str(fault)
 
 
+def test_a_protocol_elsewhere_imports_a_module_beside_it(tmp_path):
+    root = put(tmp_path, "sorting", "from .kind import protocol\n")
+    (root / "protocols" / "sorting" / "kind.py").write_text(SOURCE.format(name="sorting"))
+    (root / "protocols" / "sorting" / "simulated.py").write_text("from .kind import Kind\nanswer = Kind\n")
+    protocol = protocols.get("sorting", [root])
+    assert protocol.title == "x"
+    assert protocols.simulated([root])["sorting"] is type(protocol)
+
+
 def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_name(tmp_path):
     root = put(tmp_path, "clickable_entity", SOURCE.format(name="clickable_entity"))
     roots = [protocols.HOME, root]

@@ -318,6 +318,16 @@ def test_steps_that_are_missing_or_broken_are_refused(tmp_path, steps, fault):
     assert fault in str(caught.value)
 
 
+def test_steps_elsewhere_import_modules_beside_them_and_of_the_protocol_of_their_folder(tmp_path):
+    steps = STEPS + "from .parts import PARTS\nfrom ...protocols.sorting.marking import KINDS\n"
+    put(tmp_path / "recipes", HEAD + STAGE, steps)
+    (tmp_path / "recipes" / "ours" / "parts.py").write_text("PARTS = ['np']\n")
+    (tmp_path / "protocols" / "sorting").mkdir(parents=True)
+    (tmp_path / "protocols" / "sorting" / "marking.py").write_text("KINDS = ['a']\n")
+    loaded = load("ours", [tmp_path / "recipes"]).steps
+    assert (loaded.PARTS, loaded.KINDS) == (["np"], ["a"])
+
+
 def test_a_folder_needs_a_plain_name(tmp_path):
     folder = put(tmp_path, HEAD + STAGE, name="Our-Recipe")
     with pytest.raises(RecipeError, match="name the folder in lower case"):
