@@ -12,8 +12,6 @@ from hits.domain.commitments import BalanceTooLowError, planned_cost
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import Gateway, Limits
 
-# A token lives 24 hours at the marketplace; from an hour before its end the call's effect is looked for first.
-TOKEN_LIFE = timedelta(hours=23)
 # So long may the marketplace's reads lack what it has told before, such as an answer that it has listed.
 READS_LAG = timedelta(minutes=15)
 

@@ -5,7 +5,7 @@ Both calls are harmless to repeat, and one that is refused holds up no other: it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -15,6 +15,7 @@ from django.utils import timezone
 from hits.domain.hit_types import own_qualification
 from hits.domain.leases import Held
 from hits.domain.marketplace_account import gateway, sentence
+from hits.domain.outbox import carry_out
 from hits.models import Block, Grant, Project
 from hits.mturk.errors import (
     GoneError,
@@ -51,28 +52,34 @@ class Turns(Generic[Row]):
 
         Raises UnreachableError when the marketplace does not answer, or NotYetError; what was made is recorded.
         """
+        market = gateway()
+        types: dict[str, str | MarketplaceError] = {}
         tried = set[tuple[int, str]]()
         waiting = rows.filter(state__in=[self.give, self.take]).select_related("worker").order_by("id")
-        while todo := [row for row in waiting.all() if (row.pk, row.state) not in tried]:
-            tried |= {(row.pk, row.state) for row in todo}
-            outcomes = self._make(project, todo, held)
-            yield sum(self._record(row, outcome) for row, outcome in outcomes)
-            _raise_passing(outcomes)
 
-    def _make(self, project: Project, rows: Sequence[Row], held: Held) -> list[tuple[Row, Outcome]]:
-        market = gateway()
-        types = {key: _type_id(project, key, market) for key in sorted({self.key(row) for row in rows})}
+        def untried() -> list[Row]:
+            todo = [row for row in waiting.all() if (row.pk, row.state) not in tried]
+            tried.update((row.pk, row.state) for row in todo)
+            for key in sorted({self.key(row) for row in todo}):
+                types[key] = _type_id(project, key, market)
+            return todo
 
-        def work(row: Row) -> None:
-            made = types[self.key(row)]
-            if isinstance(made, MarketplaceError):
-                raise made
-            if row.state == self.give:
-                market.grant(made, row.worker.worker_id)
-            else:
-                _revoke(market, made, row.worker.worker_id, self.reason)
+        yield from carry_out(
+            market,
+            held,
+            rows=untried,
+            call=lambda row: self._call(row, types[self.key(row)], market),
+            record=lambda outcomes: sum(self._record(row, outcome) for row, outcome in outcomes),
+            stop_at=(UnreachableError, NotYetError),
+        )
 
-        return market.run(work, rows, beat=held.renew)
+    def _call(self, row: Row, made: str | MarketplaceError, market: Gateway) -> None:
+        if isinstance(made, MarketplaceError):
+            raise made
+        if row.state == self.give:
+            market.grant(made, row.worker.worker_id)
+        else:
+            _revoke(market, made, row.worker.worker_id, self.reason)
 
     def _record(self, row: Row, outcome: Outcome) -> int:
         """A row that turned meanwhile stays as it is: the other call comes next."""
@@ -103,9 +110,3 @@ def _revoke(market: Gateway, qualification: str, worker_id: str, reason: str) ->
     except RefusedError as error:
         if "Granted" not in error.message and "does not exist" not in error.message:
             raise
-
-
-def _raise_passing(outcomes: Sequence[tuple[Row, Outcome]]) -> None:
-    for _, outcome in outcomes:
-        if isinstance(outcome, UnreachableError | NotYetError):
-            raise outcome

@@ -8,6 +8,7 @@ from django.db import models
 from hits.models.answers import Assignment
 from hits.models.fields import DollarField
 from hits.models.files import Blob
+from hits.models.intents import Intent
 from hits.models.projects import Project
 from hits.models.workers import Worker
 
@@ -36,7 +37,7 @@ class BonusOrder(models.Model):
         return f"{self.total} bonuses of order {self.pk}"
 
 
-class Bonus(models.Model):
+class Bonus(Intent):
     """The intent row of SendBonus."""
 
     class State(models.TextChoices):
@@ -53,10 +54,8 @@ class Bonus(models.Model):
     fee = DollarField(help_text="What the marketplace takes, $.")
     reason = models.TextField(help_text="The worker reads it.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
-    attempted_at = models.DateTimeField(null=True, help_text="First time that the call was sent.")
     not_before = models.DateTimeField(null=True, help_text="The call waits until then.")
     paid_at = models.DateTimeField(null=True)
-    error = models.TextField(blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -117,7 +116,7 @@ class BonusFile(models.Model):
         return self.state in self.RUNNING
 
 
-class Compensation(models.Model):
+class Compensation(Intent):
     """A worker who could not submit is paid through a HIT that nobody else sees."""
 
     class State(models.TextChoices):
@@ -137,11 +136,9 @@ class Compensation(models.Model):
     hit_type_id = models.CharField(max_length=64, blank=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001 (unique where it is there)
     assignment_id = models.CharField(max_length=64, blank=True)
-    attempted_at = models.DateTimeField(null=True, help_text="First time that the create call was sent.")
     expires_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True, help_text="When its answer was last asked for.")
     paid_at = models.DateTimeField(null=True)
-    error = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from hits.models.fields import DollarField
+from hits.models.intents import Intent
 from hits.models.projects import Item, Stage
 
 
@@ -47,7 +48,7 @@ class Batch(models.Model):
         return f"batch {self.pk} of {self.stage}"
 
 
-class Hit(models.Model):
+class Hit(Intent):
     """An item published. `slot` counts the HITs that one item needed, from 1."""
 
     class State(models.TextChoices):
@@ -71,7 +72,6 @@ class Hit(models.Model):
     unit_cost = DollarField(help_text="Reward and fee of one assignment, $.")
     harvested = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
-    attempted_at = models.DateTimeField(null=True, help_text="First time that the create call was sent.")
     due_at = models.DateTimeField(
         null=True, help_text="From then on its answers are to be fetched; empty: nothing new."
     )
@@ -83,7 +83,6 @@ class Hit(models.Model):
         default=False, help_text="Its item wants none of the answers that may still come: it is to be closed."
     )
     deleted_at = models.DateTimeField(null=True, help_text="Deleted at the marketplace.")
-    error = models.TextField(blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint("item", "slot", name="hit_slot_once_an_item")]
@@ -105,7 +104,7 @@ class Hit(models.Model):
         return f"{namespace}.{item_pk}.{slot}"
 
 
-class Extension(models.Model):
+class Extension(Intent):
     """More assignments for a live HIT: the intent row of CreateAdditionalAssignmentsForHIT."""
 
     class State(models.TextChoices):
@@ -125,8 +124,6 @@ class Extension(models.Model):
     places = models.PositiveSmallIntegerField(default=1, help_text="Answers that its reservation pays for.")
     token = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
-    attempted_at = models.DateTimeField(null=True, help_text="First time that the call was sent.")
-    error = models.TextField(blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint("hit", "number", name="extension_number_once_a_hit")]

@@ -12,12 +12,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain.leases import Held, lease
+from hits.domain.leases import lease
 from hits.domain.ledger import pay_payment, release_payment
 from hits.domain.marketplace_account import READS_LAG, gateway
+from hits.domain.outbox import (
+    CHUNK,
+    LEASE_SECONDS,
+    WAIT_FOR_MONEY,
+    carry_out,
+    is_due,
+    longer_wait,
+    mark_sent,
+    standing,
+    why_it_waits,
+)
 from hits.models import Bonus, Project
 from hits.mturk.errors import (
     AlreadyDoneError,
@@ -29,11 +40,7 @@ from hits.mturk.errors import (
 )
 from hits.mturk.gateway import Gateway
 
-CHUNK = 100
-LEASE_SECONDS = 30
 WAITING = [Bonus.State.PLANNED, Bonus.State.SENT]
-FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=15), timedelta(minutes=4)
-WAIT_FOR_MONEY = timedelta(minutes=1)
 
 Outcome = datetime | MarketplaceError
 
@@ -58,30 +65,38 @@ def send(project: Project) -> int:
             return 0
         market = gateway()
         settled = 0
-        while calls := _next(project):
-            outcomes = _call(calls, market, held)
-            settled += _record(project, outcomes)
-            if any(isinstance(outcome, UnreachableError) for _, outcome in outcomes):
-                break
-            short = [outcome for _, outcome in outcomes if isinstance(outcome, InsufficientFundsError)]
-            if short:
-                _wait_for_money(project, short[0])
-                break
-            held.renew()
+        try:
+            for count in carry_out(
+                market,
+                held,
+                rows=lambda: _next(project),
+                call=lambda call: _pay(call, market),
+                record=lambda outcomes: _record(project, outcomes),
+                stop_at=(UnreachableError, InsufficientFundsError),
+            ):
+                settled += count
+        except UnreachableError:
+            # The rows say so.
+            pass
+        except InsufficientFundsError as error:
+            _wait_for_money(project, error)
         return settled
 
 
 def _due(rows: QuerySet[Bonus]) -> QuerySet[Bonus]:
-    return rows.filter(Q(not_before=None) | Q(not_before__lte=timezone.now()), state__in=WAITING)
+    return rows.filter(is_due(), state__in=WAITING)
 
 
 def _next(project: Project) -> list[_Call]:
-    """The next rows, one of each answer: twins that look the same must not be looked for at the same time."""
+    """The next rows, marked as sent. One of each answer: twins that look the same must not be looked for at once."""
     rows = _due(project.bonuses.select_related("assignment", "worker", "project").defer("assignment__answer"))
     first: dict[int, Bonus] = {}
     for row in rows.order_by("id")[:CHUNK]:
         first.setdefault(row.assignment_id, row)
-    return [_Call(row, row.state == Bonus.State.SENT, _paid_alike(row)) for row in first.values()]
+    calls = [_Call(row, row.state == Bonus.State.SENT, _paid_alike(row)) for row in first.values()]
+    asked = Bonus.objects.filter(pk__in=[call.row.pk for call in calls], state__in=WAITING)
+    mark_sent(asked, state=Bonus.State.SENT, not_before=None)
+    return calls
 
 
 def _paid_alike(row: Bonus) -> int:
@@ -89,15 +104,6 @@ def _paid_alike(row: Bonus) -> int:
         return 0
     twins = Bonus.objects.filter(assignment=row.assignment_id, worker=row.worker_id, state=Bonus.State.PAID)
     return sum((twin.amount, twin.reason) == (row.amount, row.reason) for twin in twins)
-
-
-def _call(calls: Sequence[_Call], market: Gateway, held: Held) -> list[tuple[_Call, Outcome]]:
-    now = timezone.now()
-    rows = Bonus.objects.filter(id__in=[call.row.pk for call in calls], state__in=WAITING)
-    # Committed before the calls: a crash leaves rows that say "sent, outcome unknown".
-    rows.filter(attempted_at=None).update(attempted_at=now)
-    rows.update(state=Bonus.State.SENT, not_before=None)
-    return market.run(lambda call: _pay(call, market), calls, beat=held.renew)
 
 
 def _pay(call: _Call, market: Gateway) -> datetime:
@@ -126,10 +132,8 @@ def _look(call: _Call, market: Gateway) -> datetime | None:
 def _record(project: Project, outcomes: Sequence[tuple[_Call, Outcome]]) -> int:
     """Write down what is known, money and state together; returns how many rows are settled by it."""
     with transaction.atomic():
-        # A process whose lease ran out may record the same outcomes: each row is recorded once.
-        rows = Bonus.objects.select_for_update().filter(id__in=[call.row.pk for call, _ in outcomes])
-        standing = {row.pk: row for row in rows.filter(state__in=WAITING)}
-        changed = [(standing[call.row.pk], call, outcome) for call, outcome in outcomes if call.row.pk in standing]
+        waiting = standing(Bonus.objects.filter(state__in=WAITING), [call.row.pk for call, _ in outcomes])
+        changed = [(waiting[call.row.pk], call, outcome) for call, outcome in outcomes if call.row.pk in waiting]
         for row, call, outcome in changed:
             _note(row, call, outcome)
         fields = ["state", "paid_at", "attempted_at", "not_before", "error"]
@@ -147,20 +151,16 @@ def _note(row: Bonus, call: _Call, outcome: Outcome) -> None:
     if isinstance(outcome, datetime):
         row.state, row.paid_at, row.error = Bonus.State.PAID, outcome, ""
     elif isinstance(outcome, UnreachableError):
-        row.error = f"{outcome} It goes on by itself when the marketplace is back."
+        row.error = why_it_waits(outcome)
     elif isinstance(outcome, InsufficientFundsError):
-        row.state, row.error = undone, _no_money(outcome)
+        row.state, row.error = undone, why_it_waits(outcome)
         row.attempted_at = row.attempted_at if call.is_unknown else None
         row.not_before = timezone.now() + WAIT_FOR_MONEY
     elif _may_be_lag(row, outcome):
-        row.state, row.not_before = undone, timezone.now() + _patience(row)
+        row.state, row.not_before = undone, timezone.now() + longer_wait(_waited(row))
         row.error = "The marketplace does not show this answer yet. It is asked again for up to 15 minutes."
     else:
         row.state, row.error = Bonus.State.REFUSED, str(outcome)
-
-
-def _no_money(error: InsufficientFundsError) -> str:
-    return f"{error} Add money to the marketplace account: it goes on by itself."
 
 
 def _may_be_lag(row: Bonus, outcome: MarketplaceError) -> bool:
@@ -172,15 +172,10 @@ def _waited(row: Bonus) -> timedelta:
     return timezone.now() - (row.attempted_at or timezone.now())
 
 
-def _patience(row: Bonus) -> timedelta:
-    """As long again as it has waited, within bounds."""
-    return min(max(_waited(row), FIRST_WAIT), LONGEST_WAIT)
-
-
 def _wait_for_money(project: Project, error: InsufficientFundsError) -> None:
     """One refused for want of money stands for all: the rest would only be refused too."""
     planned = project.bonuses.filter(state=Bonus.State.PLANNED)
-    planned.update(not_before=timezone.now() + WAIT_FOR_MONEY, error=_no_money(error))
+    planned.update(not_before=timezone.now() + WAIT_FOR_MONEY, error=why_it_waits(error))
 
 
 def unfinished() -> list[int]:

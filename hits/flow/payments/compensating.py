@@ -24,7 +24,8 @@ from django.utils import timezone
 from hits.domain.commitments import BalanceTooLowError, planned_cost
 from hits.domain.leases import Held, lease
 from hits.domain.ledger import pay_payment, release_payment, reserve_payment
-from hits.domain.marketplace_account import TOKEN_LIFE, balance, gateway, refuse_beyond_balance
+from hits.domain.marketplace_account import balance, gateway, refuse_beyond_balance
+from hits.domain.outbox import WAIT_FOR_MONEY, mark_sent, why_it_waits
 from hits.formats.payments import read_amount, read_reason, read_worker_id
 from hits.models import Compensation, Project, Qualification
 from hits.mturk import fees
@@ -46,7 +47,6 @@ QUALIFICATION = "compensation"
 LEASE_SECONDS = 120
 LIFETIME = timedelta(days=14)
 ASSIGNMENT_SECONDS = 600
-WAIT_FOR_MONEY = timedelta(minutes=1)
 FIRST_LOOK, RAREST_LOOK = timedelta(seconds=30), timedelta(hours=2)
 
 State = Compensation.State
@@ -240,7 +240,7 @@ def finish(project: Project) -> int:
                 done += _advance(row, market, held)
             except UnreachableError as error:
                 waiting = _standing(row).filter(state=State.PLANNED, expires_at=None)
-                waiting.update(error=f"{error} It goes on by itself when the marketplace is back.")
+                waiting.update(error=why_it_waits(error))
                 break
             held.renew()
         return done
@@ -282,8 +282,7 @@ def _advance(row: Compensation, market: Gateway, held: Held) -> int:
         _write(row, looked_at=timezone.now())
     except InsufficientFundsError as error:
         # Nothing was made: the next try begins with a fresh token life.
-        said = f"{error} Add money to the marketplace account: it goes on by itself."
-        _write(row, attempted_at=None, looked_at=timezone.now(), error=said)
+        _write(row, attempted_at=None, looked_at=timezone.now(), error=why_it_waits(error))
     except RefusedError as error:
         if not row.hit_id:
             return _end(row, _standing(row), State.REFUSED, str(error))
@@ -355,12 +354,12 @@ def _spec(row: Compensation, qualification_type_id: str) -> HitTypeSpec:
 
 def _make(row: Compensation, market: Gateway) -> RemoteHit | None:
     """The one HIT of this row, made now or before. None when the offer was withdrawn meanwhile."""
-    if row.attempted_at and row.attempted_at < timezone.now() - TOKEN_LIFE:
+    if row.outlives_its_token:
         for found in market.all_hits():
             if found.annotation == row.token:
                 return found
-    # Committed before the call: a crash leaves a row that says "asked, answer unknown".
-    if not _standing(row).filter(attempted_at=None).update(attempted_at=timezone.now()) and not _standing(row).exists():
+    mark_sent(_standing(row))
+    if not _standing(row).exists():
         return None
     try:
         return market.create_hit(

@@ -20,6 +20,16 @@ from hits.domain.counting import recount
 from hits.domain.leases import lease
 from hits.domain.ledger import release, settle
 from hits.domain.marketplace_account import READS_LAG, gateway, sentence
+from hits.domain.outbox import (
+    CHUNK,
+    LEASE_SECONDS,
+    WAIT_FOR_MONEY,
+    carry_out,
+    is_due,
+    longer_wait,
+    standing,
+    why_it_waits,
+)
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Item, LedgerEntry, Stage
 from hits.mturk.errors import (
@@ -33,11 +43,6 @@ from hits.mturk.errors import (
 from hits.mturk.gateway import Gateway
 from hits.refusals import Refusal
 
-CHUNK = 100
-LEASE_SECONDS = 30
-# Reads and writes that meet the lag are made again after as long as it lasts already, within these seconds.
-SHORTEST_WAIT, LONGEST_WAIT = 5.0, 240.0
-FOR_MONEY = timedelta(minutes=1)
 # The marketplace's own limit for approving what was rejected, counted from the submission.
 OVERRIDE = timedelta(days=30)
 APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
@@ -172,12 +177,14 @@ def finish(stage: Stage) -> int:
         market = gateway()
         done = 0
         try:
-            # Each round settles its rows, or makes them wait, or raises.
-            while rows := _due(stage):
-                outcomes = market.run(lambda row: _call(market, row), rows, beat=held.renew)
-                done += _record(stage, outcomes)
-                _raise_unreachable(outcomes)
-                held.renew()
+            for count in carry_out(
+                market,
+                held,
+                rows=lambda: _due(stage),
+                call=lambda row: _call(market, row),
+                record=lambda outcomes: _record(stage, outcomes),
+            ):
+                done += count
         finally:
             if done:
                 refresh_summary(stage)
@@ -185,8 +192,7 @@ def finish(stage: Stage) -> int:
 
 
 def _decided() -> QuerySet[Assignment]:
-    due = Q(not_before=None) | Q(not_before__lte=timezone.now())
-    return Assignment.objects.filter(~Q(decision=""), due)
+    return Assignment.objects.filter(~Q(decision=""), is_due())
 
 
 def _due(stage: Stage) -> list[Assignment]:
@@ -208,20 +214,14 @@ def _call(market: Gateway, row: Assignment) -> str:
     return row.decision
 
 
-def _raise_unreachable(outcomes: Sequence[tuple[Assignment, object]]) -> None:
-    for _, outcome in outcomes:
-        if isinstance(outcome, UnreachableError):
-            raise outcome
-
-
 def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | MarketplaceError]]) -> int:
     """Write what the calls brought, of rows that nobody settled meanwhile; returns how many are settled."""
     entries: list[LedgerEntry] = []
     settled: list[Assignment] = []
     with transaction.atomic():
-        standing = _standing([row for row, _ in outcomes])
+        waiting = standing(Assignment.objects.select_related("hit__stage"), [row.pk for row, _ in outcomes])
         for row, outcome in outcomes:
-            fresh = standing.get(row.pk)
+            fresh = waiting.get(row.pk)
             if fresh is None or (fresh.state, fresh.decision) != (row.state, row.decision):
                 continue
             if isinstance(outcome, MarketplaceError):
@@ -230,7 +230,7 @@ def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | Marketplace
                 entries.append(_settle(fresh, outcome))
                 settled.append(fresh)
         Assignment.objects.bulk_update(
-            standing.values(), ["state", "decision", "feedback", "adopted", "not_before"], batch_size=250
+            waiting.values(), ["state", "decision", "feedback", "adopted", "not_before"], batch_size=250
         )
         recount(stage.assignments.filter(pk__in=[row.pk for row in settled]))
         # Also where a rejected answer had no label: its item is to be asked again.
@@ -243,11 +243,6 @@ def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | Marketplace
             # With the last one the figures: a crash in between would leave them as they were.
             refresh_summary(stage)
     return len(settled)
-
-
-def _standing(rows: Sequence[Assignment]) -> dict[int, Assignment]:
-    locked = Assignment.objects.select_for_update(of=("self",)).filter(id__in=[row.pk for row in rows])
-    return {row.pk: row for row in locked.select_related("hit__stage").order_by("id")}
 
 
 def _settle(row: Assignment, state: str) -> LedgerEntry:
@@ -285,16 +280,12 @@ def _postpone(row: Assignment, error: MarketplaceError) -> Iterator[LedgerEntry]
     if isinstance(error, UnreachableError):
         return
     if isinstance(error, InsufficientFundsError):
-        row.not_before, row.adopted = (
-            now + FOR_MONEY,
-            f"{sentence(error)} It goes on by itself when the account holds the money.",
-        )
+        row.not_before, row.adopted = now + WAIT_FOR_MONEY, why_it_waits(error)
         return
     age = now - row.submitted_at
     lagging = isinstance(error, NotYetError | GoneError | WrongStateError)
     if lagging and (age < READS_LAG or row.not_before is None):
-        wait = min(max(age.total_seconds(), SHORTEST_WAIT), LONGEST_WAIT)
-        row.not_before = now + timedelta(seconds=wait)
+        row.not_before = now + longer_wait(age)
         row.adopted = f"{sentence(error)} It is asked again by itself."
         return
     verb = {APPROVED: "approved", REJECTED: "rejected"}[Assignment.State(row.decision)]

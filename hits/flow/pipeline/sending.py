@@ -8,9 +8,10 @@ deletions) is harmless to repeat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from itertools import chain, repeat
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -21,7 +22,8 @@ from hits.domain.hit_plans import clearable
 from hits.domain.hit_types import ensure_hit_type
 from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.ledger import release
-from hits.domain.marketplace_account import TOKEN_LIFE, gateway, sentence
+from hits.domain.marketplace_account import gateway, sentence
+from hits.domain.outbox import CHUNK, LEASE_SECONDS, PASSING, carry_out, mark_sent, standing, why_it_waits
 from hits.domain.summaries import refresh_summary
 from hits.domain.task_links import task_url
 from hits.models import Batch, Extension, Hit, Item, LedgerEntry, Stage
@@ -33,7 +35,6 @@ from hits.mturk.errors import (
     MarketplaceError,
     NotYetError,
     RefusedError,
-    UnreachableError,
     WrongStateError,
 )
 from hits.mturk.gateway import Gateway, RemoteHit
@@ -41,12 +42,7 @@ from hits.mturk.question import external_question
 
 Outcome = RemoteHit | MarketplaceError
 
-CHUNK = 200
-# Renewed while calls are made; after a crash a process of another machine waits so long at most.
-LEASE_SECONDS = 30
 WAITING = [Hit.State.PLANNED, Hit.State.SENT]
-# These say nothing about the row: its call is made again.
-PASSING = (UnreachableError, NotYetError, InsufficientFundsError)
 # What these make has intent rows of its own; the others work through the stage's HITs.
 PLANNED_KINDS = (Batch.Kind.FIRST, Batch.Kind.AGAIN)
 NOT_WANTED = "no longer wanted"
@@ -68,7 +64,7 @@ def send(batch_pk: int) -> int:
         try:
             return _send_all(batch, gateway(), held)
         except PASSING as error:
-            return _stop(batch, Batch.State.WAITING, f"{sentence(error)} {_what_next(error)}")
+            return _stop(batch, Batch.State.WAITING, why_it_waits(error))
         except GoneError as error:
             return _stop(batch, Batch.State.WAITING, f"{sentence(error)} It is asked for again by itself.")
         except RefusedError as error:
@@ -81,14 +77,8 @@ def send(batch_pk: int) -> int:
                 refresh_summary(batch.stage)
 
 
-def _what_next(error: MarketplaceError) -> str:
-    if isinstance(error, InsufficientFundsError):
-        return "Add money to the marketplace account: publishing goes on by itself then."
-    return "It goes on by itself when the marketplace is back."
-
-
 def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
-    works: list[Callable[[Batch, Gateway, Held, int], int]]
+    works: list[Callable[[Batch, Gateway, Held, Iterator[int]], Iterator[int]]]
     if batch.kind in CLOSING:
         works = [_send_expirations]
     elif batch.kind == Batch.Kind.DELETE:
@@ -96,13 +86,9 @@ def _send_all(batch: Batch, market: Gateway, held: Held) -> int:
     else:
         ensure_hit_type(batch.stage, market)
         works = [_send_extensions, _send_hits]
-    settled = 0
     # After a wait one call tells whether the marketplace takes the rest.
-    size = 1 if batch.state == Batch.State.WAITING else CHUNK
-    for work in works:
-        while _may_go_on(batch) and (count := work(batch, market, held, size)):
-            settled, size = settled + count, CHUNK
-            held.renew()
+    sizes = chain([1] if batch.state == Batch.State.WAITING else [], repeat(CHUNK))
+    settled = sum(count for work in works for count in work(batch, market, held, sizes))
     # A pause that came with the last call has nothing left to stop.
     if _may_go_on(batch) or (batch.kind in PLANNED_KINDS and not _is_left(batch)):
         with transaction.atomic():
@@ -144,30 +130,33 @@ def _refusals(batch: Batch) -> str:
     return next((text for text in refused if text), "")
 
 
-def _raise_passing(outcomes: Sequence[tuple[object, object]]) -> None:
-    for _, outcome in outcomes:
-        if isinstance(outcome, PASSING):
-            raise outcome
-
-
 # New HITs
 
 
-def _send_hits(batch: Batch, market: Gateway, held: Held, size: int) -> int:
-    planned = list(batch.hits.filter(state__in=WAITING).order_by("id")[:size])
-    dropped = _drop_unwanted_hits(batch, planned)
-    hits = [hit for hit in planned if hit.pk not in dropped]
-    _adopt_old(batch, hits, market)
-    unknown = [hit for hit in hits if hit.hit_id is None]
-    asked = Hit.objects.filter(id__in=[hit.pk for hit in unknown])
-    # Committed before the call: a crash leaves rows that say "asked, answer unknown".
-    asked.filter(attempted_at=None).update(attempted_at=timezone.now())
-    asked.update(state=Hit.State.SENT)
+def _send_hits(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
     stage = batch.stage
-    outcomes = market.run(lambda hit: _create(hit, stage, market), unknown, beat=held.renew)
-    _record_hits(batch, outcomes)
-    _raise_passing(outcomes)
-    return len(planned)
+    return carry_out(
+        market,
+        held,
+        rows=lambda: _next_hits(batch, market, sizes),
+        call=lambda hit: _create(hit, stage, market),
+        record=lambda outcomes: _record_hits(batch, outcomes),
+        stop_at=PASSING,
+    )
+
+
+def _next_hits(batch: Batch, market: Gateway, sizes: Iterator[int]) -> list[Hit]:
+    """The next HITs to be made, marked as sent; those that are there already or that nobody wants are passed over."""
+    while _may_go_on(batch):
+        planned = list(batch.hits.filter(state__in=WAITING).order_by("id")[: next(sizes)])
+        dropped = _drop_unwanted_hits(batch, planned)
+        hits = [hit for hit in planned if hit.pk not in dropped]
+        _adopt_old(batch, hits, market)
+        unknown = [hit for hit in hits if hit.hit_id is None]
+        mark_sent(Hit.objects.filter(id__in=[hit.pk for hit in unknown]), state=Hit.State.SENT)
+        if unknown or not planned:
+            return unknown
+    return []
 
 
 def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
@@ -211,26 +200,24 @@ def _adopted(hit: Hit, hit_id: str, market: Gateway) -> RemoteHit:
 
 def _adopt_old(batch: Batch, hits: Sequence[Hit], market: Gateway) -> None:
     """Rows asked longer ago than tokens live are looked for by their annotation before asking again."""
-    horizon = timezone.now() - TOKEN_LIFE
-    old = {hit.token: hit for hit in hits if hit.attempted_at and hit.attempted_at < horizon}
+    old = {hit.token: hit for hit in hits if hit.outlives_its_token}
     if old:
         found = [(old[remote.annotation], remote) for remote in market.all_hits() if remote.annotation in old]
         _record_hits(batch, found)
 
 
-def _record_hits(batch: Batch, outcomes: Sequence[tuple[Hit, Outcome]]) -> None:
+def _record_hits(batch: Batch, outcomes: Sequence[tuple[Hit, Outcome]]) -> int:
     known = [(hit, outcome) for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
     unpaid = [hit.pk for hit, outcome in outcomes if isinstance(outcome, InsufficientFundsError)]
     with transaction.atomic():
         # A definite no to a living token: nothing was made, and nothing has to be looked for later.
         Hit.objects.filter(id__in=unpaid, state=Hit.State.SENT).update(state=Hit.State.PLANNED, attempted_at=None)
-        # A process whose lease ran out may record the same outcomes: each row is recorded once.
-        rows = Hit.objects.select_for_update().filter(id__in=[hit.pk for hit, _ in known])
-        waiting = set(rows.filter(state__in=WAITING).values_list("pk", flat=True))
+        waiting = standing(Hit.objects.filter(state__in=WAITING), [hit.pk for hit, _ in known])
         changed = [_outcome(hit, outcome) for hit, outcome in known if hit.pk in waiting]
         Hit.objects.bulk_update(changed, ["hit_id", "expires_at", "state", "error"], batch_size=500)
         _give_back(batch, [hit for hit in changed if hit.state == Hit.State.REFUSED])
         Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(changed))
+    return len(changed)
 
 
 def _outcome(hit: Hit, outcome: Outcome) -> Hit:
@@ -252,25 +239,32 @@ def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
 # More places on HITs that are there
 
 
-def _send_extensions(batch: Batch, market: Gateway, held: Held, size: int) -> int:
-    planned = batch.extensions.filter(state=Extension.State.PLANNED).select_related("hit")
-    some = list(planned.order_by("id")[:size])
-    dropped = {row.pk for row in some if row.hit.unwanted and row.attempted_at is None}
-    for row in some:
-        if row.pk in dropped:
-            _drop_unwanted_extension(batch, row)
-    extensions = [row for row in some if row.pk not in dropped]
-    horizon = timezone.now() - TOKEN_LIFE
-    old = {row.pk for row in extensions if row.attempted_at and row.attempted_at < horizon}
-    asked = Extension.objects.filter(id__in=[row.pk for row in extensions], attempted_at=None)
-    asked.update(attempted_at=timezone.now())
-    until = (timezone.now() + timedelta(seconds=batch.stage.lifetime_seconds)).replace(microsecond=0)
-    half_way = until - timedelta(seconds=batch.stage.lifetime_seconds // 2)
-    outcomes = market.run(lambda row: _extend(row, until, half_way, row.pk in old, market), extensions, beat=held.renew)
-    for extension, outcome in outcomes:
-        _record_extension(batch, extension, outcome)
-    _raise_passing(outcomes)
-    return len(some)
+def _send_extensions(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
+    lifetime = timedelta(seconds=batch.stage.lifetime_seconds)
+    return carry_out(
+        market,
+        held,
+        rows=lambda: _next_extensions(batch, sizes),
+        call=lambda row: _extend(row, lifetime, market),
+        record=lambda outcomes: sum(_record_extension(batch, row, outcome) for row, outcome in outcomes),
+        stop_at=PASSING,
+    )
+
+
+def _next_extensions(batch: Batch, sizes: Iterator[int]) -> list[Extension]:
+    """The next ones, marked as sent; those that nobody wants are passed over."""
+    while _may_go_on(batch):
+        planned = batch.extensions.filter(state=Extension.State.PLANNED).select_related("hit")
+        some = list(planned.order_by("id")[: next(sizes)])
+        dropped = {row.pk for row in some if row.hit.unwanted and row.attempted_at is None}
+        for row in some:
+            if row.pk in dropped:
+                _drop_unwanted_extension(batch, row)
+        wanted = [row for row in some if row.pk not in dropped]
+        mark_sent(Extension.objects.filter(id__in=[row.pk for row in wanted]))
+        if wanted or not some:
+            return wanted
+    return []
 
 
 def _drop_unwanted_extension(batch: Batch, extension: Extension) -> None:
@@ -281,15 +275,16 @@ def _drop_unwanted_extension(batch: Batch, extension: Extension) -> None:
             Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
 
 
-def _extend(extension: Extension, until: datetime, half_way: datetime, old: bool, market: Gateway) -> datetime:
+def _extend(extension: Extension, lifetime: timedelta, market: Gateway) -> datetime:
     """Open the HIT first, then add to it: the other way round it could close in between. Returns its closing time."""
     hit = extension.hit
     expires = hit.expires_at
-    if expires is None or expires < half_way:
+    until = (timezone.now() + lifetime).replace(microsecond=0)
+    if expires is None or expires < until - lifetime / 2:
         with suppress(AlreadyDoneError):
             market.set_expiration(hit.hit_id or "", until)
         expires = until
-    if extension.assignments and not (old and _has_grown(extension, market)):
+    if extension.assignments and not (extension.outlives_its_token and _has_grown(extension, market)):
         with suppress(AlreadyDoneError):
             market.add_assignments(hit.hit_id or "", extension.assignments, extension.token)
     return expires
@@ -304,17 +299,21 @@ def _has_grown(extension: Extension, market: Gateway) -> bool:
     return there >= extension.hit.max_assignments + extension.assignments
 
 
-def _record_extension(batch: Batch, extension: Extension, outcome: datetime | MarketplaceError) -> None:
+def _record_extension(batch: Batch, extension: Extension, outcome: datetime | MarketplaceError) -> int:
     if isinstance(outcome, PASSING):
-        return
+        return 0
     planned = Extension.objects.filter(pk=extension.pk, state=Extension.State.PLANNED)
     with transaction.atomic():
         if isinstance(outcome, datetime):
-            if planned.update(state=Extension.State.DONE):
+            settled = planned.update(state=Extension.State.DONE)
+            if settled:
                 _reopen(extension, outcome)
                 Batch.objects.filter(pk=batch.pk).update(done=F("done") + 1)
-        elif planned.update(state=Extension.State.REFUSED, error=str(outcome)):
-            _give_up(batch, extension)
+        else:
+            settled = planned.update(state=Extension.State.REFUSED, error=str(outcome))
+            if settled:
+                _give_up(batch, extension)
+    return settled
 
 
 def _reopen(extension: Extension, expires: datetime) -> None:
@@ -350,21 +349,30 @@ def _release_places(batch: Batch, extension: Extension, note: str) -> None:
 # Closing times and deletions
 
 
-def _send_expirations(batch: Batch, market: Gateway, held: Held, size: int) -> int:
+def _send_expirations(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
     assert batch.until is not None
     until, early = batch.until, batch.kind == Batch.Kind.EXPIRE
     # A HIT that was published meanwhile may close later than that: extending the others does not shorten it.
     there = Q(expires_at=until) if early else Q(expires_at__gte=until) | Q(unwanted=True)
-    hits = list(batch.stage.hits.filter(state=Hit.State.LIVE).exclude(there).order_by("id")[:size])
-    outcomes = market.run(lambda hit: _set_expiration(market, hit, until), hits, beat=held.renew)
-    done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
-    # Counted once, also where a process whose lease ran out records the same. What was seen of the HIT's end before
-    # says nothing about the new one.
-    moved = Hit.objects.filter(id__in=done).exclude(there)
-    new = moved.update(expires_at=until, closed_early=early, short_since=None)
-    Batch.objects.filter(pk=batch.pk).update(done=F("done") + new)
-    _raise_passing(outcomes)
-    return len(hits)
+    others = batch.stage.hits.filter(state=Hit.State.LIVE).exclude(there).order_by("id")
+
+    def record(outcomes: Sequence[tuple[Hit, datetime | MarketplaceError]]) -> int:
+        done = [hit.pk for hit, outcome in outcomes if not isinstance(outcome, PASSING)]
+        # Counted once, also where a process whose lease ran out records the same. What was seen of the HIT's end before
+        # says nothing about the new one.
+        moved = Hit.objects.filter(id__in=done).exclude(there)
+        new = moved.update(expires_at=until, closed_early=early, short_since=None)
+        Batch.objects.filter(pk=batch.pk).update(done=F("done") + new)
+        return new
+
+    return carry_out(
+        market,
+        held,
+        rows=lambda: list(others[: next(sizes)]) if _may_go_on(batch) else [],
+        call=lambda hit: _set_expiration(market, hit, until),
+        record=record,
+        stop_at=PASSING,
+    )
 
 
 def _set_expiration(market: Gateway, hit: Hit, until: datetime) -> datetime:
@@ -373,9 +381,19 @@ def _set_expiration(market: Gateway, hit: Hit, until: datetime) -> datetime:
     return until
 
 
-def _send_deletions(batch: Batch, market: Gateway, held: Held, size: int) -> int:
-    hits = list(clearable(batch.stage).order_by("id")[:size])
-    outcomes = market.run(lambda hit: _delete(market, hit), hits, beat=held.renew)
+def _send_deletions(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
+    deletable = clearable(batch.stage).order_by("id")
+    return carry_out(
+        market,
+        held,
+        rows=lambda: list(deletable[: next(sizes)]) if _may_go_on(batch) else [],
+        call=lambda hit: _delete(market, hit),
+        record=lambda outcomes: _record_deletions(batch, outcomes),
+        stop_at=PASSING,
+    )
+
+
+def _record_deletions(batch: Batch, outcomes: Sequence[tuple[Hit, bool | MarketplaceError]]) -> int:
     deleted = [hit.pk for hit, outcome in outcomes if outcome is True]
     kept = [hit.pk for hit, outcome in outcomes if isinstance(outcome, RefusedError)]
     # Counted once, also where a process whose lease ran out records the same.
@@ -383,8 +401,7 @@ def _send_deletions(batch: Batch, market: Gateway, held: Held, size: int) -> int
     # Something waits there that is not known here: it is fetched, and a later deletion takes the HIT.
     refused = mark_due(Hit.objects.filter(id__in=kept, due_at=None))
     Batch.objects.filter(pk=batch.pk).update(done=F("done") + gone + refused, refused=F("refused") + refused)
-    _raise_passing(outcomes)
-    return len(hits)
+    return gone + refused
 
 
 def _delete(market: Gateway, hit: Hit) -> bool:

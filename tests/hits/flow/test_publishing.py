@@ -5,10 +5,11 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from hits.domain.marketplace_account import TOKEN_LIFE, gateway
+from hits.domain.marketplace_account import gateway
 from hits.domain.task_links import task_url
 from hits.flow.pipeline import harvesting, publishing, sending
 from hits.models import Batch, BudgetExceededError, Hit, Item, Lease, LedgerEntry
+from hits.models.intents import TOKEN_LIFE
 from hits.mturk.errors import RefusedError
 from hits.mturk.gateway import Gateway
 from hits.mturk.question import external_question
@@ -346,8 +347,9 @@ def test_pausing_a_batch_whose_calls_are_all_made_leaves_it_published(market, br
     made = sending._record_hits
 
     def paused_meanwhile(*arguments):
-        made(*arguments)
+        count = made(*arguments)
         Batch.objects.update(state=Batch.State.PAUSED)
+        return count
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sending, "_record_hits", paused_meanwhile)
