@@ -32,7 +32,7 @@ Outcome = None | MarketplaceError
 
 
 @dataclass(frozen=True)
-class Turns(Generic[Row]):
+class QualificationCalls(Generic[Row]):
     """A kind of row and its states: `give` and `take` wait for a call, `given` and `taken` are what it leads to.
 
     `taken_at` is the column that says when, `key` names a row's qualification, and `reason` is what the worker reads

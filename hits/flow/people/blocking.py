@@ -20,14 +20,14 @@ from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
 from hits.domain.counting import recount
 from hits.domain.leases import lease
 from hits.domain.own_qualifications import POOR_QUALITY
-from hits.domain.qualification_calls import Turns
+from hits.domain.qualification_calls import QualificationCalls
 from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Block, Stage, Worker, WorkerStat
 from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
 from hits.refusals import Refusal
 
 LEASE_SECONDS = 30
-TURNS = Turns[Block](
+CALLS = QualificationCalls[Block](
     give=Block.State.INTENDED,
     given=Block.State.GRANTED,
     take=Block.State.LIFTING,
@@ -220,7 +220,7 @@ def finish(stage: Stage) -> int:
             return 0
         done, rows = 0, Block.objects.filter(project=stage.project_id)
         try:
-            for made in TURNS.carry_out(stage.project, rows, held):
+            for made in CALLS.carry_out(stage.project, rows, held):
                 done += made
         finally:
             if done:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits.domain import eligibility
 from hits.domain.leases import lease
 from hits.domain.own_qualifications import held_in, withdrawn_since
-from hits.domain.qualification_calls import Turns
+from hits.domain.qualification_calls import QualificationCalls
 from hits.formats.payments import read_worker_id
 from hits.models import Grant, Project, Stage, Worker
 from hits.refusals import Refusal
@@ -26,7 +26,7 @@ LEASE_SECONDS = 30
 MOST_WORKERS = 1000
 # Faults of one list that are shown.
 SHOWN = 5
-TURNS = Turns[Grant](
+CALLS = QualificationCalls[Grant](
     give=State.INTENDED,
     given=State.GRANTED,
     take=State.WITHDRAWING,
@@ -155,7 +155,7 @@ def finish(project: Project) -> int:
     with lease(f"grants:{project.pk}", seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
-        return sum(TURNS.carry_out(project, Grant.objects.filter(project=project), held))
+        return sum(CALLS.carry_out(project, Grant.objects.filter(project=project), held))
 
 
 def unfinished() -> list[int]:
