@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictFloat,
+    StrictInt,
+    ValidationInfo,
+    field_validator,
+)
 
 from hits.formats.faults import Faults
 from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.votes import Rule, RuleError
 from hits.recipes.source import JudgedItem, NextItem, Option
+from hits.recipes.tables import Table, Words, must, named, one_of, read, text, truth, whole
 from hits.refusals import Refusal
 from hits.text.paths import without_folders
-
-Approval = Literal["automatic", "review"]
 
 INTEGER_QUALIFICATIONS = ("percent_approved", "number_approved")
 LOCALE = "locale"
@@ -34,11 +44,7 @@ DEFAULTS = "defaults"
 OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat"})
 # The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
 LONGEST_SECONDS = 365 * _DAY
-_KEY = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_PROTOCOL = re.compile(r"[a-z][a-z0-9_]*")
 _OWN_QUALIFICATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
-_WORDS_OF_OPTIONS = {"label": 80, "unit": 60, "help": 500, "paper": 300}
-_COUNTRY = re.compile(r"[A-Z]{2}")
 
 
 class RecipeError(Refusal):
@@ -70,15 +76,37 @@ class OptionError(Refusal, ValueError):
     http_status = 400
 
 
-@dataclass(frozen=True)
-class Requirement:
+def _is_own(qualification: str) -> bool:
+    """A hyphen makes a name the project's own, unless it is a system name that was spelled with hyphens."""
+    of_system = qualification.replace("-", "_") in INTEGER_QUALIFICATIONS
+    return bool(_OWN_QUALIFICATION.fullmatch(qualification)) and not of_system
+
+
+class Requirement(Table):
     """What a worker must have. `qualification` is a system one or, with a hyphen, the project's own."""
 
-    qualification: str
-    comparator: str
-    integers: tuple[int, ...] = ()
-    locales: tuple[str, ...] = ()
-    guards: str = "PreviewAndAccept"
+    qualification: Words = text(60)
+    integers: tuple[StrictInt, ...] = must("be a list of whole numbers", ())
+    locales: tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...] = must("be a list of country codes like US", ())
+    comparator: str = one_of((*_ORDER, *_EQUALITY, *_LISTS, *_PRESENCE))
+    guards: str = one_of(GUARDS, "PreviewAndAccept")
+
+    @field_validator("qualification")
+    @classmethod
+    def _is_known(cls, name: str) -> str:
+        known = (*INTEGER_QUALIFICATIONS, LOCALE)
+        if name not in known and not _is_own(name):
+            there = f"there are {', '.join(known)} and the project's own, such as poor-quality"
+            raise ValueError(f"names no qualification: {name!r}; {there}")
+        return name
+
+    @field_validator("comparator")
+    @classmethod
+    def _fits(cls, comparator: str, info: ValidationInfo) -> str:
+        # The three values above are judged together only when none of them is wrong by itself.
+        if len(info.data) == 3 and (why := _misfit(comparator, **info.data)):
+            raise ValueError(f"does not fit: {why}")
+        return comparator
 
     def to_dict(self) -> dict[str, Any]:
         """Only values that JSON holds; without the values that the comparator does not take."""
@@ -87,10 +115,75 @@ class Requirement:
         return head | {name: value for name, value in values.items() if value}
 
 
-@dataclass(frozen=True)
-class StageSpec:
-    """One stage with its numbers. `reward` is in $; `answers` are wanted an item; `feeds` is the next stage,
-    to which kept items go; see `Recipe.next_items`.
+def _misfit(comparator: str, qualification: str, integers: Sequence[int], locales: Sequence[str]) -> str:
+    """Why the values and the comparator do not fit the qualification, by the API's own rules; empty where they do."""
+    if qualification == LOCALE:
+        if comparator not in (*_EQUALITY, *_LISTS) or not locales or integers:
+            return f"{LOCALE} takes EqualTo, NotEqualTo, In or NotIn with locales"
+    elif locales:
+        return f"{qualification} takes no locales"
+    elif (comparator in _PRESENCE) == bool(integers):
+        return f"{qualification} takes integers with every comparator but Exists and DoesNotExist"
+    if comparator not in _LISTS and len(integers) + len(locales) > 1:
+        return f"{qualification} takes one value with {comparator}"
+    return ""
+
+
+class CrowdlessStage(Table):
+    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on."""
+
+    key: str = named("[a-z][a-z0-9]*(-[a-z0-9]+)*", "lower-case words joined by hyphens")
+    title: Words = text(120)
+    protocol: str = named("[a-z][a-z0-9_]*", "the name of a protocol's folder")
+    settings: dict[str, Any] = must("be a table", {})
+    crowd: bool = truth(True)
+
+    @classmethod
+    def refusal_of(cls, key: str) -> str:
+        of_crowds = key in StageSpec.model_fields
+        return "is of a stage with a crowd: remove it here" if of_crowds else super().refusal_of(key)
+
+
+def _in_quotes(value: object) -> object:
+    # A number of TOML's own is a float, which holds no exact cents.
+    if not isinstance(value, str):
+        raise ValueError
+    return value
+
+
+def _rule(given: object, info: ValidationInfo) -> Rule:
+    if not isinstance(given, dict):
+        raise ValueError
+    params = {**given, "answers": info.data.get("answers", 1)}
+    try:
+        return Rule(params.pop("name", None), params.pop("version", None), params)
+    except (RuleError, TypeError) as error:
+        raise ValueError(f"is wrong: {error}") from error
+
+
+def _quality(given: object) -> Policy | None:
+    if not isinstance(given, dict):
+        raise ValueError
+    try:
+        return Policy.from_dict(given) if given else None
+    except PolicyError as error:
+        raise ValueError(*(f"is wrong: {fault}" for fault in error.faults)) from error
+
+
+def _granted(qualification: str) -> str:
+    if qualification and not _is_own(qualification):
+        raise ValueError(f"must be a qualification of the project's own, such as part-one, not {qualification!r}")
+    return qualification
+
+
+IN_CENTS = AfterValidator(lambda dollars: dollars.quantize(Decimal("0.01")))
+# An empty value undoes that of `[defaults]`.
+OR_NONE = AfterValidator(lambda value: value or None)
+
+
+class StageSpec(CrowdlessStage):
+    """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item;
+    `feeds` is the next stage, to which kept items go; see `Recipe.next_items`.
 
     Without `crowd`, items are made by a program and corrected by leads: nothing of the stage is published, so it has
     no rule, and its pay and times say nothing.
@@ -102,30 +195,44 @@ class StageSpec:
     are measured; None: the time that `hit_description` names.
     """
 
-    key: str
-    title: str
-    protocol: str
-    reward: Decimal
-    answers: int
-    assignment_seconds: int
-    lifetime_seconds: int
-    auto_approval_seconds: int
-    approval: Approval
-    hit_title: str
-    hit_description: str
-    keywords: str
-    settings: dict[str, Any]
-    requirements: tuple[Requirement, ...]
-    rule: Rule | None
-    quality: Policy | None
-    asks_other_workers_than: tuple[str, ...]
-    feeds: str | None
-    draws: int
-    grants: str
-    auto_publish: bool
-    auto_block: bool
-    expected_seconds: int | None
-    crowd: bool = True
+    lists = {"requirements": Requirement}
+
+    answers: int = whole(1, 100)
+    rule: Annotated[Rule | None, PlainValidator(_rule)] = must('be a table such as { name = "measured", version = 1 }')
+    reward: Annotated[Decimal, BeforeValidator(_in_quotes), IN_CENTS] = must(
+        'be dollars and cents in quotes, such as "0.04"', ge=0, lt=1_000_000, decimal_places=2
+    )
+    assignment_seconds: int = whole(30, LONGEST_SECONDS)
+    lifetime_seconds: int = whole(30, LONGEST_SECONDS)
+    auto_approval_seconds: int = whole(0, 30 * _DAY)
+    approval: str = one_of(("automatic", "review"))
+    hit_title: Words = text(128)
+    hit_description: Words = text(2000)
+    keywords: Words = text(1000, "")
+    requirements: tuple[Requirement, ...] = must("be a list of tables", (), max_length=10)
+    quality: Annotated[Policy | None, PlainValidator(_quality)] = must("be a table", None)
+    asks_other_workers_than: tuple[str, ...] = must("be a list of stage keys", ())
+    feeds: Annotated[Words | None, OR_NONE] = text(60, None)
+    draws: int = whole(0, 1_000_000, 0)
+    grants: Annotated[Words, AfterValidator(_granted)] = text(60, "")
+    auto_publish: bool = truth(True)
+    auto_block: bool = truth(False)
+    expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
+
+
+# What a stage without a crowd has where others must say something.
+_NOBODY: dict[str, Any] = {
+    "answers": 1,
+    "rule": None,
+    "reward": Decimal("0.00"),
+    "assignment_seconds": 30,
+    "lifetime_seconds": 30,
+    "auto_approval_seconds": 0,
+    "approval": "automatic",
+    "hit_title": "",
+    "hit_description": "",
+    "auto_publish": False,
+}
 
 
 @dataclass(frozen=True)
@@ -234,260 +341,6 @@ def _refuse_no_choice(name: str, value: object, choices: Mapping[str, str]) -> N
         raise OptionError(f"the option {name} must be one of {', '.join(choices)}, not {value!r}")
 
 
-class Table:
-    """A table of the file that is taken apart: each key is taken once and what is left over is a fault.
-
-    The values of the keys in `shared` stand in `[defaults]`: their faults are named there, once for all stages.
-    """
-
-    def __init__(self, values: Mapping[str, Any], place: str, faults: list[str], shared: Collection[str] = ()) -> None:
-        self._left = dict(values)
-        self._shared = shared
-        self._place = place
-        self.faults = faults
-
-    def place(self, name: str) -> str:
-        """Where in the file a key's value stands."""
-        table = DEFAULTS if name in self._shared else self._place
-        return f"{table}.{name}" if table else name
-
-    def say(self, name: str, message: str) -> None:
-        self.faults.append(f"{self.place(name)} {message}")
-
-    def take(self, name: str, default: Any = None) -> Any:
-        return self._left.pop(name, default)
-
-    def text(self, name: str, longest: int, default: str | None = None) -> str:
-        value = self.take(name, default)
-        if not isinstance(value, str) or not (value.strip() or default == ""):
-            self.say(name, "must be a text that is not blank")
-            return ""
-        if len(value) > longest:
-            self.say(name, f"has {len(value)} characters, the limit is {longest}")
-        return value.strip()
-
-    def matching(self, name: str, pattern: re.Pattern[str], what: str) -> str:
-        value = self.take(name)
-        if not isinstance(value, str) or not pattern.fullmatch(value) or len(value) > 60:
-            self.say(name, f"must be {what}, not {value!r}")
-            return ""
-        return value
-
-    def whole(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        value = self.take(name, default)
-        if type(value) is not int or not low <= value <= high:
-            self.say(name, f"must be a whole number from {low:,} to {high:,}, not {value!r}")
-            return low
-        return value
-
-    def truth(self, name: str, default: bool) -> bool:
-        value = self.take(name, default)
-        if type(value) is not bool:
-            self.say(name, f"must be true or false, not {value!r}")
-            return default
-        return value
-
-    def one_of(self, name: str, allowed: Sequence[str], default: str | None = None) -> str:
-        value = self.take(name, default)
-        if value not in allowed:
-            self.say(name, f"must be one of {', '.join(allowed)}, not {value!r}")
-            return allowed[0]
-        return str(value)
-
-    def table(self, name: str) -> dict[str, Any]:
-        value = self.take(name, {})
-        if not isinstance(value, dict):
-            self.say(name, "must be a table")
-            return {}
-        return value
-
-    def items(self, name: str, fits: Callable[[object], bool], what: str) -> tuple[Any, ...]:
-        value = self.take(name, [])
-        if not isinstance(value, list) or not all(fits(item) for item in value):
-            self.say(name, f"must be a list of {what}, not {value!r}")
-            return ()
-        return tuple(value)
-
-    def refuse_rest(self) -> None:
-        for name in sorted(self._left):
-            self.say(name, "is unknown: remove it or correct its spelling")
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _reward(table: Table) -> Decimal:
-    value = table.take("reward")
-    try:
-        reward = Decimal(value) if isinstance(value, str) else None
-    except InvalidOperation:
-        reward = None
-    if reward is None or not reward.is_finite() or not 0 <= reward < 1_000_000 or reward != round(reward, 2):
-        table.say("reward", f'must be dollars and cents in quotes, such as "0.04", not {value!r}')
-        return Decimal("0.00")
-    return reward.quantize(Decimal("0.01"))
-
-
-def _rule(table: Table, answers: int) -> Rule | None:
-    given = dict(table.table("rule"))
-    name, version = given.pop("name", None), given.pop("version", None)
-    try:
-        return Rule(name, version, {**given, "answers": answers})
-    except (RuleError, TypeError) as error:
-        table.say("rule", f"is wrong: {error}")
-        return None
-
-
-def _quality(table: Table) -> Policy | None:
-    given = table.table("quality")
-    try:
-        return Policy.from_dict(given) if given else None
-    except PolicyError as error:
-        for fault in error.faults:
-            table.say("quality", f"is wrong: {fault}")
-        return None
-
-
-def _requirement(given: Mapping[str, Any], place: str, faults: list[str]) -> Requirement:
-    table = Table(given, place, faults)
-    requirement = Requirement(
-        qualification=table.text("qualification", 60),
-        comparator=table.one_of("comparator", (*_ORDER, *_EQUALITY, *_LISTS, *_PRESENCE)),
-        integers=table.items("integers", lambda item: type(item) is int, "whole numbers"),
-        locales=table.items(
-            "locales", lambda item: isinstance(item, str) and bool(_COUNTRY.fullmatch(item)), "country codes like US"
-        ),
-        guards=table.one_of("guards", GUARDS, GUARDS[1]),
-    )
-    table.refuse_rest()
-    if fault := _requirement_fault(requirement):
-        faults.append(f"{place} {fault}")
-    return requirement
-
-
-def _requirement_fault(given: Requirement) -> str | None:
-    """Why the values and the comparator do not fit the qualification; the API's own rules."""
-    kind = given.qualification
-    if kind == LOCALE:
-        fits = given.comparator in (*_EQUALITY, *_LISTS) and given.locales and not given.integers
-        if not fits:
-            return f"{LOCALE} takes EqualTo, NotEqualTo, In or NotIn with locales"
-    elif kind not in INTEGER_QUALIFICATIONS and not _is_own(kind):
-        names = ", ".join((*INTEGER_QUALIFICATIONS, LOCALE))
-        return f"names no qualification: {kind!r}; there are {names} and the project's own, such as poor-quality"
-    elif given.locales:
-        return f"{kind} takes no locales"
-    elif (given.comparator in _PRESENCE) == bool(given.integers):
-        return "takes integers with every comparator but Exists and DoesNotExist"
-    if given.comparator not in _LISTS and len(given.integers) + len(given.locales) > 1:
-        return f"takes one value with {given.comparator}"
-    return None
-
-
-def _is_own(kind: str) -> bool:
-    """A hyphen makes a name the project's own, unless it is a system name that was spelled with hyphens."""
-    return bool(_OWN_QUALIFICATION.fullmatch(kind)) and kind.replace("-", "_") not in INTEGER_QUALIFICATIONS
-
-
-def _requirements(table: Table) -> tuple[Requirement, ...]:
-    given = table.items("requirements", _is_table, "tables")
-    if len(given) > 10:
-        table.say("requirements", f"holds {len(given)}, the limit is 10")
-    place = table.place("requirements")
-    return tuple(_requirement(one, f"{place}[{i}]", table.faults) for i, one in enumerate(given))
-
-
-def stage_spec(
-    given: Mapping[str, Any], place: str, faults: list[str], defaults: Mapping[str, Any] | None = None
-) -> StageSpec | None:
-    """The stage, or None after a fault; the limits are those of the API. Adds to `faults`.
-
-    Some of its values may be those of `defaults`.
-    """
-    found: list[str] = []
-    shared = defaults if defaults and given.get("crowd", True) else {}
-    table = Table(given, place, found, [name for name, value in shared.items() if given.get(name) == value])
-    stage = _stage(table)
-    faults += [fault for fault in found if fault not in faults]
-    return None if found else stage
-
-
-def _stage(table: Table) -> StageSpec:
-    if not table.truth("crowd", True):
-        return _without_crowd(table)
-    answers = table.whole("answers", 1, 100)
-    rule = _rule(table, answers)
-    fields: dict[str, Any] = {
-        "key": table.matching("key", _KEY, "lower-case words joined by hyphens"),
-        "title": table.text("title", 120),
-        "protocol": table.matching("protocol", _PROTOCOL, "the name of a protocol's folder"),
-        "reward": _reward(table),
-        "assignment_seconds": table.whole("assignment_seconds", 30, LONGEST_SECONDS),
-        "lifetime_seconds": table.whole("lifetime_seconds", 30, LONGEST_SECONDS),
-        "auto_approval_seconds": table.whole("auto_approval_seconds", 0, 30 * _DAY),
-        "approval": table.one_of("approval", ("automatic", "review")),
-        "hit_title": table.text("hit_title", 128),
-        "hit_description": table.text("hit_description", 2000),
-        "keywords": table.text("keywords", 1000, ""),
-        "settings": table.table("settings"),
-        "requirements": _requirements(table),
-        "quality": _quality(table),
-        "asks_other_workers_than": table.items("asks_other_workers_than", lambda i: isinstance(i, str), "stage keys"),
-        "feeds": table.text("feeds", 60, "") or None,
-        "draws": table.whole("draws", 0, 1_000_000, 0),
-        "grants": _grants(table),
-        "expected_seconds": table.whole("expected_seconds", 0, _DAY, 0) or None,
-    }
-    fields["auto_publish"] = table.truth("auto_publish", not fields["draws"])
-    fields["auto_block"] = table.truth("auto_block", False)
-    table.refuse_rest()
-    return StageSpec(answers=answers, rule=rule, **fields)
-
-
-def _without_crowd(table: Table) -> StageSpec:
-    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on."""
-    fields: dict[str, Any] = {
-        "key": table.matching("key", _KEY, "lower-case words joined by hyphens"),
-        "title": table.text("title", 120),
-        "protocol": table.matching("protocol", _PROTOCOL, "the name of a protocol's folder"),
-        "settings": table.table("settings"),
-    }
-    nothing: dict[str, Any] = {
-        "reward": Decimal("0.00"),
-        "answers": 1,
-        "assignment_seconds": 30,
-        "lifetime_seconds": 30,
-        "auto_approval_seconds": 0,
-        "approval": "automatic",
-        "hit_title": "",
-        "hit_description": "",
-        "keywords": "",
-        "requirements": (),
-        "rule": None,
-        "quality": None,
-        "asks_other_workers_than": (),
-        "feeds": None,
-        "draws": 0,
-        "grants": "",
-        "auto_publish": False,
-        "auto_block": False,
-        "expected_seconds": None,
-    }
-    for name in nothing:
-        if table.take(name) is not None:
-            table.say(name, "is of a stage with a crowd: remove it here")
-    table.refuse_rest()
-    return StageSpec(**fields, **nothing, crowd=False)
-
-
-def _grants(table: Table) -> str:
-    given = table.text("grants", 60, "")
-    if given and not _is_own(given):
-        table.say("grants", f"must be a qualification of the project's own, such as part-one, not {given!r}")
-    return given
-
-
 def copies_of(
     tables: Sequence[Mapping[str, Any]], options: Mapping[str, Any], faults: list[str]
 ) -> list[tuple[str, Mapping[str, Any]]]:
@@ -518,14 +371,15 @@ def _numbered(value: Any, number: int) -> Any:
     return value.replace("{number}", str(number)) if isinstance(value, str) else value
 
 
-def _with_defaults(table: Table, stages: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], list[dict[str, Any]]]:
-    """(`[defaults]`, the tables of the stages with those values that they do not state). A stage without a crowd has
+def _with_defaults(
+    defaults: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], faults: list[str]
+) -> tuple[Mapping[str, Any], ...]:
+    """The tables of the stages with those values of `[defaults]` that they do not state. A stage without a crowd has
     none of what defaults are about, so it takes none.
     """
-    defaults = table.table(DEFAULTS)
-    for name in sorted(OF_ONE_STAGE & defaults.keys()):
-        table.say(DEFAULTS, f"cannot hold {name}: each stage has its own")
-    return defaults, [{**defaults, **one} if one.get("crowd", True) else dict(one) for one in stages]
+    for key in sorted(OF_ONE_STAGE & defaults.keys()):
+        faults.append(f"{DEFAULTS} cannot hold {key}: each stage has its own")
+    return tuple({**defaults, **one} if one.get("crowd", True) else one for one in stages)
 
 
 def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
@@ -549,90 +403,115 @@ def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
                 faults.append(f"stages[{i}].asks_other_workers_than must name earlier stages, not {other!r}")
 
 
-def _options(table: Table) -> tuple[dict[str, Any], dict[str, Option]]:
+def stage_spec(
+    given: Mapping[str, Any], place: str, faults: list[str], defaults: Mapping[str, Any] | None = None
+) -> StageSpec | None:
+    """The stage, or None after a fault. Adds to `faults`; those of values that are of `defaults` are named there."""
+    found: list[str] = []
+    if given.get("crowd", True):
+        places = {key: DEFAULTS for key, value in (defaults or {}).items() if given.get(key) == value}
+        # What is drawn does not go out by itself.
+        stage = read(StageSpec, {"auto_publish": not given.get("draws"), **given}, found, place, places)
+    else:
+        stage = StageSpec.model_construct(**{**_NOBODY, **dict(read(CrowdlessStage, given, found, place))})
+    faults += [fault for fault in found if fault not in faults]
+    return None if found else stage
+
+
+class OptionTable(Table):
+    """An option that the file describes: the fields of `Option` and its value."""
+
+    label: Words = text(80, "")
+    unit: Words = text(60, "")
+    help: Words = text(500, "")
+    paper: Words = text(300, "")
+    choices: dict[str, Annotated[str, Field(min_length=1)]] = must("have words for each value", {})
+    least: StrictInt | StrictFloat | None = must("be a number", None)
+    most: StrictInt | StrictFloat | None = must("be a number", None)
+    value: Any = must("be a number, true, false or a text")
+
+    @field_validator("value")
+    @classmethod
+    def _fits(cls, value: object, info: ValidationInfo) -> object:
+        if not isinstance(value, bool | int | float | str):
+            raise ValueError
+        choices = info.data.get("choices")
+        if choices and value not in choices:
+            raise ValueError(f"must be one of the choices {', '.join(choices)}, not {value!r}")
+        return value
+
+
+def _options(given: Mapping[str, Any], faults: list[str]) -> tuple[dict[str, Any], dict[str, Option]]:
     """(values, descriptions) by name. An option is a value, or a table with its `value` and the fields of `Option`."""
-    given = table.table("options")
-    values: dict[str, Any] = {}
-    described: dict[str, Option] = {}
-    for name, one in given.items():
-        values[name] = one
-        if isinstance(one, dict):
-            values[name], described[name] = _described(Table(one, f"options.{name}", table.faults))
+    values, described = dict(given), {}
+    for name, table in given.items():
+        if isinstance(table, dict):
+            option = read(OptionTable, table, faults, f"options.{name}")
+            values[name] = table.get("value")
+            described[name] = Option(**option.model_dump(exclude={"value"}))
     return values, described
 
 
-def _described(table: Table) -> tuple[Any, Option]:
-    value, choices = table.take("value"), table.table("choices")
-    bounds = {name: table.take(name) for name in ("least", "most")}
-    if not isinstance(value, bool | int | float | str):
-        table.say("value", f"must be a number, true, false or a text, not {value!r}")
-    if not all(isinstance(words, str) and words for words in choices.values()):
-        table.say("choices", "must have words for each value")
-    if choices and value not in choices:
-        table.say("value", f"must be one of the choices {', '.join(choices)}, not {value!r}")
-    for name, bound in bounds.items():
-        if bound is not None and (isinstance(bound, bool) or not isinstance(bound, int | float)):
-            table.say(name, f"must be a number, not {bound!r}")
-    words: dict[str, Any] = {name: table.text(name, longest, "") for name, longest in _WORDS_OF_OPTIONS.items()}
-    table.refuse_rest()
-    return value, Option(**words, choices=choices, **bounds)
+class QualificationTable(Table):
+    """`check_details` says what each of these must be, `key` and `questions` apart."""
+
+    key: str = must("be a text")
+    title: Any = None
+    description: Any = None
+    pass_mark: Any = None
+    minutes: Any = None
+    retry_days: Any = None
+    questions: Words = text(100)
 
 
-def _tests(table: Table, read: Callable[[str], bytes]) -> tuple[TestSpec, ...]:
-    given = table.items("tests", _is_table, "tables")
-    found = [_test(Table(one, f"tests[{i}]", table.faults), read) for i, one in enumerate(given)]
-    keys = [one.details.key for one in found]
-    if len(set(keys)) < len(keys):
-        table.say("tests", "must have different keys")
-    return tuple(found)
-
-
-def _test(table: Table, read: Callable[[str], bytes]) -> TestSpec:
+def _test(given: Mapping[str, Any], place: str, faults: list[str], content: Callable[[str], bytes]) -> TestSpec:
     """`questions` names a JSON or CSV file beside the recipe's, as `hits.formats.qualification_test` reads it."""
-    faults = Faults()
-    details = Details(
-        *(table.take(name) for name in ("key", "title", "description", "pass_mark", "minutes", "retry_days"))
-    )
-    name = table.text("questions", 100)
-    table.refuse_rest()
-    texts = (details.key, details.title, details.description)
-    if not all(isinstance(text, str) for text in texts):
-        table.say("key", "must be a text, as title and description")
-        return TestSpec(details, ())
-    details = check_details(details, faults)
-    try:
-        questions = read_file(read(name), faults)
-    except OSError as error:
-        table.say("questions", f"cannot be read: {error}")
-        return TestSpec(details, ())
-    for fault in faults.listed:
-        table.say(fault.place or "questions", f"is wrong: {fault.message}")
+    read(QualificationTable, given, faults, place)
+    values: dict[str, Any] = {field.name: given.get(field.name) for field in fields(Details)}
+    details = Details(**values)
+    questions: list[dict[str, Any]] = []
+    found = Faults()
+    if isinstance(details.key, str):
+        details = check_details(details, found)
+    if isinstance(name := given.get("questions"), str):
+        try:
+            questions = read_file(content(name), found)
+        except OSError as error:
+            faults.append(f"{place}.questions cannot be read: {error}")
+    faults += [f"{place}.{fault.place or 'questions'} is wrong: {fault.message}" for fault in found.listed]
     return TestSpec(details, tuple(questions))
 
 
+class RecipeTable(Table):
+    """The whole file."""
+
+    title: Words = text(120)
+    version: Words = text(20)
+    description: Words = text(2000)
+    options: dict[str, Any] = must("be a table", {})
+    tests: list[dict[str, Any]] = must("be a list of tables", [])
+    defaults: dict[str, Any] = must("be a table", {})
+    stages: list[dict[str, Any]] = must("be a list of tables", [])
+
+
 def recipe_fields(
-    given: Mapping[str, Any], faults: list[str], read: Callable[[str], bytes] = lambda name: b""
+    given: Mapping[str, Any], faults: list[str], content: Callable[[str], bytes] = lambda name: b""
 ) -> dict[str, Any]:
     """title, version, description, options, tests and stages of the whole file. Adds to `faults`.
 
-    `read` gives the content of a file beside it and raises OSError.
+    `content` is that of a file beside it; it raises OSError.
     """
-    table = Table(given, "", faults)
-    raw_stages = table.items("stages", _is_table, "tables")
-    if not raw_stages:
-        table.say("stages", "must hold at least one stage")
-    fields: dict[str, Any] = {
-        "title": table.text("title", 120),
-        "version": table.text("version", 20),
-        "description": table.text("description", 2000),
-    }
-    fields["options"], fields["described"] = _options(table)
-    fields["tests"] = _tests(table, read)
-    defaults, tables = _with_defaults(table, raw_stages)
-    table.refuse_rest()
-    copies = copies_of(tables, fields["options"], faults)
-    found = [stage_spec(one, place, faults, defaults) for place, one in copies]
+    file = read(RecipeTable, given, faults, "")
+    options, described = _options(file.options, faults)
+    tests = tuple(_test(test, f"tests[{i}]", faults, content) for i, test in enumerate(file.tests))
+    if len({test.details.key for test in tests}) < len(tests):
+        faults.append("tests must have different keys")
+    if not given.get("stages"):
+        faults.append("stages must hold at least one stage")
+    tables = _with_defaults(file.defaults, file.stages, faults)
+    found = [stage_spec(table, place, faults, file.defaults) for place, table in copies_of(tables, options, faults)]
     stages = tuple(stage for stage in found if stage)
     if len(stages) == len(found):
         check_order(stages, faults)
-    return {**fields, "stages": stages, "tables": tuple(tables)}
+    texts = file.model_dump(include={"title", "version", "description"})
+    return {**texts, "options": options, "described": described, "tests": tests, "stages": stages, "tables": tables}

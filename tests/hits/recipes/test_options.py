@@ -63,6 +63,7 @@ def test_an_option_is_a_value_or_a_table_that_says_what_it_means(tmp_path: Path)
         ('value = "b"\nchoices = { b = 3 }', "options.x.choices must have words for each value"),
         ('value = 1\nleast = "2"', "options.x.least must be a number, not '2'"),
         ("value = 1\nlongest = 2", "options.x.longest is unknown"),
+        ('value = ["a"]\nchoices = { b = "B" }', "options.x.value must be a number, true, false or a text, not ['a']"),
     ],
 )
 def test_what_a_table_of_an_option_cannot_be_is_a_fault(tmp_path: Path, described: str, fault: str) -> None:
@@ -129,7 +130,8 @@ def test_a_recipe_brings_tests_whose_questions_lie_beside_it(tmp_path: Path) -> 
         ("asked.csv", "other.csv", "tests[0].questions cannot be read"),
         ("pass_mark = 50", "pass_mark = 500", "tests[0].pass_mark is wrong: Write a whole number from 1 to 100."),
         ('key = "our-test"', 'key = "ours"', "tests[0].key is wrong: Write lower-case words"),
-        ('title = "Ours"', "", "tests[0].key must be a text, as title and description"),
+        ('title = "Ours"', "", "tests[0].title is wrong: This must be a text, not None."),
+        ('key = "our-test"', "", "tests[0].key must be a text, not None"),
         ("minutes = 5", "minutes = 5\nhours = 1", "tests[0].hours is unknown"),
         ("[[tests]]", f"{TESTS}[[tests]]", "tests must have different keys"),
     ],
