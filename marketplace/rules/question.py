@@ -13,6 +13,7 @@ EXTERNAL_QUESTION = SCHEMAS + "2006-07-14/ExternalQuestion.xsd"
 ANSWERS = SCHEMAS + "2005-10-01/QuestionFormAnswers.xsd"
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
 RESERVED_FIELDS = frozenset({"assignmentId", "hitId", "workerId", "turkSubmitTo"})
+NAMING_FIELDS = ("hitId", "workerId")
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,14 @@ def frame_url(external_url: str, hit_id: str, assignment_id: str = "", worker_id
 def answer_xml(fields: Mapping[str, Sequence[str]]) -> str:
     """QuestionFormAnswers on one line, ASCII with character references; reserved fields are dropped.
 
-    A field with several values (checkboxes) becomes one Answer, its values joined by `|`.
-    Raises ValueError when nothing is left.
+    A field with several values (checkboxes) becomes one Answer, its values joined by `|`. A form that names its HIT or
+    its worker and has nothing else keeps these: the forms of psiTurk and Dallinger are so, since their answers went to
+    a server of their own. Raises ValueError for a form with less than that.
     """
-    kept = {name: values for name, values in fields.items() if name not in RESERVED_FIELDS}
+    own = {name: values for name, values in fields.items() if name not in RESERVED_FIELDS}
+    kept = own or {name: fields[name] for name in NAMING_FIELDS if name in fields}
     if not kept:
-        raise ValueError("the form has no field besides the reserved ones")
+        raise ValueError("the form has no field besides the id of its assignment")
     answers = "".join(
         f"<Answer><QuestionIdentifier>{ascii_xml(name)}</QuestionIdentifier>"
         f"<FreeText>{ascii_xml('|'.join(values))}</FreeText></Answer>"

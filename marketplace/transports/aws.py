@@ -10,6 +10,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 from django.conf import settings
 
 from marketplace.transports.errors import TransportError
@@ -54,5 +55,6 @@ def publish(topic_arn: str, body: str, sent_at: datetime) -> None:
 def _call(operation: Any, **parameters: Any) -> None:
     try:
         operation(**parameters)
-    except (ClientError, BotoCoreError) as error:
+    # An answer that is no document of the service, such as a proxy's page, is an error of its own kind.
+    except (ClientError, BotoCoreError, ResponseParserError) as error:
         raise TransportError(str(error)) from error

@@ -119,10 +119,19 @@ def test_an_answer_after_a_return_is_refused(frame: Client, held: Assignment, wo
 
 
 def test_an_answer_without_a_field_is_refused_and_the_hit_stays(frame: Client, held: Assignment) -> None:
-    answer = submit(frame, held, hitId="x", workerId=held.worker.worker_id)
+    answer = submit(frame, held)
     held.refresh_from_db()
     assert (answer.status_code, outcome(answer), held.status) == (400, "empty", Status.ACCEPTED)
     assert f'href="/mturk/work/{held.pk}/"' in answer.text
+
+
+def test_a_form_that_only_names_its_hit_and_worker_is_taken(frame: Client, held: Assignment) -> None:
+    """As psiTurk and Dallinger send it: the answers themselves are on the requester's own server."""
+    answer = submit(frame, held, hitId=held.hit.hit_id, workerId=held.worker.worker_id)
+    held.refresh_from_db()
+    assert (answer.status_code, outcome(answer), held.status) == (200, "submitted", Status.SUBMITTED)
+    told = re.findall("<QuestionIdentifier>(.*?)</QuestionIdentifier><FreeText>(.*?)<", held.answer)
+    assert told == [("hitId", held.hit.hit_id), ("workerId", held.worker.worker_id)]
 
 
 def test_who_accepted_before_the_hit_expired_may_still_submit(frame: Client, held: Assignment, now: datetime) -> None:

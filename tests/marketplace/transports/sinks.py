@@ -15,6 +15,7 @@ class Hook:
     # Answers to give in turn; the last one from then on.
     statuses: list[int] = field(default_factory=lambda: [200])
     headers: dict[str, str] = field(default_factory=dict)
+    page: bytes = b""
     got: list[tuple[str, str, Message]] = field(default_factory=list)
 
     @property
@@ -33,8 +34,9 @@ def hook_server() -> Iterator[Hook]:
             self.send_response(hook.statuses.pop(0) if len(hook.statuses) > 1 else hook.statuses[0])
             for name, value in hook.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", "0")
+            self.send_header("Content-Length", str(len(hook.page)))
             self.end_headers()
+            self.wfile.write(hook.page)
 
         def log_message(self, *given: Any) -> None:
             pass

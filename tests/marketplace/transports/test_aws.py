@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from marketplace.transports import Letter, TransportError, send
+from tests.marketplace.transports.sinks import Hook
 
 SENT_AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -44,6 +45,14 @@ def test_the_endpoint_is_asked_whatever_server_the_queue_names(aws: Any) -> None
 def test_a_queue_that_is_not_there_may_come_later(aws: Any) -> None:
     with pytest.raises(TransportError) as caught:
         send(Letter("SQS", "https://sqs.us-east-1.amazonaws.com/1/nowhere", "{}", SENT_AT))
+    assert not caught.value.permanent
+
+
+def test_a_proxys_page_in_place_of_an_answer_is_an_error_like_any_other(aws: Any, hook: Hook, settings: Any) -> None:
+    settings.MARKETPLACE_SNS_ENDPOINT_URL = hook.url
+    hook.statuses, hook.page = [500], b"<!doctype html><p>The server is restarted.<br>"
+    with pytest.raises(TransportError) as caught:
+        send(Letter("SNS", "arn:aws:sns:us-east-1:1:topic", "{}", SENT_AT))
     assert not caught.value.permanent
 
 
