@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from playwright.sync_api import BrowserContext, expect
 
 from ops.waiting import PAGE_MILLISECONDS
@@ -16,9 +16,14 @@ for _name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
     os.environ.pop(_name, None)
     os.environ.pop(_name.lower(), None)
 
-# Enough to break when a property breaks. HYPOTHESIS_PROFILE=thorough looks longer.
-_usual = settings.get_profile("ci" if os.environ.get("CI") else "default")
-settings.register_profile("quick", parent=_usual, max_examples=25)
+# Enough to break when a property breaks. HYPOTHESIS_PROFILE=thorough looks longer. On a busy machine a limit of time
+# would fail by chance.
+_usual = settings(
+    settings.get_profile("ci" if os.environ.get("CI") else "default"),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("quick", parent=_usual, max_examples=50)
 settings.register_profile("thorough", parent=_usual, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
