@@ -55,16 +55,10 @@ class Hint(TypedDict):
     text: str
 
 
-def _compared(answer: str, paragraph: str) -> tuple[list[str], int]:
+def compared(answer: str, paragraph: str) -> tuple[list[str], int]:
     """The different content words of the answer that the paragraph has too, in order, and how many there are in all."""
     own, given = dict.fromkeys(content_words(answer)), set(content_words(paragraph))
     return [word for word in own if word in given], len(own)
-
-
-def reused_share(answer: str, paragraph: str) -> float:
-    """The share of the answer's different content words that stand in the paragraph, 0..1; 0 where it has none."""
-    reused, total = _compared(answer, paragraph)
-    return len(reused) / total if total else 0.0
 
 
 def _number(count: int, noun: str) -> str:
@@ -87,7 +81,7 @@ def _change(total: int, reused: int, limits: Limits, correct: bool) -> str:
 
 
 def _reuse_hint(field: str, answer: str, paragraph: str, limits: Limits) -> Hint:
-    reused, total = _compared(answer, paragraph)
+    reused, total = compared(answer, paragraph)
     change = _change(total, len(reused), limits, field.startswith("correct"))
     return Hint(
         field=field,

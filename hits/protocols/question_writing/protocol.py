@@ -17,6 +17,7 @@ from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
 from hits.protocols.optional import Setting
 from hits.text.overlap import Limits, advice
+from hits.text.words import FUNCTION_WORDS
 from hits.text.written import alike, kept
 
 LONGEST = 300
@@ -139,6 +140,7 @@ class QuestionWriting:
                 "correct_reuse": limits.correct_reuse,
                 "incorrect_reuse": limits.incorrect_reuse,
                 "length_factor": limits.length_factor,
+                "function_words": sorted(FUNCTION_WORDS),
             },
             "longest": LONGEST,
             "max_comment": MAX_REMARK,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from playwright.sync_api import Page, sync_playwright
 
-from hits.text.overlap import Limits, advice, reused_share
+from hits.text.overlap import Limits, advice
 from hits.text.set_statistics import Prefix, prefix_chart
 from hits.text.words import FUNCTION_WORDS, content_words, words
 from hits.text.written import kept_lines
@@ -95,6 +95,11 @@ def load(page: Page) -> None:
         page.evaluate(script.read_text(encoding="utf-8"))
 
 
+def handed(limit):
+    """As the task page is given them."""
+    return {**asdict(limit), "function_words": sorted(FUNCTION_WORDS)}
+
+
 def some_cases():
     cases = []
 
@@ -110,29 +115,19 @@ def some_cases():
 def test_the_browser_gives_the_same_advice_as_the_server_on_any_text(page):
     load(page)
     cases = some_cases()
-    given_ones = [[paragraph, right, wrong, asdict(limit)] for paragraph, right, wrong, limit in cases]
+    given_ones = [[paragraph, right, wrong, handed(limit)] for paragraph, right, wrong, limit in cases]
     computed = page.evaluate(
         """cases => cases.map(([paragraph, right, wrong, limits]) => [
-            words(paragraph), words.count(paragraph), advice.contentWords(paragraph),
-            advice.advice(paragraph, right, wrong, limits),
-            right.map(answer => advice.reusedShare(answer, paragraph))])""",
+            words(paragraph), words.count(paragraph), advice.contentWords(paragraph, new Set(limits.function_words)),
+            advice.advice(paragraph, right, wrong, limits)])""",
         given_ones,
     )
     for (paragraph, right, wrong, limit), found in zip(cases, computed, strict=True):
         told = advice(paragraph, right, wrong, limits=limit)
-        shares = [reused_share(answer, paragraph) for answer in right]
         counted = len(words(kept_lines(paragraph)))
-        assert found == [words(paragraph), counted, content_words(paragraph), told, shares]
+        assert found == [words(paragraph), counted, content_words(paragraph), told]
     levels = {(hint["kind"], hint["level"]) for found in computed for hint in found[3]}
     assert len(levels) == 4  # the cases had both kinds of advice, well and not
-
-
-def test_the_browser_knows_the_same_function_words_and_defaults(page):
-    load(page)
-    assert set(page.evaluate("[...advice.FUNCTION_WORDS]")) == FUNCTION_WORDS
-    paragraph, right, wrong = "kettle garden train", ["kettle garden rain sun", "wind"], ["kettle one rain sun sea sky"]
-    found = page.evaluate("texts => advice.advice(...texts)", [paragraph, right, wrong])
-    assert found == advice(paragraph, right, wrong)
 
 
 def test_the_chart_of_beginnings_can_be_read_on_a_small_dark_screen_and_heard(page):

@@ -5,10 +5,7 @@
   const { valueOf, room, show, speak, PAUSE, SPEAK_AFTER } = window.writing;
   const form = document.querySelector("form");
   const text = document.querySelector("[data-paragraph]").textContent;
-  const written = form.querySelector("[data-limits]").dataset;
-  const limits = {
-    correct_reuse: Number(written.correctReuse), incorrect_reuse: Number(written.incorrectReuse), length_factor: Number(written.lengthFactor),
-  };
+  const limits = JSON.parse(document.getElementById("advice-limits").textContent);
   let timer = 0, speaking = 0;
 
   for (const part of document.querySelectorAll("[data-optional]")) fold(part);
