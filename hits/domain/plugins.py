@@ -15,6 +15,7 @@ from django.conf import settings
 from hits import protocols, recipes
 from hits.models import Project, Stage
 from hits.protocols.base import CrowdlessProtocol, Json, SettingsRefusedError, TaskProtocol
+from hits.protocols.pages import Page
 from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,12 @@ def settings_of(stage: Stage) -> Json:
     Raises SettingsRefusedError where the protocol does not take what is stored.
     """
     return protocol_of(stage).settings(stage.settings)
+
+
+def pages_of(stage: Stage) -> tuple[Page, ...]:
+    """The pages of the dashboard that the stage's protocol brings."""
+    with _logging_faults():
+        return protocols.pages(stage.protocol, settings.PLUGIN_ROOTS)
 
 
 class NoCrowdError(Refusal):

@@ -6,7 +6,8 @@ harms no other: `faults` names it, and whoever asks for its protocol is told.
 
 Beside `protocol.py` lie `templates/<name>/task.html`, the page for workers, and `sample.json`, on which the tests of
 all protocols are run: {"document", "item", "other_references": the item with other answers, "fields": a good answer}.
-`simulated.py` says how simulated people answer; without it they leave such tasks.
+`simulated.py` says how simulated people answer; without it they leave such tasks. `pages.py` declares pages of the
+dashboard; see `hits.protocols.pages`.
 A protocol without a crowd has no page, and its sample is {"item", "other": an item of another kind}.
 """
 
@@ -22,12 +23,14 @@ from types import ModuleType
 from typing import Any
 
 from hits.protocols.base import TaskProtocol
+from hits.protocols.optional import CorrectableProtocol
+from hits.protocols.pages import Page, declared_faults
 from hits.refusals import Refusal
 from hits.text import plugin_modules
 from hits.text.paths import without_folders
 
 HOME = Path(__file__).resolve().parent.parent
-PROTOCOL, SIMULATED = "protocol.py", "simulated.py"
+PROTOCOL, SIMULATED, PAGES = "protocol.py", "simulated.py", "pages.py"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -71,12 +74,12 @@ def available(roots: Sequence[Path] = (HOME,)) -> list[str]:
 
 def get(name: str, roots: Sequence[Path] = (HOME,)) -> TaskProtocol:
     """The protocol of that name. Raises UnknownProtocolError, BrokenProtocolError."""
-    scan = _scan(roots)
-    if name in scan.found:
-        return _load(name, scan.found[name])
-    if name in scan.faults:
-        raise scan.faults[name][0]
-    raise UnknownProtocolError(f"There is no protocol {name!r}. Available: {', '.join(sorted(scan.found)) or 'none'}.")
+    return _load(name, _folder(name, roots))
+
+
+def pages(name: str, roots: Sequence[Path] = (HOME,)) -> tuple[Page, ...]:
+    """The pages of the dashboard that the protocol brings. Raises UnknownProtocolError, BrokenProtocolError."""
+    return _pages(name, _folder(name, roots))
 
 
 def faults(roots: Sequence[Path] = (HOME,)) -> list[BrokenProtocolError]:
@@ -104,6 +107,15 @@ def simulated(roots: Sequence[Path] = (HOME,)) -> dict[str, Callable[..., Any]]:
                 raise BrokenProtocolError(folder, f"{folder / SIMULATED} must hold `answer`.")
             found[name] = answer
     return found
+
+
+def _folder(name: str, roots: Sequence[Path]) -> Path:
+    scan = _scan(roots)
+    if name in scan.found:
+        return scan.found[name]
+    if name in scan.faults:
+        raise scan.faults[name][0]
+    raise UnknownProtocolError(f"There is no protocol {name!r}. Available: {', '.join(sorted(scan.found)) or 'none'}.")
 
 
 def _scan(roots: Sequence[Path]) -> _Scan:
@@ -137,7 +149,24 @@ def _load(name: str, folder: Path) -> TaskProtocol:
     protocol = getattr(_module(name, folder), "protocol", None)
     if protocol is None or getattr(protocol, "name", None) != name:
         raise BrokenProtocolError(folder, f"{folder / 'protocol.py'} must hold `protocol` with the name {name!r}.")
+    if any(page.corrects for page in _pages(name, folder)) and not isinstance(protocol, CorrectableProtocol):
+        raise BrokenProtocolError(
+            folder, f"{folder / PAGES} has a form, so `protocol` must have `correct`, `follow` and `correction_note`."
+        )
     return protocol
+
+
+@cache
+def _pages(name: str, folder: Path) -> tuple[Page, ...]:
+    if not (folder / PAGES).is_file():
+        return ()
+    file = folder / PAGES
+    declared = getattr(_module(name, folder, PAGES), "PAGES", None)
+    if not isinstance(declared, list | tuple) or not all(isinstance(page, Page) for page in declared):
+        raise BrokenProtocolError(folder, f"{file} must hold `PAGES`, a list of `Page`.")
+    if faults := declared_faults(declared, folder):
+        raise BrokenProtocolError(folder, f"{file} {' It '.join(faults)}")
+    return tuple(declared)
 
 
 def _module(name: str, folder: Path, file_name: str = PROTOCOL) -> ModuleType:

@@ -117,6 +117,22 @@ class ComparingProtocol(TaskProtocol, Protocol):
         """By the answers' own numbers, the one that each is most like; answers like no other one are left out."""
 
 
+@runtime_checkable
+class CorrectableProtocol(TaskProtocol, Protocol):
+    """Leads may correct what its items ask about before they go out, on a page of the protocol's own."""
+
+    def correct(self, document: Json, item: Json, wanted: Any) -> Json:
+        """The item with what the page's form wants. Raises AnswerRefusedError; its fields are places in the form."""
+
+    def follow(self, item: Json, before: Json, after: Json) -> Json:
+        """Another item about the same text, in another stage, after the one there was corrected; itself where nothing
+        of it changes with that. Raises AnswerRefusedError.
+        """
+
+    def correction_note(self, first: Json, now: Json) -> str:
+        """What to know of an item that came into its stage as `first`; empty without any."""
+
+
 @dataclass(frozen=True, order=True)
 class MarkedSentence:
     """text[start:end] of a document, and the phrases in it that are asked about, as (start, end); ends exclusive."""
@@ -127,26 +143,11 @@ class MarkedSentence:
 
 
 @runtime_checkable
-class CorrectableProtocol(TaskProtocol, Protocol):
-    """What its items ask about are phrases in sentences of a text; a lead may correct them before they go out."""
-
-    def about(self, item: Json) -> str:
-        """What the item's questions are about, in words that follow "about"."""
+class MarkedProtocol(CorrectableProtocol, Protocol):
+    """What its items ask about are phrases in sentences of a text, and `correct` takes them as MarkedSentences."""
 
     def marked(self, item: Json) -> tuple[MarkedSentence, ...]:
         """The sentences and phrases of the item, in the order of the text."""
-
-    def correct(self, document: Json, item: Json, wanted: Sequence[MarkedSentence]) -> Json:
-        """The item with these sentences and phrases. Raises AnswerRefusedError.
-
-        Its fields are places: "0" for the first of the wanted sentences, "0.1" for its second phrase, "" for the whole.
-        """
-
-    def follow(self, item: Json, before: Sequence[MarkedSentence], after: Sequence[MarkedSentence]) -> Json:
-        """Another item about the same text, after its fellow was corrected so. Raises AnswerRefusedError."""
-
-    def correction_note(self, first: Json, now: Json) -> str:
-        """What to know of an item that came into its stage as `first`; empty without any."""
 
 
 @dataclass(frozen=True)

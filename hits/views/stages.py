@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.flow.data import annotating, correcting
+from hits.flow.data import annotating
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
 from hits.flow.setup import setting_up
@@ -77,7 +77,6 @@ def frame(stage: Stage) -> dict[str, object]:
         "summary": stage.summary,
         "stages": stages,
         "others": others,
-        "correctable": stage.crowd and correcting.can_correct(stage),
         "has_annotations": annotating.has_annotations(stage),
     }
 

@@ -40,7 +40,7 @@ class TargetsShape(Shape):
     fingerprint = serializers.SerializerMethodField(help_text="Send it with a correction of what was read here.")
 
     def get_sentences(self, item: Item) -> list[dict[str, Any]]:
-        found = correcting.protocol_for(item.stage).marked(item.data)
+        found = correcting.marked_protocol_for(item.stage).marked(item.data)
         return [
             {"start": one.start, "end": one.end, "phrases": [{"start": a, "end": b} for a, b in one.phrases]}
             for one in found
@@ -59,7 +59,7 @@ class Correction(Shape):
 class TargetsView(StageView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        correcting.protocol_for(self.stage)
+        correcting.marked_protocol_for(self.stage)
 
     def items(self) -> QuerySet[Item]:
         return self.stage.items.select_related("document", "stage")

@@ -1,12 +1,13 @@
 """Correcting: a lead changes by hand what an item asks about, before anybody sees it; every change can be undone.
 
-Items of other stages about the same text, asked by the same protocol, follow: what changes in one of them and concerns
-the text changes in all, or in none where one of them is published.
+What can be corrected says the protocol. Items of other stages about the same text, asked by the same protocol, follow:
+what changes in one of them and concerns the text changes in all, or in none where one of them is published.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -15,9 +16,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from hits.domain import item_changes
 from hits.domain.action_log import record
 from hits.domain.item_changes import ChangedError, NothingToUndoError, fingerprint
-from hits.domain.plugins import protocol_of, usable_protocol
+from hits.domain.plugins import protocol_of
 from hits.models import Hit, Item, ItemChange, Stage
-from hits.protocols.optional import CorrectableProtocol, MarkedSentence
+from hits.protocols.optional import CorrectableProtocol, MarkedProtocol
 from hits.refusals import Refusal
 
 __all__ = [
@@ -25,10 +26,10 @@ __all__ = [
     "NotCorrectableError",
     "NothingToUndoError",
     "PublishedError",
-    "can_correct",
     "correct",
     "fellows",
     "fingerprint",
+    "marked_protocol_for",
     "note",
     "protocol_for",
     "published",
@@ -49,14 +50,18 @@ class PublishedError(Refusal):
     error_code = "item_published"
 
 
-def can_correct(stage: Stage) -> bool:
-    return isinstance(usable_protocol(stage), CorrectableProtocol)
-
-
 def protocol_for(stage: Stage) -> CorrectableProtocol:
     """Raises NotCorrectableError."""
     protocol = protocol_of(stage)
     if not isinstance(protocol, CorrectableProtocol):
+        raise NotCorrectableError("The items of this stage cannot be corrected.")
+    return protocol
+
+
+def marked_protocol_for(stage: Stage) -> MarkedProtocol:
+    """Raises NotCorrectableError."""
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, MarkedProtocol):
         raise NotCorrectableError("The items of this stage have no sentences and phrases to correct.")
     return protocol
 
@@ -74,23 +79,19 @@ def published(items: QuerySet[Item]) -> QuerySet[Item]:
     return items.exclude(~Exists(sent), state=Item.State.NEW)
 
 
-def correct(item: Item, wanted: Sequence[MarkedSentence], seen: str, user: User | None) -> int:
-    """Have the item ask about these phrases; returns how many items were changed, 0 when it does already.
+def correct(item: Item, wanted: Any, seen: str, user: User | None) -> int:
+    """Have the item ask what is wanted; returns how many items were changed, 0 when it does already.
 
-    `seen` is the fingerprint of what the lead looked at. A sentence that comes or goes does so in the item's fellows.
-    Raises AnswerRefusedError from the protocol, ChangedError, PublishedError.
+    `wanted` is what the protocol's `correct` takes, `seen` the fingerprint of what the lead looked at. Raises
+    AnswerRefusedError from the protocol, ChangedError, PublishedError.
     """
     protocol = protocol_for(item.stage)
     with transaction.atomic():
         own, others = _locked(item)
         item_changes.refuse_changed(own, seen)
         _refuse_published(own, "This text")
-        before = protocol.marked(own.data)
-        changed = {own: protocol.correct(own.document.data, own.data, wanted)}
-        after = protocol.marked(changed[own])
-        if [(one.start, one.end) for one in before] != [(one.start, one.end) for one in after]:
-            for fellow in others:
-                changed[fellow] = protocol.follow(fellow.data, before, after)
+        after = protocol.correct(own.document.data, own.data, wanted)
+        changed = {own: after, **{fellow: protocol.follow(fellow.data, own.data, after) for fellow in others}}
         done = {row: data for row, data in changed.items() if data != row.data}
         for row in done:
             _refuse_published(row, f"The same text in “{row.stage.title}”")
@@ -115,7 +116,7 @@ def _locked(item: Item) -> tuple[Item, list[Item]]:
 
 def _refuse_published(item: Item, named: str) -> None:
     if published(Item.objects.filter(pk=item.pk)).exists():
-        raise PublishedError(f"{named} is published, so its sentences and phrases can no longer change.")
+        raise PublishedError(f"{named} is published, so it can no longer change.")
 
 
 def undo(item: Item, user: User | None) -> int:

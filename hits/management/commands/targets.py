@@ -35,7 +35,7 @@ class Command(StageCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
-        correcting.protocol_for(stage)
+        correcting.marked_protocol_for(stage)
         corrects = any(options[name] for name in _CORRECTIONS)
         if options["text"] is None:
             if corrects or options["undo"]:
@@ -51,7 +51,7 @@ class Command(StageCommand):
         return self._show(item)
 
     def _list(self, stage: Stage, after: str) -> None:
-        marked = correcting.protocol_for(stage).marked
+        marked = correcting.marked_protocol_for(stage).marked
         found = [(item, marked(item.data)) for item in rows_after(stage, stage.items.all(), after)]
         head = ["text", "state", "sentences", "phrases"]
         self.table(
@@ -66,7 +66,7 @@ class Command(StageCommand):
         text = item.document.data["text"]
         self.say(text)
         self.say()
-        for one in correcting.protocol_for(item.stage).marked(item.data):
+        for one in correcting.marked_protocol_for(item.stage).marked(item.data):
             self.say(f"{written((one.start, one.end))}  {text[one.start : one.end]}")
             for phrase in one.phrases:
                 self.say(f"    {written(phrase)}  {text[slice(*phrase)]}")
@@ -91,7 +91,9 @@ def _told(count: int) -> str:
 def _wanted(item: Item, options: dict[str, Any]) -> list[MarkedSentence]:
     """What would be asked about. Raises CommandError for a place that is not there, or that is not one place."""
     text = item.document.data["text"]
-    marked = {(one.start, one.end): list(one.phrases) for one in correcting.protocol_for(item.stage).marked(item.data)}
+    marked = {
+        (one.start, one.end): list(one.phrases) for one in correcting.marked_protocol_for(item.stage).marked(item.data)
+    }
     there = [*marked, *(phrase for phrases in marked.values() for phrase in phrases)]
     gone = {choose(said, text, there) for said in options["remove"]}
     left = {span: [one for one in phrases if one not in gone] for span, phrases in marked.items() if span not in gone}

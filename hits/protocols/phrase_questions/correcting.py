@@ -21,21 +21,27 @@ _ABOUT = {"np": "people, things and places", "vp": "what happens"}
 Fault = tuple[str, str]
 
 
-class Correcting:
-    """`CorrectableProtocol` for items with `targets`."""
+def about(item: Json) -> str:
+    """What the item's questions are about, in words that follow "about"."""
+    return _ABOUT["vp" if item.get("part") == "vp" else "np"]
 
-    def about(self, item: Json) -> str:
-        return _ABOUT["vp" if item.get("part") == "vp" else "np"]
+
+def marked(item: Json) -> tuple[MarkedSentence, ...]:
+    """In the order of the text."""
+    found = [
+        MarkedSentence(
+            one["start"], one["end"], tuple(sorted((phrase["start"], phrase["end"]) for phrase in one["phrases"]))
+        )
+        for one in item.get("targets", [])
+    ]
+    return tuple(sorted(found))
+
+
+class Correcting:
+    """`MarkedProtocol` for items with `targets`."""
 
     def marked(self, item: Json) -> tuple[MarkedSentence, ...]:
-        """In the order of the text."""
-        found = [
-            MarkedSentence(
-                one["start"], one["end"], tuple(sorted((phrase["start"], phrase["end"]) for phrase in one["phrases"]))
-            )
-            for one in item.get("targets", [])
-        ]
-        return tuple(sorted(found))
+        return marked(item)
 
     def correct(self, document: Json, item: Json, wanted: Sequence[MarkedSentence]) -> Json:
         """The item with these sentences and phrases. Raises AnswerRefusedError; a place is "0", or "0.1" for the
@@ -47,31 +53,37 @@ class Correcting:
             raise AnswerRefusedError([sentence for _, sentence in found], [place for place, _ in found])
         return _with(item, wanted)
 
-    def follow(self, item: Json, before: Sequence[MarkedSentence], after: Sequence[MarkedSentence]) -> Json:
+    def follow(self, item: Json, before: Json, after: Json) -> Json:
         """Another part of the text with the sentences that came, still without phrases, and without those that went.
 
         Raises AnswerRefusedError when nothing would be left of it to ask about.
         """
-        was, now = {(one.start, one.end) for one in before}, {(one.start, one.end) for one in after}
-        own = self.marked(item)
+        was, now = _sentences(before), _sentences(after)
+        if was == now:
+            return item
+        own = marked(item)
         kept = [one for one in own if (one.start, one.end) not in was - now]
         there = {(one.start, one.end) for one in kept}
         if any(one.phrases for one in own) and not any(one.phrases for one in kept):
             raise AnswerRefusedError(
-                [f"The part about {self.about(item)} would have nothing left to ask about. Keep one of its sentences."],
+                [f"The part about {about(item)} would have nothing left to ask about. Keep one of its sentences."],
                 [""],
             )
         return _with(item, [*kept, *(MarkedSentence(*span, ()) for span in now - was - there)])
 
     def correction_note(self, first: Json, now: Json) -> str:
         """What to know of an item that was `first` when it came into its stage; empty without any."""
-        came, has = len(self.marked(first)), len(self.marked(now))
+        came, has = len(marked(first)), len(marked(now))
         if (came >= LONG_FROM) == (has >= LONG_FROM):
             return ""
         return (
             f"This text came with {came} target sentence{'' if came == 1 else 's'} and now has {has}. "
             "It stays in this stage, with this stage's pay."
         )
+
+
+def _sentences(item: Json) -> set[tuple[int, int]]:
+    return {(one.start, one.end) for one in marked(item)}
 
 
 def _with(item: Json, wanted: Sequence[MarkedSentence]) -> Json:

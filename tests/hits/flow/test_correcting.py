@@ -120,6 +120,5 @@ def test_a_text_of_another_document_or_protocol_is_no_fellow(np: Item, vp: Item)
     make.item(vp.stage, data=VP)
     make.item(make.stage(np.stage.project), document=np.document)
     assert list(correcting.fellows(np)) == [vp]
-    assert not correcting.can_correct(make.stage(np.stage.project))
     with pytest.raises(correcting.NotCorrectableError):
         correcting.protocol_for(make.stage(np.stage.project))

@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from hits import protocols
+from hits.crowd.html import Node, parse, read_form
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
+from hits.protocols.optional import CorrectableProtocol
+from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
 GARBAGE = ["", " ", "\0", "x" * 100_000, "-1", "9" * 40, "null", "[]", "<script>", "\u2603", "0-0-0", "../../etc"]
@@ -32,11 +41,14 @@ def roots(tmp_path_factory) -> list[Path]:
 NAMES = protocols.available(settings.PLUGIN_DIRS or [protocols.HOME])
 WITHOUT_CROWD = [name for name in NAMES if isinstance(protocols.get(name, settings.PLUGIN_ROOTS), CrowdlessProtocol)]
 WITH_CROWD = [name for name in NAMES if name not in WITHOUT_CROWD]
+WITH_PAGES = [name for name in NAMES if protocols.pages(name, settings.PLUGIN_ROOTS)]
 if not settings.PLUGIN_DIRS:
     WITH_CROWD.append("yes_or_no")
+    WITH_PAGES.append("yes_or_no")
 # Those without a page for workers have a shorter contract: it is at the end.
 of_all = pytest.mark.parametrize("name", [*WITHOUT_CROWD, *WITH_CROWD], indirect=True)
 of_those_without_a_crowd = pytest.mark.parametrize("name", WITHOUT_CROWD, indirect=True)
+of_those_with_pages = pytest.mark.parametrize("name", WITH_PAGES, indirect=True)
 
 
 @pytest.fixture(params=WITH_CROWD)
@@ -136,13 +148,18 @@ def test_it_brings_a_template_for_the_task_page(folder, name):
     assert (folder / "templates" / name / "task.html").is_file()
 
 
-def test_its_page_is_served_from_wherever_it_is(name, roots, folder, sample, settings, client, db):
+@pytest.fixture
+def installed(roots, folder, settings, db):
+    """What a start with the folder in PLUGIN_DIRS would have found."""
+    settings.PLUGIN_ROOTS = roots
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], folder / "templates"]}]
+
+
+def test_its_page_is_served_from_wherever_it_is(name, installed, sample, settings, client):
     from hits.domain.task_links import task_url
     from hits.flow.pipeline import serving
     from tests.hits import factories as make
 
-    settings.PLUGIN_ROOTS = roots
-    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], folder / "templates"]}]
     stage = make.stage(protocol=name)
     document = make.document(stage.project, data=sample["document"])
     hit = make.hit(make.item(stage, document=document, data=sample["item"]))
@@ -168,3 +185,106 @@ def test_without_a_crowd_it_counts_the_same_things_of_every_item_and_says_what_k
     assert all(type(value) is int for figures in counted for value in figures.values())
     assert protocol.word(sample["item"]) != protocol.word(sample["other"])
     assert all(len(protocol.word(item)) <= 40 for item in (sample["item"], sample["other"]))
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """The sample as an item that waits to be published, and the addresses of the protocol's pages about it."""
+
+    item: Any
+    lead: Client
+    outsider: Client
+    pages: tuple[Page, ...]
+
+    def address(self, page: Page, name: str = "protocol-page") -> str:
+        own = [] if name == "protocol-page" else [self.item.pk]
+        return reverse(name, args=[self.item.stage.project.slug, self.item.stage.key, page.slug, *own])
+
+    @property
+    def addresses(self) -> list[str]:
+        return [
+            *(self.address(page) for page in self.pages),
+            *(self.address(page, "protocol-page-item") for page in self.pages if page.item),
+        ]
+
+    @property
+    def correcting(self) -> list[str]:
+        """The addresses of pages with a form."""
+        return [self.address(page, "protocol-page-item") for page in self.pages if page.corrects]
+
+    def form(self, address: str) -> Node:
+        """The one that corrects the item."""
+        forms = parse(self.lead.get(address).content.decode()).all("form", method="post")
+        return next(form for form in forms if form.first("input", name="seen"))
+
+
+@pytest.fixture
+def dashboard(name, roots, installed, protocol, sample) -> Dashboard:
+    from tests.hits import factories as make
+
+    without = {"crowd": False, "rule": {}} if isinstance(protocol, CrowdlessProtocol) else {}
+    stage = make.stage(make.project(owner=make.user("lead")), protocol=name, **without)
+    document = make.document(stage.project, data=sample.get("document", {}))
+    item = make.item(stage, document=document, data=sample["item"])
+    lead, outsider = Client(), Client()
+    lead.force_login(stage.project.owners.get())
+    outsider.force_login(make.user("outsider"))
+    return Dashboard(item, lead, outsider, protocols.pages(name, roots))
+
+
+@of_those_with_pages
+def test_its_pages_of_the_dashboard_open_for_leads_alone(dashboard):
+    for address in dashboard.addresses:
+        reply = dashboard.lead.get(address)
+        assert reply.status_code == 200
+        assert "<main" in reply.content.decode()
+        assert dashboard.outsider.get(address).status_code == 404
+        assert Client().get(address).headers["Location"].startswith(reverse("login"))
+
+
+@of_those_with_pages
+def test_its_pages_of_the_dashboard_are_linked_from_the_stage_and_the_list(dashboard):
+    stage = dashboard.lead.get(reverse("items", args=[dashboard.item.stage.project.slug, dashboard.item.stage.key]))
+    for page in dashboard.pages:
+        assert f'href="{dashboard.address(page)}"' in stage.content.decode()
+        if page.item:
+            listed = dashboard.lead.get(dashboard.address(page)).content.decode()
+            assert f'href="{dashboard.address(page, "protocol-page-item")}"' in listed
+
+
+@of_those_with_pages
+def test_opening_its_pages_of_the_dashboard_writes_nothing(dashboard):
+    with CaptureQueriesContext(connection) as queries:
+        for address in dashboard.addresses:
+            dashboard.lead.get(address)
+    assert [q["sql"] for q in queries if q["sql"].split()[0] in ("INSERT", "UPDATE", "DELETE")] == []
+
+
+@of_those_with_pages
+def test_its_forms_change_nothing_that_was_not_touched_and_nothing_for_others(dashboard, protocol):
+    before = dashboard.item.data
+    for address in dashboard.correcting:
+        assert isinstance(protocol, CorrectableProtocol)
+        fields = read_form(dashboard.form(address)).fields
+        for garbage in GARBAGE:
+            assert dashboard.outsider.post(address, dict.fromkeys(fields, garbage)).status_code == 404
+        assert dashboard.outsider.post(f"{address}undo/").status_code == 404
+        assert dashboard.lead.post(address, fields).status_code == 302
+    dashboard.item.refresh_from_db()
+    assert dashboard.item.data == before
+    assert not dashboard.item.changes.exists()
+
+
+@of_those_with_pages
+@pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_in_its_forms_is_refused_or_can_be_undone(dashboard, garbage):
+    before = dashboard.item.data
+    for address in dashboard.correcting:
+        form = dashboard.form(address)
+        names = {node.attributes["name"] for node in form.walk() if node.attributes.get("name")}
+        posted = {**dict.fromkeys(names, garbage), "seen": read_form(form).fields["seen"]}
+        assert dashboard.lead.post(address, posted).status_code in (302, 400)
+        dashboard.lead.post(f"{address}undo/")
+        assert dashboard.lead.get(address).status_code == 200
+        dashboard.item.refresh_from_db()
+        assert dashboard.item.data == before

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hits.protocols.base import AnswerRefusedError
-from hits.protocols.optional import CorrectableProtocol, MarkedSentence
+from hits.protocols.optional import MarkedProtocol, MarkedSentence
+from hits.protocols.phrase_questions.correcting import about
 from hits.protocols.phrase_questions.protocol import protocol
 from tests.hits.protocols.phrases import DOCUMENT, FIRST, NP, SECOND, VP, item
 
@@ -24,10 +25,10 @@ def sentence(words: str, *phrases: str) -> MarkedSentence:
 
 
 def test_it_is_correctable_and_an_unchanged_item_stays_as_it_is() -> None:
-    assert isinstance(protocol, CorrectableProtocol)
+    assert isinstance(protocol, MarkedProtocol)
     for one in (NP, VP):
         assert protocol.correct(DOCUMENT, one, protocol.marked(one)) == one
-    assert (protocol.about(NP), protocol.about(VP)) == ("people, things and places", "what happens")
+    assert (about(NP), about(VP)) == ("people, things and places", "what happens")
 
 
 def test_phrases_are_numbered_anew_in_the_order_of_the_text() -> None:
@@ -72,19 +73,18 @@ def test_every_fault_is_named_at_once() -> None:
 
 
 def test_the_other_part_takes_up_sentences_and_keeps_its_phrases() -> None:
-    third = sentence("It smelled wonderful.")
-    after = [NP_MARKED[1], third]
-    found = protocol.follow(VP, NP_MARKED, after)
+    after = protocol.correct(DOCUMENT, NP, [NP_MARKED[1], sentence("It smelled wonderful.")])
+    found = protocol.follow(VP, NP, after)
     assert [TEXT[one["start"] : one["end"]] for one in found["targets"]] == [SECOND, "It smelled wonderful."]
     assert [len(one["phrases"]) for one in found["targets"]] == [1, 0]
     assert protocol.follow(found, after, after) == found, "only phrases of the first part changed"
-    assert protocol.follow(found, NP_MARKED, after) == found, "what is there already comes only once"
+    assert protocol.follow(found, NP, after) == found, "what is there already comes only once"
 
 
 def test_the_other_part_is_never_left_without_a_phrase() -> None:
     alone = item("vp", [(FIRST, ["put the flour into a bowl"]), (SECOND, [])])
     with pytest.raises(AnswerRefusedError, match="about what happens would have nothing left"):
-        protocol.follow(alone, NP_MARKED, NP_MARKED[1:])
+        protocol.follow(alone, NP, protocol.correct(DOCUMENT, NP, NP_MARKED[1:]))
 
 
 def test_a_text_that_crosses_four_sentences_is_told_to_stay() -> None:

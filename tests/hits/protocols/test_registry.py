@@ -103,6 +103,55 @@ def test_a_protocol_elsewhere_imports_a_module_beside_it(tmp_path):
     assert protocols.simulated([root])["sorting"] is type(protocol)
 
 
+PAGES = """
+from hits.protocols.pages import Correct, ItemPage, Page
+def nothing(*given): return {}
+"""
+
+
+def with_pages(root, pages, name="sorting"):
+    put(root, name, SOURCE.format(name=name))
+    (root / "protocols" / name / "pages.py").write_text(PAGES + pages)
+    template = root / "protocols" / name / "templates" / name / "list.html"
+    template.parent.mkdir(parents=True)
+    template.touch()
+    return root
+
+
+def test_a_folder_elsewhere_brings_pages_of_the_dashboard(tmp_path):
+    root = with_pages(tmp_path, "PAGES = [Page('all-kinds', 'Kinds', 'sorting/list.html', nothing)]")
+    (page,) = protocols.pages("sorting", [root])
+    assert (page.slug, page.title, page.corrects) == ("all-kinds", "Kinds", False)
+    assert protocols.get("sorting", [root]).name == "sorting"
+    assert protocols.pages("clickable_entity") == ()
+    with pytest.raises(UnknownProtocolError):
+        protocols.pages("juggling")
+
+
+@pytest.mark.parametrize(
+    ("pages", "why"),
+    [
+        ("", "must hold `PAGES`, a list of `Page`"),
+        ("PAGES = ['kinds']", "must hold `PAGES`, a list of `Page`"),
+        ("PAGES = [1 / 0]", "ZeroDivisionError"),
+        ("PAGES = [Page('All kinds', 'K', 'sorting/list.html', nothing)]", "has a page 'All kinds': name it in lower"),
+        ("PAGES = [Page('kinds', 'K', 'sorting/list.html', nothing)] * 2", "has more than one page 'kinds'"),
+        ("PAGES = [Page('kinds', 'K', 'sorting/lost.html', nothing)]", "names 'sorting/lost.html', which is no"),
+        ("PAGES = [Page('kinds', 'K', 'base.html', nothing)]", "names 'base.html', which is no template of this"),
+        (
+            "PAGES = [Page('k', 'K', 'sorting/list.html', nothing, ItemPage('sorting/list.html', nothing, Correct))]",
+            "has a form, so `protocol` must have `correct`, `follow` and `correction_note`",
+        ),
+    ],
+)
+def test_pages_that_cannot_be_used_break_their_folder_alone(tmp_path, pages, why):
+    root = with_pages(tmp_path, pages)
+    with pytest.raises(BrokenProtocolError, match=re.escape(why)):
+        protocols.get("sorting", [root])
+    [fault] = protocols.faults([protocols.HOME, root])
+    assert "pages.py" in str(fault) and why in str(fault) and str(root) not in str(fault)
+
+
 def test_what_comes_with_the_package_stays_what_it_is_beside_a_plug_in_of_its_name(tmp_path):
     root = put(tmp_path, "clickable_entity", SOURCE.format(name="clickable_entity"))
     roots = [protocols.HOME, root]

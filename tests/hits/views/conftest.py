@@ -110,7 +110,8 @@ class World:
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
-            **dict.fromkeys(["target", "undo-target"], [self.text.pk]),
+            "protocol-page": ["targets"],
+            **dict.fromkeys(["protocol-page-item", "undo-on-page"], ["targets", self.text.pk]),
             **dict.fromkeys(("undo-change", "redo-change"), [self.answer.labels.values_list("pk", flat=True)[0]]),
             **dict.fromkeys(["article", "change-mention", "drop-query", "undo-article"], [self.article.pk]),
             **dict.fromkeys(["change-set", "confirm-change-set", "undo-change-set"], [self.change_set.pk]),
@@ -123,7 +124,7 @@ class World:
         }
         if name in FREE:
             return []
-        stage = self.text.stage if name in TARGET_PAGES else self.stage
+        stage = self.text.stage if name in OWN_PAGES else self.stage
         stage = self.article.stage if name in ARTICLE_PAGES else stage
         start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
         return [*start, *own.get(name, [])]
@@ -135,7 +136,7 @@ TEST_PAGES = {
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
 FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
-TARGET_PAGES = {"targets", "target", "undo-target"}
+OWN_PAGES = {"protocol-page", "protocol-page-item", "undo-on-page"}
 ARTICLE_PAGES = {
     "queries", "article", "change-mention", "drop-query", "undo-article", "annotations", "annotations-file",
     "generate-again", "change-set", "confirm-change-set", "undo-change-set",
@@ -157,7 +158,7 @@ STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers",
     "block",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
-    "targets", "target",
+    "protocol-page", "protocol-page-item",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
 }  # fmt: skip
 PROJECT_VERBS = {
@@ -180,7 +181,7 @@ PROJECT_VERBS = {
 }
 STAGE_VERBS = {
     "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
-    "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-target", "undo-change",
+    "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-on-page", "undo-change",
     "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
     "undo-change-set",
 }  # fmt: skip

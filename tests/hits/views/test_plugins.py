@@ -144,7 +144,8 @@ def test_every_page_of_a_project_that_uses_it_says_so_or_works(claims, client, w
     assert broken in texts["project"].content.decode()
     others = {
         **dict.fromkeys(["releases", "release-preview", "options", "computations", "qualification-tests"], of_project),
-        **dict.fromkeys(["rule", "task-settings", "publish", "draw", "extend", "changes", "targets"], of_stage),
+        **dict.fromkeys(["rule", "task-settings", "publish", "draw", "extend", "changes"], of_stage),
+        "protocol-page": [*of_stage, "targets"],
         "take-back": [*of_stage, row.pk],
     }
     codes = {name: client.get(reverse(name, args=given)).status_code for name, given in others.items()}

@@ -39,8 +39,12 @@ def vp(np: Item) -> Item:
     return make.item(stage, key="story-1/vp", document=np.document, data=VP)
 
 
-def url(item: Item, name: str = "target") -> str:
-    return reverse(name, args=["river", item.stage.key, item.pk])
+def url(item: Item, name: str = "protocol-page-item") -> str:
+    return reverse(name, args=["river", item.stage.key, "targets", item.pk])
+
+
+def list_url(stage: str) -> str:
+    return reverse("protocol-page", args=["river", stage, "targets"])
 
 
 def said(item: Item) -> list[list[str]]:
@@ -56,17 +60,17 @@ def form(item: Item, **changes: str) -> dict[str, str]:
 
 def test_the_list_counts_sentences_and_phrases(client: Client, np: Item, vp: Item) -> None:
     correcting.correct(np, protocol.marked(NP)[:1], correcting.fingerprint(np), None)
-    address = reverse("targets", args=["river", "np"])
+    address = list_url("np")
     reply = client.get(address)
-    assert reply.context["listed"] == [(np, 1, 4)]
+    assert [(row.pk, *counts) for row, *counts in reply.context["listed"]] == [(np.pk, 1, 4)]
     page = reply.content.decode()
     assert "corrected</span>" in page and "baking &lt;b&gt;bread" in page
     Item.objects.update(state=Item.State.OPEN)
     assert "No text here" in client.get(address + "?show=waiting").content.decode()
     assert f'href="{address}"' in client.get(reverse("stage", args=["river", "np"])).content.decode()
     plain = make.stage(np.stage.project, key="plain")
-    assert client.get(reverse("targets", args=["river", "plain"])).status_code == 404
-    assert "/targets/" not in client.get(reverse("stage", args=["river", plain.key])).content.decode()
+    assert client.get(list_url("plain")).status_code == 404
+    assert "/pages/" not in client.get(reverse("stage", args=["river", plain.key])).content.decode()
 
 
 def test_a_form_that_was_not_touched_saves_nothing(client: Client, np: Item, vp: Item) -> None:
@@ -96,9 +100,9 @@ def test_phrases_and_sentences_change_together_and_are_undone_together(client: C
     assert said(vp) == [["put the flour into a bowl"], []]
     page = client.get(url(np)).content.decode()
     assert "<del>the flour</del>" in page and "by alice" in page and "No phrase yet" in page
-    assert "in the other part" in client.post(url(np, "undo-target"), follow=True).content.decode()
+    assert "in the other part" in client.post(url(np, "undo-on-page"), follow=True).content.decode()
     assert (said(np), said(vp)) == (_said_of(NP), _said_of(VP))
-    assert "No change of this text is left" in client.post(url(np, "undo-target"), follow=True).content.decode()
+    assert "No change of this text is left" in client.post(url(np, "undo-on-page"), follow=True).content.decode()
 
 
 def _said_of(data: dict[str, Any]) -> list[list[str]]:
@@ -109,7 +113,7 @@ def test_faults_stand_beside_their_fields_and_nothing_is_lost(client: Client, np
     wrong = form(np, **{"s0p0-first": "4", "s0p0-last": "3", "s1new-first": "7", "s1new-last": "7"})
     reply = client.post(url(np), wrong)
     assert reply.status_code == 400
-    sentence, second = reply.context["rows"]
+    sentence, second = reply.context["sentences"]
     assert ["other way round" in fault for fault in sentence.rows[0].faults] == [True]
     assert (second.rows[-1].first, second.rows[-1].last) == (7, 7)
     assert ["have words in common" in fault for fault in second.rows[1].faults] == [True]

@@ -2,6 +2,8 @@
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, LabelValue, SettingsRefusedError
 
+from .wording import LONGEST, reworded
+
 
 class YesOrNo:
     name = "yes_or_no"
@@ -23,6 +25,18 @@ class YesOrNo:
 
     def scores(self, answers):
         return {}
+
+    def correct(self, document, item, wanted):
+        found = reworded(item, wanted)
+        if found is None:
+            raise AnswerRefusedError([f"Write a question of at most {LONGEST} characters."], ["question"])
+        return found
+
+    def follow(self, item, before, after):
+        return item
+
+    def correction_note(self, first, now):
+        return ""
 
 
 protocol = YesOrNo()

@@ -1,0 +1,60 @@
+"""The pages that protocols bring: what is refused whatever they declare. The rest is in their contract."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from hits.protocols.phrase_questions.pages import PAGES
+from hits.protocols.phrase_questions.protocol import protocol
+from hits.views import protocol_pages
+from tests.hits.views.conftest import World
+
+pytestmark = pytest.mark.django_db
+(TARGETS,) = PAGES
+assert TARGETS.item
+
+
+def declare(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    monkeypatch.setattr(protocol_pages, "pages_of", lambda stage: (replace(TARGETS, **changes),))
+
+
+def test_a_page_that_is_not_declared_is_not_there(world: World, client: Client) -> None:
+    where = [world.project.slug, world.text.stage.key, "sources"]
+    assert client.get(reverse("protocol-page", args=where)).status_code == 404
+    assert client.post(reverse("undo-on-page", args=[*where, world.text.pk])).status_code == 404
+
+
+def test_an_item_of_another_stage_is_not_there(world: World, client: Client) -> None:
+    where = [world.project.slug, world.text.stage.key, "targets", world.item.pk]
+    assert client.get(reverse("protocol-page-item", args=where)).status_code == 404
+    assert client.post(reverse("undo-on-page", args=where)).status_code == 404
+
+
+def test_a_page_without_a_form_takes_no_post(world: World, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    declare(monkeypatch, item=replace(TARGETS.item, form=None))
+    assert client.get(world.url("protocol-page-item")).status_code == 200
+    assert client.post(world.url("protocol-page-item"), {"s0-remove": "on"}).status_code == 405
+    assert client.post(world.url("undo-on-page")).status_code == 404
+    world.text.refresh_from_db()
+    assert len(protocol.marked(world.text.data)) == 2
+
+
+def test_a_list_without_pages_of_single_items_leads_to_none(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(monkeypatch, item=None)
+    assert client.get(world.url("protocol-page")).status_code == 200
+    for reply in (client.get(world.url("protocol-page-item")), client.post(world.url("undo-on-page"))):
+        assert reply.status_code == 404
+
+
+def test_what_a_page_shows_cannot_take_the_place_of_what_every_page_shows(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declare(monkeypatch, context=lambda rows: {"project": None, "stage": None, "listed": []})
+    assert client.get(world.url("protocol-page")).context["stage"] == world.text.stage
