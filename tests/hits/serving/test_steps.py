@@ -12,6 +12,7 @@ from hits.models import Assignment, Draft, Hit, Label
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER, address
 from tests.hits.serving.question_set import CANDIDATES, DOCUMENT, SET, fields, order
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -131,7 +132,7 @@ def test_what_was_chosen_but_not_sent_on_comes_back_on_its_own_step(hit, client,
 def test_one_step_back_shows_what_was_said(take):
     page = take(fields(WORKER, step="4"), back=True)
     assert progress(page) == "Step 3 of 5"
-    assert 'name="picked" value="c1" checked' in html(page)
+    assert 'name="picked" value="c1" checked' in squeezed(page)
     assert "picked" not in hidden(page)
 
 
@@ -139,7 +140,7 @@ def test_an_unanswered_step_comes_back_with_its_reason_in_focus_and_keeps_nothin
     page = take({"paragraph": "good", "step": "2"})
     assert (page.status_code, progress(page)) == (422, "Step 2 of 5")
     notice = re.search(
-        r'<div class="notice bad" data-notice role="alert" tabindex="-1" autofocus>(.*?)</div>', html(page)
+        r'<div class="notice bad" data-notice role="alert" tabindex="-1" autofocus>(.*?)</div>', squeezed(page)
     )
     assert "Step 2 is not answered yet" in notice[1]
     assert not re.search(r"<h2[^>]* autofocus>", html(page))

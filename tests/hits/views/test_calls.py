@@ -15,6 +15,7 @@ from tests.hits import factories as make
 from tests.hits.broker import Broker
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 PAGE = "marketplace-calls"
@@ -31,7 +32,7 @@ def counted(market: Marketplace, broker: Broker, settings: Any) -> Broker:
 def _text(client: Client, query: str = "") -> str:
     reply = client.get(reverse(PAGE) + query)
     assert reply.status_code == 200
-    return reply.content.decode()
+    return squeezed(reply)
 
 
 def test_before_the_first_call_it_says_what_will_be_counted(counted: Broker, client: Client) -> None:

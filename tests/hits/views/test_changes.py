@@ -17,6 +17,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.reviews import review
 from tests.hits.views.test_browser import Opener, browser, opened
+from tests.markup import squeezed
 
 __all__ = ["browser", "opened"]
 
@@ -35,7 +36,7 @@ def address(stage: Stage, name: str = "changes", *more: Any) -> str:
 
 
 def shown(client: Client, stage: Stage, query: str = "") -> str:
-    return client.get(address(stage) + query).content.decode()
+    return squeezed(client.get(address(stage) + query))
 
 
 def test_a_change_is_shown_word_by_word_with_who_and_when_and_why(client: Client, stage: Stage) -> None:

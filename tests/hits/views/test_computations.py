@@ -15,6 +15,7 @@ from django.urls import reverse
 from hits.models import ComputationRun, Item, Project, Stage
 from tests.hits import factories as make
 from tests.hits.small_recipe import small_project, small_recipe
+from tests.markup import squeezed as said
 
 pytestmark = pytest.mark.django_db
 State = ComputationRun.State
@@ -28,10 +29,6 @@ def project(small_recipe: str, alice: Any) -> Project:
 
 def url(name: str, *more: Any) -> str:
     return reverse(name, args=["small", *more])
-
-
-def said(reply: Any) -> str:
-    return " ".join(reply.content.decode().split())
 
 
 def given(**values: Any) -> dict[str, str]:

@@ -15,6 +15,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.test_browser import Opener, browser, opened
+from tests.markup import squeezed
 
 __all__ = ["browser", "opened"]
 
@@ -46,7 +47,7 @@ def url(name: str, *arguments: Any) -> str:
 
 def text(reply: Any) -> str:
     assert reply.status_code == 200
-    return str(reply.content.decode())
+    return squeezed(reply)
 
 
 def test_the_list_says_what_each_does_and_where_something_is_to_be_done(client: Client, project: Project) -> None:

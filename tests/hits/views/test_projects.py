@@ -20,6 +20,7 @@ from hits.recipes import available
 from tests.hits import factories as make
 from tests.hits.flow.conftest import example
 from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -153,7 +154,7 @@ def test_a_wrong_file_shows_every_fault_with_its_line_and_imports_nothing(client
     file = SimpleUploadedFile("articles.jsonl", "\n".join(json.dumps(row) for row in rows).encode())
     reply = client.post(reverse("import", args=[project.slug]), {"file": file, "origin": "public"}, follow=True)
     upload = Upload.objects.get()
-    text = reply.content.decode()
+    text = squeezed(reply)
     assert upload.state == Upload.State.REFUSED
     assert text.count("<tr><td") == len(upload.faults) >= 2
     assert {fault["line"] for fault in upload.faults} == {2, 3}
@@ -173,7 +174,7 @@ def test_an_empty_or_oversized_file_is_refused_at_the_door(world: World, client:
 
 def test_a_running_import_asks_again_and_a_finished_one_does_not(world: World, client: Client) -> None:
     Upload.objects.update(state=Upload.State.READING, done=5, total=9)
-    running = client.get(world.url("upload-progress")).content.decode()
+    running = squeezed(client.get(world.url("upload-progress")))
     assert 'hx-trigger="every 2s"' in running
     assert "5 of 9 texts" in running
     Upload.objects.update(state=Upload.State.DONE)

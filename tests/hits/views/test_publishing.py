@@ -14,6 +14,7 @@ from django.urls import reverse
 from hits.models import Batch, Hit, Item, Stage
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +41,7 @@ def _hidden(reply: Any) -> dict[str, str]:
 def test_the_quote_says_everything_before_the_button_says_it_again(
     stage: Stage, client: Client, market: Marketplace
 ) -> None:
-    text = client.get(_address(stage), {"items": 20}).content.decode()
+    text = squeezed(client.get(_address(stage), {"items": 20}))
     for said in (
         "20 of 30",
         "$0.04",
@@ -239,12 +240,12 @@ def test_a_wage_that_nobody_can_reckon_is_not_shown_until_a_lead_states_the_time
 ) -> None:
     Stage.objects.filter(pk=stage.pk).update(hit_description="Click a name.")
     for name in ("stage", "publish", "pay"):
-        text = client.get(_address(stage, name)).content.decode()
+        text = squeezed(client.get(_address(stage, name)))
         assert "How long an answer takes is not known" in text and "below your" not in text
         assert not re.search(r"\$[0-9.]+ an hour", text)
     assert client.post(_address(stage, "pay"), {"expected_seconds": "0"}).status_code == 400
     client.post(_address(stage, "pay"), {"expected_seconds": "18"})
-    text = client.get(_address(stage, "stage")).content.decode()
+    text = squeezed(client.get(_address(stage, "stage")))
     assert "$8.00 an hour" in text and "Assumed: 18 s an answer, as you expect" in text
     stage.refresh_from_db()
     assert (stage.expected_seconds, stage.reward) == (18, Decimal("0.04"))

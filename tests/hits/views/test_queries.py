@@ -18,6 +18,7 @@ from hits.text.passage_queries import queries
 from tests.axe import violations
 from tests.hits.flow.articles import article_project, generate
 from tests.hits.views.test_browser import Opener, browser, opened
+from tests.markup import squeezed
 
 __all__ = ["browser", "opened"]
 
@@ -91,7 +92,7 @@ def test_the_cost_of_the_list_does_not_grow_with_the_articles(client: Client, st
 def test_an_article_shows_its_mentions_by_number_and_why_each_sentence_was_dropped(
     client: Client, stage: Stage, item: Item
 ) -> None:
-    page = client.get(url(stage, "article", item.pk)).content.decode()
+    page = squeezed(client.get(url(stage, "article", item.pk)))
     assert 'href="?mention=p0#form">Hull<sub><span class="hidden">entity </span>1</sub></a>' in page
     assert "too short</span>" in page and "names no entity</span>" in page and "kept</span>" in page
     assert page.count("____") == len(queries(item.data))
@@ -191,7 +192,7 @@ def test_annotations_go_out_and_come_in_by_way_of_a_preview(client: Client, stag
     rows = lines_of(client, stage)
     rows[0]["removed"] = [queries(rows[0])[0].id]
     reply = client.post(url(stage, "annotations"), {"file": file_of(rows)}, follow=True)
-    assert "1 article</strong> would change" in reply.content.decode()
+    assert "1 article</strong> would change" in squeezed(reply)
     found = ChangeSet.objects.get()
     client.post(url(stage, "confirm-change-set", found.pk))
     assert stage.items.first().data["removed"] == rows[0]["removed"]

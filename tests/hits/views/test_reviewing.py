@@ -18,6 +18,7 @@ from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Stage
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -160,7 +161,7 @@ def test_what_a_worker_wrote_is_text_and_never_markup(world: World, client: Clie
 def test_the_stage_page_says_first_what_needs_a_decision(world: World, client: Client) -> None:
     refresh_summary(Stage.objects.get(pk=world.stage.pk))
     make.batch(world.stage, refused=2)
-    text = client.get(world.url("stage")).content.decode()
+    text = squeezed(client.get(world.url("stage")))
     for said in (
         "1 answer waits for review",
         "the first is approved automatically",

@@ -13,6 +13,7 @@ from hits.flow.pipeline import deciding
 from hits.models import Item, RuleEdition, Stage
 from tests.hits import factories as make
 from tests.hits.small_recipe import answered
+from tests.markup import squeezed as said
 
 pytestmark = pytest.mark.django_db
 
@@ -35,10 +36,6 @@ def stage(alice: Any) -> Stage:
 
 def url(name: str, stage: Stage) -> str:
     return reverse(name, args=[stage.project.slug, stage.key])
-
-
-def said(reply: Any) -> str:
-    return " ".join(reply.content.decode().split())
 
 
 def test_the_page_shows_the_rule_with_units_and_editions(client: Client, stage: Stage) -> None:

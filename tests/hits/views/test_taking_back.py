@@ -15,6 +15,7 @@ from hits import tasks
 from hits.models import Assignment, Batch, Block, Hit, Item
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +47,7 @@ def _address(world: World, row: Assignment) -> str:
 
 
 def _text(client: Client, address: str, **query: str) -> str:
-    return client.get(address, query).content.decode()
+    return squeezed(client.get(address, query))
 
 
 def test_the_page_says_what_it_costs_and_the_button_says_it_again(

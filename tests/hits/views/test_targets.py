@@ -17,6 +17,7 @@ from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.phrases import DOCUMENT, NP, VP
 from tests.hits.views.test_browser import Opener, browser, opened
+from tests.markup import squeezed
 
 __all__ = ["browser", "opened"]
 
@@ -80,7 +81,7 @@ def test_a_form_that_was_not_touched_saves_nothing(client: Client, np: Item, vp:
     odd = MarkedSentence(first.start, first.end, ((start + 1, end - 1),))
     np.data = protocol.correct(DOCUMENT, NP, [odd])
     np.save()
-    page = client.get(url(np)).content.decode()
+    page = squeezed(client.get(url(np)))
     assert '<option value="3" selected>4 the</option>' in page and '<option value="4" selected>5 flour</option>' in page
     untouched = form(np, **{"s0p0-first": "3", "s0p0-last": "4", "s0new-first": "", "s0new-last": ""})
     assert "nothing was saved" in client.post(url(np), untouched, follow=True).content.decode()
@@ -98,7 +99,7 @@ def test_phrases_and_sentences_change_together_and_are_undone_together(client: C
     assert "in the other part of this text too" in reply.content.decode()
     assert said(np) == [["First", "I put the flour", "a bowl", "warm water"], []]
     assert said(vp) == [["put the flour into a bowl"], []]
-    page = client.get(url(np)).content.decode()
+    page = squeezed(client.get(url(np)))
     assert "<del>the flour</del>" in page and "by alice" in page and "No phrase yet" in page
     assert "in the other part" in client.post(url(np, "undo-on-page"), follow=True).content.decode()
     assert (said(np), said(vp)) == (_said_of(NP), _said_of(VP))

@@ -15,6 +15,7 @@ from hits.flow.setup import setting_up
 from hits.models import Stage
 from hits.protocols.multiple_choice.protocol import protocol
 from tests.hits import factories as make
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 TYPED = {
@@ -94,7 +95,7 @@ def test_the_task_freezes_at_the_last_moment_too(stage: Stage) -> None:
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(client: Client, stage: Stage) -> None:
     reply = client.post(address(stage, "try-task"), TYPED)
-    shown = client.get(frame_of(reply)).content.decode()
+    shown = squeezed(client.get(frame_of(reply)))
     assert "Read &lt;b&gt;slowly&lt;/b&gt;." in shown and "The text says so." in shown
     assert "Preview:" in shown and "externalSubmit" not in shown
     assert "(needed for: No)" in shown

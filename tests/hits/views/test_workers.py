@@ -14,6 +14,7 @@ from hits.models import Block, Label, Stage, Worker
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +74,7 @@ def low(world: World) -> Worker:
 
 
 def test_the_preview_says_who_how_many_and_for_how_much(world: World, low: Worker, client: Client) -> None:
-    text = client.get(world.url("block")).content.decode()
+    text = squeezed(client.get(world.url("block")))
     assert "ALOW000000001" in text
     assert "AGOOD00000001" not in text
     assert "60 answers stop counting" in text
@@ -104,10 +105,10 @@ def test_looking_blocks_nobody_and_what_was_confirmed_is_the_most_that_it_costs(
 
 
 def test_a_stage_says_who_blocks_and_a_lead_switches_it(world: World, client: Client) -> None:
-    text = client.get(world.url("stage")).content.decode()
+    text = squeezed(client.get(world.url("stage")))
     assert "blocked only by you" in text and "1 worker would be blocked: look at the worker" in text
     client.post(world.url("auto-block"), {"by_itself": "yes"})
-    assert "blocked automatically, after every 1,000 answers" in client.get(world.url("stage")).content.decode()
+    assert "blocked automatically, after every 1,000 answers" in squeezed(client.get(world.url("stage")))
     client.post(world.url("auto-block"), {"by_itself": "no"})
     assert not Stage.objects.get(pk=world.stage.pk).auto_block
 

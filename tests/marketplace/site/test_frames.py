@@ -17,6 +17,7 @@ from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
 from marketplace.site import frames
 from marketplace.verbs import assignments, clock
 from tests.marketplace.rules.questions.test_forms import REQUIRED, choices, form_xml, question
+from tests.markup import squeezed
 
 PAGE = html_question_xml(HtmlQuestion("<p id='task'>Read</p><form><input name='a'><button>Send</button></form>", 450))
 FORM = form_xml(question("<FreeTextAnswer/>", "name", REQUIRED), question(choices("a", "b"), "pick"))
@@ -157,7 +158,8 @@ def test_a_form_is_checked_again_and_shown_again_with_what_was_typed(hold: Calla
     sent = {"assignmentId": held.assignment_id, "name": " ", "pick": "b"}
     answer = SITE.post("/mturk/externalSubmit", sent)
     assert answer.status_code == 422
-    assert 'id="q1-fault">Answer this question.' in answer.text and 'value="b" id="q2-2" checked' in answer.text
+    shown = squeezed(answer)
+    assert 'id="q1-fault">Answer this question.' in shown and 'value="b" id="q2-2" checked' in shown
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     held.refresh_from_db()
     assert held.status == Assignment.Status.ACCEPTED

@@ -12,6 +12,7 @@ from marketplace.site import queries
 from marketplace.site.queries import Group
 from marketplace.verbs import assignments, blocks, qualifications
 from tests.marketplace.site.conftest import requirement
+from tests.markup import squeezed
 
 EXPERIENCED = requirement("GreaterThan", type_id=NUMBER_APPROVED, IntegerValues=[100])
 
@@ -178,7 +179,7 @@ def test_a_search_tells_of_what_it_found_and_the_worker_cannot_take(
     client: Client, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
 ) -> None:
     make_hit(make_hit_type(title="Translate", requirements=[EXPERIENCED]))
-    page = client.get("/?q=translate").text
+    page = squeezed(client.get("/?q=translate"))
     assert "Nothing that you qualify for matches “translate”" in page and "1 group of HITs matches" in page
     assert 'href="/?filtered=1&amp;q=translate"' in page
     assert [group.title for group in groups(client, "?filtered=1&q=translate")] == ["Translate"]
