@@ -22,7 +22,7 @@ test: $(TOOLS) ## run every test that this machine can run, and say what it coul
 test-fast: $(TOOLS) ## run what needs neither a browser nor another database, in about a minute
 	@$(BIN)/python -m ops.run_tests --fast
 
-check: $(TOOLS) ## lint, formatting and types
+check: $(TOOLS) ## lint, formatting, templates and types
 	@$(BIN)/python -m ops.check
 
 demo: $(RUNTIME) ## the main job end to end with a simulated crowd; RECIPE=cosmos for another, INPUT=file for your own

@@ -1,4 +1,7 @@
-"""`make check`: lint, formatting, and types: strict where the code is pure or speaks the wire, ordinary elsewhere."""
+"""`make check`: lint, formatting, templates and migrations, and types.
+
+Types are strict where the code is pure or speaks the wire, ordinary elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ MIGRATIONS = ("django", "makemigrations", "--check", "--dry-run", "--settings")
 CHECKS: dict[str, tuple[str, ...]] = {
     "lint": ("ruff", "check", "."),
     "formatting": ("ruff", "format", "--check", "."),
+    "templates": ("djlint", "--lint", "--quiet", "templates", "hits"),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
     "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops"),
     # Tests make their tables from the models.

@@ -307,7 +307,7 @@ def main() -> int:
         print("\nNot run on this machine:")
         print("\n".join(f"  - {gap}" for gap in gaps))
     if checks:
-        print("\nThe checks of lint, formatting and types failed.")
+        print("\nThe checks of lint, formatting, templates and types failed.")
     in_ci = os.environ.get("CI") == "true"
     if gaps and in_ci:
         print("\nUnder CI=true a gap is a failure.")
