@@ -242,6 +242,8 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "hits.api.errors.handle",
 }
 SPECTACULAR_SETTINGS = {
+    # Two shapes have it, and an upload has an origin of another kind.
+    "ENUM_NAME_OVERRIDES": {"ActionOriginEnum": "hits.models.actions.Action.Origin"},
     "TITLE": "Annotate",
     "DESCRIPTION": "Collect a reading-comprehension data set from a crowd: import, publish, review, block, release.",
     "VERSION": "1",

@@ -32,6 +32,7 @@ from hits.views import (
 
 project_urls = [
     path("", projects.detail, name="project"),
+    path("done/", projects.done, name="project-done"),
     path("owners/add/", projects.add_owner, name="add-owner"),
     path("owners/remove/", projects.remove_owner, name="remove-owner"),
     path("budget/", projects.change_budget, name="change-budget"),

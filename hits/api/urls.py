@@ -43,6 +43,7 @@ urlpatterns = [
     path("marketplace-balance/", calls.MarketplaceBalance.as_view(), name="marketplace-balance"),
     path("projects/", projects.Projects.as_view(), name="projects"),
     path(PROJECT, projects.ProjectDetail.as_view(), name="project"),
+    path(PROJECT + "actions/", projects.Actions.as_view(), name="actions"),
     path(PROJECT + "budget/", projects.Budget.as_view(), name="budget"),
     path(PROJECT + "owners/", projects.Owners.as_view(), name="owners"),
     path(PROJECT + "owners/<str:username>/", projects.Owner.as_view(), name="owner"),

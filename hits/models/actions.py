@@ -10,6 +10,15 @@ from hits.models.projects import Project, Stage
 from hits.models.workers import Block
 
 LONGEST_NAME = 150
+# Of a detail, what names the thing that something was done to.
+NAMES = ("owner", "test", "item", "computation")
+
+
+class ActionQuerySet(models.QuerySet["Action"]):
+    def of_project(self) -> ActionQuerySet:
+        """What was done to the project, its stages and its workers; single answers have theirs on their own pages."""
+        rows = self.filter(assignment=None, label=None)
+        return rows.select_related("stage", "block__worker", "block__stage")
 
 
 class Action(models.Model):
@@ -40,11 +49,27 @@ class Action(models.Model):
     label = models.ForeignKey(Label, on_delete=models.CASCADE, null=True, related_name="actions")
     block = models.ForeignKey(Block, on_delete=models.CASCADE, null=True, related_name="actions")
 
+    objects = ActionQuerySet.as_manager()
+
     class Meta:
         ordering = ["id"]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.by}"
+
+    @property
+    def about(self) -> str:
+        """What `detail` or the block names: an amount before and after, an owner, a test, an item, a worker ..."""
+        if self.block:
+            return self.block.worker.worker_id
+        if "from" in self.detail:
+            return f"from ${self.detail['from']} to ${self.detail['to']}"
+        return ", ".join(str(self.detail[name]) for name in NAMES if name in self.detail)
+
+    @property
+    def where(self) -> Stage | None:
+        """The stage that it was done in; None: in the project."""
+        return self.block.stage if self.block else self.stage
 
     @property
     def by(self) -> str:

@@ -17,7 +17,7 @@ from hits.domain.plugins import faults_of, offered
 from hits.flow.pipeline import computing, importing
 from hits.flow.setup import projects as flow
 from hits.models import Project, Stage
-from hits.views import jobs, overview
+from hits.views import jobs, overview, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
@@ -84,9 +84,17 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "owner_form": forms.OwnerForm(),
         "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
+        "done": project.actions.of_project().order_by("-id")[:SHOWN],
         **bound,
     }
     return render(request, "projects/detail.html", context, status=status)
+
+
+@for_project(PAGE)
+def done(request: HttpRequest, project: Project) -> HttpResponse:
+    """Everything that was done in the project and its stages, newest first."""
+    page = paging.by_id(project.actions.of_project(), request.GET, newest_first=True)
+    return render(request, "projects/done.html", {"project": project, "page": page})
 
 
 @for_project(VERB)

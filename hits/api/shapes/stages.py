@@ -102,3 +102,10 @@ class ActionShape(Shape):
     by = serializers.CharField(source="name", help_text="A lead, or the account a command ran in; empty: by itself.")
     origin = serializers.ChoiceField(Action.Origin.choices, help_text="`itself`: nobody asked for it.")
     at = serializers.DateTimeField()
+
+
+class ProjectActionShape(ActionShape):
+    """The same, with what it was done to."""
+
+    about = serializers.CharField(help_text="Such as a worker, an owner, a test or an item; empty: the whole.")
+    stage = serializers.CharField(source="where.key", default=None, help_text="The stage's key; null: the project.")

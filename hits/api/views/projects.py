@@ -15,6 +15,7 @@ from hits.api.base import LeadView, ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import projects as shapes
+from hits.api.shapes.stages import ProjectActionShape
 from hits.domain.plugins import offered
 from hits.flow.setup import projects as flow
 from hits.models import Project
@@ -82,6 +83,19 @@ class ProjectDetail(ProjectView):
     )
     def get(self, request: Request, **address: str) -> Response:
         return Response(shapes.ProjectDetailShape(self.project).data)
+
+
+class Actions(ProjectView):
+    @operation(
+        "projects_actions",
+        "What was done in a project, its stages and to its workers: who did what, when and from where",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(ProjectActionShape),
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return page(request, self.project.actions.of_project(), ProjectActionShape)
 
 
 class Budget(ProjectView):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import tasks
+from hits.domain.action_log import record
 from hits.flow.people import blocking, reviewing
+from hits.flow.setup import projects
 from hits.models import Action, Assignment, Block, LedgerEntry, Stage
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
@@ -220,3 +223,25 @@ def test_owners_and_the_task_are_kept_in_the_log_whichever_way_they_were_changed
         ("removed an owner", "api", lead, {"owner": "omar"}),
         ("changed the task", "api", lead, {"changed": ["hit_title", "settings"]}),
     ]
+
+
+def test_the_page_of_a_project_shows_what_was_done_to_it_and_no_single_answer(
+    stage: Stage, answer: Assignment, lead: Any, client: Client
+) -> None:
+    grace = make.user("grace")
+    projects.add_owner(stage.project, grace, lead)
+    projects.change_budget(stage.project, Decimal("120"), lead)
+    blocking.block_by_itself(stage, not stage.auto_block, lead)
+    record(stage.project, None, "blocked", [make.block(stage, make.worker("A1B2C3"))])
+    reviewing.approve(stage, [answer.pk], lead)
+    client.force_login(lead)
+    for name in ("project", "project-done"):
+        page = " ".join(client.get(reverse(name, args=["river"])).content.decode().split())
+        listed = page.partition(">What was done<")[2]
+        assert "Added an owner <strong>grace</strong>, by anna" in listed
+        assert "<strong>from $100.00 to $120.00</strong>, by anna" in listed
+        assert "Blocked <strong>A1B2C3</strong>" in listed and "Approved" not in listed
+    rows = signed_in(lead).get("/api/projects/river/actions/").json()["results"]
+    assert [(row["about"], row["stage"]) for row in rows] == [
+        ("grace", None), ("from $100.00 to $120.00", None), ("", "validate"), ("A1B2C3", "validate"),
+    ]  # fmt: skip

@@ -148,7 +148,7 @@ PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
-    "project", "upload", "upload-progress", "ledger", "ledger-csv",
+    "project", "project-done", "upload", "upload-progress", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
