@@ -1,10 +1,14 @@
-"""The recipe for a task of one's own: votes of one item as a row."""
+"""The recipe for a task of one's own: votes of one item as a row, and the sample file of the tutorial."""
 
+import io
+import re
 from collections import Counter
 
+from django.conf import settings as django_settings
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from hits.formats import choices
 from hits.protocols.multiple_choice.protocol import protocol
 from hits.recipes.choice.steps import row_of
 from hits.recipes.source import GivenLabel, JudgedItem
@@ -41,3 +45,17 @@ def test_of_several_choices_each_that_more_than_half_made_is_the_majority(said):
     counts = Counter(ident for chosen in said for ident in chosen)
     assert row["majority"] == [one["text"] for one in CHOICES if counts[one["id"]] > len(said) / 2]
     assert (row["answers"], row["share"]) == (len(said), None)
+
+
+def test_the_sample_of_the_tutorial_holds_five_questions_each_with_four_choices_of_which_one_is_right():
+    with (django_settings.ROOT / "samples" / "choice.csv").open("rb") as file:
+        tasks = choices.read(file)
+    assert [task.key for task in tasks] == ["bridge", "seeds", "ferry", "bakery", "lake"]
+    assert [(bool(task.question), len(task.choices), len(task.gold)) for task in tasks] == [(True, 4, 1)] * 5
+
+
+def test_the_json_line_of_the_documents_is_a_question_whose_second_choice_is_right():
+    page = (django_settings.ROOT / "docs" / "how-to" / "own-file.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^\{.*\}$", page, re.MULTILINE)
+    (task,) = choices.read(io.BytesIO(line.encode()))
+    assert (task.choices[1:2], len(task.choices)) == (task.gold, 3)
