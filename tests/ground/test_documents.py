@@ -1,0 +1,61 @@
+"""The documents hold: links lead somewhere, files that they name are there, and each setting is described."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ops.surroundings import ROOT
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FOLDERS = "annotate|common|docs|hits|marketplace|ops|samples|static|templates|tests"
+FILE = re.compile(rf"(?:{FOLDERS})/[\w./-]*\w/?")
+# How the settings modules of both projects read a variable.
+VARIABLE = re.compile(r"(?:env\.\w+|env_\w+|environ\.get)\(\s*\"([A-Z][A-Z0-9_]+)\"")
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+
+
+@each_document
+def test_links_lead_to_a_file_and_a_heading_that_are_there(document: Path) -> None:
+    links = LINK.findall(FENCED.sub("", document.read_text(encoding="utf-8")))
+    assert [link for link in links if "://" not in link and not _leads_somewhere(document, link)] == []
+
+
+def _leads_somewhere(document: Path, link: str) -> bool:
+    name, _, heading = link.partition("#")
+    file = document.parent / name if name else document
+    return file.exists() and (not heading or heading in _headings(file))
+
+
+def _headings(file: Path) -> set[str]:
+    """As addresses: lower case, without signs, hyphens for spaces."""
+    text = FENCED.sub("", file.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@each_document
+def test_files_that_are_named_are_there(document: Path) -> None:
+    code = re.findall(r"`([^`\n]+)`", FENCED.sub("", document.read_text(encoding="utf-8")))
+    files = [word for words in code for word in words.split() if FILE.fullmatch(word)]
+    assert [file for file in files if not (ROOT / file).exists()] == []
+
+
+def test_the_list_of_documents_names_each_of_them() -> None:
+    listed = LINK.findall((ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
+    files = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs").rglob("*.md")}
+    assert files - {"README.md"} == {link for link in listed if "://" not in link}
+
+
+@pytest.mark.parametrize(
+    ("settings", "document"), [("annotate", "docs/settings.md"), ("marketplace", "docs/marketplace.md")]
+)
+def test_each_setting_is_described(settings: str, document: str) -> None:
+    variables = set(VARIABLE.findall((ROOT / settings / "settings.py").read_text(encoding="utf-8")))
+    assert len(variables) > 20
+    described = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / document).read_text(encoding="utf-8")))
+    assert variables - described == set()
