@@ -45,6 +45,15 @@ def test_files_that_are_named_are_there(document: Path) -> None:
     assert [file for file in files if not (ROOT / file).exists()] == []
 
 
+def test_a_function_that_is_named_after_its_file_is_in_it() -> None:
+    """As in the walk of one answer: `hits/domain/counting.py` (`recount`)."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:hits|marketplace)/[\w/]+\.py)`,?\s\(`(\w+)`", text)
+    assert named
+    texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in named}
+    assert [(file, name) for file, name in named if f"\ndef {name}(" not in texts[file]] == []
+
+
 def test_the_list_of_documents_names_each_of_them() -> None:
     listed = LINK.findall((ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
     files = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs").rglob("*.md")}
