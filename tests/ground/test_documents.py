@@ -14,6 +14,8 @@ FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FOLDERS = "annotate|common|docs|hits|marketplace|ops|samples|static|templates|tests"
 FILE = re.compile(rf"(?:{FOLDERS})/[\w./-]*\w/?")
+# With arguments or without: `hits.text.words.placed(text)`.
+DOTTED = re.compile(r"((?:annotate|common|hits|ops|tests)(?:\.\w+)+)(?:\(.*\))?")
 # How the settings modules of both projects read a variable.
 VARIABLE = re.compile(r"(?:env\.\w+|env_\w+|environ\.get)\(\s*\"([A-Z][A-Z0-9_]+)\"")
 each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
@@ -43,6 +45,21 @@ def test_files_that_are_named_are_there(document: Path) -> None:
     code = re.findall(r"`([^`\n]+)`", FENCED.sub("", document.read_text(encoding="utf-8")))
     files = [word for words in code for word in words.split() if FILE.fullmatch(word)]
     assert [file for file in files if not (ROOT / file).exists()] == []
+
+
+@each_document
+def test_modules_that_are_named_are_there_with_what_is_named_in_them(document: Path) -> None:
+    code = re.findall(r"`([^`\n]+)`", FENCED.sub("", document.read_text(encoding="utf-8")))
+    named = [found[1] for word in code if (found := DOTTED.fullmatch(word))]
+    assert [name for name in named if not _is_there(*name.split("."))] == []
+
+
+def _is_there(*names: str) -> bool:
+    whole, outer = ROOT.joinpath(*names), ROOT.joinpath(*names[:-1])
+    if whole.is_dir() or whole.with_suffix(".py").exists():
+        return True
+    holds = [file for file in (outer.with_suffix(".py"), outer / "__init__.py") if file.exists()]
+    return any(re.search(rf"^(def|class) {names[-1]}\b", file.read_text("utf-8"), re.MULTILINE) for file in holds)
 
 
 def test_a_function_that_is_named_after_its_file_is_in_it() -> None:
