@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from hits import charts
 from hits.quality.intervals import wilson
-from hits.views import plots
 
 register = template.Library()
 NOTHING = "–"
@@ -235,17 +235,17 @@ TONES = {
 
 
 @register.simple_tag
-def bar(done: float | Decimal, total: float | Decimal, label: str, tone: str = "accent") -> SafeString:
+def bar(done: float | Decimal, total: float | Decimal, label: str, tone: str = "accent") -> charts.Markup:
     """A progress bar with its text alternative."""
     done, total = float(done), float(total)
-    said = f"{label}: {plots.share(done, total):.0f} %"
-    return plots.stacked_bar([(said, done, tone)], total, said)
+    said = f"{label}: {charts.share(done, total):.0f} %"
+    return charts.stacked_bar([(said, done, tone)], total, said)
 
 
 @register.simple_tag
-def accuracy_bar(correct: int, scored: int, tone: str = "accent") -> SafeString:
+def accuracy_bar(correct: int, scored: int, tone: str = "accent") -> charts.Markup:
     """The 95 % interval of an accuracy on a line from 0 to 1."""
-    return plots.interval_bar(*wilson(correct, scored), tone)
+    return charts.interval_bar(*wilson(correct, scored), tone)
 
 
 @register.simple_tag

@@ -11,9 +11,8 @@ All is computed in one pass that keeps nothing but numbers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from xml.etree import ElementTree
 
 from hits.text.statistics import tokens
 from hits.text.words import words
@@ -108,94 +107,6 @@ def _word(label: str) -> str:
 
 def _mean(total: int, n: int) -> float | None:
     return total / n if n else None
-
-
-# The charts: widths in percent and heights in pixels, so that letters keep their size from a phone to a wide screen.
-_ROW, _BAR = 30, 20
-_LEFT = 20.0  # percent of the width for the names of the types
-_LEAST = 9.0  # percent of the width in which a share can be read
-# Light enough for the letters in them, on a light page and on a dark one.
-_SHADES = {"text": ".36", "script": ".2", "text-or-script": ".06"}
-
-
-def types_chart(tally: QuestionTally) -> str:
-    """Bars of how many questions are of which type, as SVG text; an empty string where there is no question."""
-    kinds = tally.by_type()
-    if not kinds:
-        return ""
-    total, most = sum(kinds.values()), max(kinds.values())
-    said = ", ".join(f"{kind} {count:,} ({count / total:.0%})" for kind, count in kinds.items())
-    svg = _svg(len(kinds) * _ROW, "Question types", f"{total:,} questions by their first word: {said}.")
-    for row, (kind, count) in enumerate(kinds.items()):
-        width = 60 * count / most
-        _name(svg, kind, row * _ROW)
-        _bar(svg, _LEFT, width, row * _ROW, ".2", f"{kind}: {count:,}, {count / total:.1%}")
-        _text(svg, f"{_LEFT + width + 1:.2f}%", row * _ROW + 15, f"{count:,}")
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def labels_chart(tally: QuestionTally) -> str:
-    """For each type a bar of where the answers come from, as SVG text; an empty string where there is no question."""
-    kinds = tally.by_type()
-    if not kinds:
-        return ""
-    said = "; ".join(f"{kind}: {_spoken(tally.shares(kind))}" for kind in kinds)
-    svg = _svg((len(kinds) + 1) * _ROW, "Labels by question type", f"Where the answers come from. {said}.")
-    _legend(svg, list(tally.by_label()))
-    for row, kind in enumerate(kinds, start=1):
-        _name(svg, kind, row * _ROW)
-        _stacked(svg, kind, tally.shares(kind), row * _ROW)
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def _spoken(shares: Mapping[str, float]) -> str:
-    return ", ".join(f"{label} {share:.0%}" for label, share in shares.items())
-
-
-def _svg(height: int, title: str, told: str) -> ElementTree.Element:
-    shape = {"class": "plot", "width": "100%", "height": str(height), "role": "img"}
-    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **shape})
-    ElementTree.SubElement(svg, "title").text = title
-    ElementTree.SubElement(svg, "desc").text = told
-    return svg
-
-
-def _legend(svg: ElementTree.Element, labels: Sequence[str]) -> None:
-    for at, label in enumerate(labels):
-        left = at * 100 / len(labels)
-        _bar(svg, left, 4, 0, _shade(label), label)
-        _text(svg, f"{left + 5:.2f}%", 15, label)
-
-
-def _stacked(svg: ElementTree.Element, kind: str, shares: Mapping[str, float], top: int) -> None:
-    left = _LEFT
-    for label, share in shares.items():
-        width = (100 - _LEFT) * share
-        if width:
-            _bar(svg, left, width, top, _shade(label), f"{kind}, {label}: {share:.1%}")
-        if width >= _LEAST:
-            _text(svg, f"{left + 1:.2f}%", top + 15, f"{share:.0%}")
-        left += width
-
-
-def _shade(label: str) -> str:
-    return _SHADES.get(label, ".02")
-
-
-def _name(svg: ElementTree.Element, kind: str, top: int) -> None:
-    _text(svg, "0", top + 15, kind)
-
-
-def _bar(svg: ElementTree.Element, left: float, width: float, top: int, shade: str, title: str) -> None:
-    place = {"x": f"{left:.2f}%", "y": str(top + 1), "width": f"{width:.2f}%", "height": str(_BAR)}
-    look = {"fill": "currentColor", "fill-opacity": shade, "stroke": "currentColor", "stroke-opacity": ".5"}
-    bar = ElementTree.SubElement(svg, "rect", {**place, **look})
-    ElementTree.SubElement(bar, "title").text = title
-
-
-def _text(svg: ElementTree.Element, left: str, baseline: int, said: str) -> None:
-    place = {"x": left, "y": str(baseline), "fill": "currentColor", "font-size": "12"}
-    ElementTree.SubElement(svg, "text", place).text = said
 
 
 def together(tallies: Iterable[QuestionTally]) -> QuestionTally:

@@ -13,10 +13,8 @@ All is computed in one pass; what stays in memory are a digest of each paragraph
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from xml.etree import ElementTree
 
 from hits.text.least_challenging import QuestionSet
 from hits.text.statistics import tokens
@@ -142,77 +140,3 @@ def _tree(counts: Counter[tuple[str, ...]]) -> tuple[Prefix, ...]:
             rest.setdefault(found[0], Counter())[found[1:]] += count
     heads = (Prefix(word, sum(after.values()), _tree(after)) for word, after in rest.items())
     return tuple(sorted(heads, key=lambda prefix: (-prefix.count, prefix.word)))
-
-
-# The chart: widths in percent and heights in pixels, so that letters keep their size from a phone to a wide screen.
-_HEIGHT = 480
-_LINE = 17  # the least height in which a label can be read
-_SHADES = (".18", ".12", ".06")
-
-
-@dataclass(frozen=True)
-class _Block:
-    """A rectangle of the chart: its column from 0, top and height in pixels, and what stands in it."""
-
-    column: int
-    top: float
-    height: float
-    label: str
-    count: int
-
-
-def _blocks(tree: tuple[Prefix, ...], column: int, top: float, scale: float) -> Iterator[_Block]:
-    """A block for each prefix that has room for a label, and one for all others together where that has room."""
-    shown = [prefix for prefix in tree if prefix.count * scale >= _LINE]
-    for prefix in shown:
-        yield _Block(column, top, prefix.count * scale, prefix.word, prefix.count)
-        yield from _blocks(prefix.following, column + 1, top, scale)
-        top += prefix.count * scale
-    others = tree[len(shown) :]
-    count = sum(prefix.count for prefix in others)
-    if count * scale >= _LINE:
-        yield _Block(column, top, count * scale, f"{len(others):,} others", count)
-
-
-def _draw(block: _Block) -> ElementTree.Element:
-    """A part of the drawing of its own, which cuts off what is too long for it."""
-    part = ElementTree.Element(
-        "svg",
-        {
-            "x": f"{100 * block.column / PREFIX_LENGTH:.2f}%",
-            "y": f"{block.top:.1f}",
-            "width": f"{100 / PREFIX_LENGTH:.2f}%",
-            "height": f"{block.height:.1f}",
-        },
-    )
-    ElementTree.SubElement(part, "title").text = f"{block.label}: {block.count:,}"
-    shape = {"width": "100%", "height": "100%", "fill": "currentColor", "fill-opacity": _SHADES[block.column]}
-    ElementTree.SubElement(part, "rect", {**shape, "stroke": "currentColor", "stroke-opacity": ".5"})
-    text = {"x": "6", "y": f"{min(block.height / 2, 40) + 4:.1f}", "fill": "currentColor", "font-size": "11"}
-    ElementTree.SubElement(part, "text", text).text = f"{block.label} {block.count:,}"
-    return part
-
-
-def _told(tree: tuple[Prefix, ...], total: int) -> str:
-    first = ", ".join(f"{prefix.word} {100 * prefix.count / total:.0f} %" for prefix in tree[:5])
-    return (
-        f"Three columns: the first, second and third word of {total:,} questions; "
-        f"the height of a block is its number of questions. First words: {first}."
-    )
-
-
-def prefix_chart(tree: tuple[Prefix, ...]) -> str:
-    """An icicle chart as SVG text for a page; an empty string where there is no question.
-
-    It takes its colours from the text around it, so it is dark where the page is. It is built as a tree of elements:
-    words from questions are text in it and never markup, so that a page may show it as it is.
-    """
-    total = sum(prefix.count for prefix in tree)
-    if not total:
-        return ""
-    shape = {"class": "plot prefixes", "width": "100%", "height": str(_HEIGHT), "role": "img"}
-    svg = ElementTree.Element("svg", shape)
-    ElementTree.SubElement(svg, "title").text = "How questions begin"
-    ElementTree.SubElement(svg, "desc").text = _told(tree, total)
-    svg.extend(_draw(block) for block in _blocks(tree, 0, 0.0, _HEIGHT / total))
-    return ElementTree.tostring(svg, encoding="unicode")

@@ -8,11 +8,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from hits import charts
 from hits.domain.marketplace_account import gateway
 from hits.mturk.calls import Report, Window
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.limiter import Pace
-from hits.views import plots
 from hits.views.guard import PAGE, guarded
 
 WINDOWS = [(Window.HOUR, "Last hour"), (Window.DAY, "24 hours"), (Window.WEEK, "7 days")]
@@ -60,8 +60,8 @@ def _plots(report: Report) -> dict[str, object]:
     rates = [(point.at, point.rate) for point in report.timeline if point.rate is not None]
     return {
         "unit": unit,
-        "calls_plot": plots.curve(made, f"Calls a {unit}", f"in the last {unit}") if report.total.calls else "",
-        "rate_plot": plots.curve(rates, "Most calls a second", "now") if len(rates) > 1 else "",
+        "calls_plot": charts.curve(made, f"Calls a {unit}", f"in the last {unit}") if report.total.calls else "",
+        "rate_plot": charts.curve(rates, "Most calls a second", "now") if len(rates) > 1 else "",
     }
 
 

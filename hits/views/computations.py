@@ -11,11 +11,11 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict, Streaming
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from hits import forms, tasks
+from hits import charts, forms, tasks
 from hits.flow.pipeline import computing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
-from hits.views import jobs, paging, plots
+from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 RUNS_SHOWN = 10
@@ -124,7 +124,7 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
         {
             "title": titles[name],
             "explained": explained.get(name, ""),
-            "plot": plots.steps(values, titles[name], step, first),
+            "plot": charts.steps(values, titles[name], step, first),
         }
         for name, values in numbers.items()
         if name != counter

@@ -3,6 +3,7 @@ batch (StageSummary, Account, WorkerStat, Batch)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -10,8 +11,8 @@ from typing import Any
 
 from django.db.models import Q, Sum
 from django.utils import timezone
-from django.utils.safestring import SafeString
 
+from hits import charts
 from hits.domain import hit_plans, wages
 from hits.domain.marketplace_account import gateway
 from hits.domain.plugins import stage_fault, usable_recipe
@@ -21,12 +22,13 @@ from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, S
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import Policy
-from hits.views import plots
 
 # Sentences of single rows on a stage's page.
 ROWS_SHOWN = 5
 MOST_COUNTED = 10_000
 SLOWED_FOR = timedelta(minutes=1)
+# In hours.
+LONGEST_TIMELINE = 14 * 24
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def expected_end(stage: Stage, summary: StageSummary) -> datetime | None:
     return timezone.now() + timedelta(hours=hours) if hours < 24 * 365 else None
 
 
-def funnel_bar(summary: StageSummary) -> SafeString:
+def funnel_bar(summary: StageSummary) -> charts.Markup:
     """Kept, dropped, again and open as parts of everything imported."""
     at_workers = summary.open - summary.again
     parts = [
@@ -113,8 +115,31 @@ def funnel_bar(summary: StageSummary) -> SafeString:
         ("to be answered again", summary.again, "warn"),
         ("open at workers", at_workers, "accent"),
     ]
-    label = ", ".join(f"{name} {plots.share(amount, summary.items):.0f} %" for name, amount, _ in parts)
-    return plots.stacked_bar(parts, summary.items, label[0].upper() + label[1:])
+    label = ", ".join(f"{name} {charts.share(amount, summary.items):.0f} %" for name, amount, _ in parts)
+    return charts.stacked_bar(parts, summary.items, label[0].upper() + label[1:])
+
+
+def filled_hours(timeline: Sequence[Sequence]) -> list[tuple[datetime, int]]:
+    """[[ISO hour, answers], ...] with zeros for the hours in between; at most the last 14 days."""
+    known = {datetime.fromisoformat(hour): int(answers) for hour, answers in timeline}
+    if not known:
+        return []
+    last = max(known)
+    first = max(min(known), last - timedelta(hours=LONGEST_TIMELINE - 1))
+    steps = round((last - first) / timedelta(hours=1)) + 1
+    hours = (first + timedelta(hours=step) for step in range(steps))
+    return [(hour, known.get(hour, 0)) for hour in hours]
+
+
+def answers_an_hour(timeline: Sequence[Sequence]) -> charts.Markup:
+    hours = [(hour, float(answers)) for hour, answers in filled_hours(timeline)]
+    return charts.curve(hours, "Answers an hour", "in the last hour")
+
+
+def workers_by_accuracy(counts: Sequence[int], floor: float | None, crowd: float | None) -> charts.Markup:
+    """A histogram over equal steps of accuracy with the blocking floor and the crowd's average as lines."""
+    marks = {name: value for name, value in (("floor", floor), ("crowd", crowd)) if value is not None}
+    return charts.histogram(counts, "Workers by accuracy", "workers", marks, bad_to=floor)
 
 
 def progress(stage: Stage) -> dict[str, Any]:
@@ -197,8 +222,8 @@ def figures(stage: Stage) -> dict[str, Any]:
         "published_at": stage.batches.order_by("id").values_list("created_at", flat=True).first(),
         "closes_at": closing_time(stage),
         "refused": stage.batches.aggregate(sum=Sum("refused"))["sum"] or 0,
-        "timeline_plot": plots.answers_an_hour(summary.timeline),
-        "histogram_plot": plots.workers_by_accuracy(summary.histogram, floor, crowd),
+        "timeline_plot": answers_an_hour(summary.timeline),
+        "histogram_plot": workers_by_accuracy(summary.histogram, floor, crowd),
     }
 
 
@@ -222,8 +247,8 @@ def pipeline_step(stage: Stage, fed_by: str) -> dict[str, Any]:
     }
 
 
-def money_bar(account: Account) -> SafeString:
+def money_bar(account: Account) -> charts.Markup:
     """Paid and reserved as parts of the budget."""
     label = f"Paid ${account.paid:,.2f}, reserved ${account.reserved:,.2f} of ${account.budget:,.2f}"
     parts = [("paid", float(account.paid), "accent"), ("reserved", float(account.reserved), "soft")]
-    return plots.stacked_bar(parts, float(account.budget), label)
+    return charts.stacked_bar(parts, float(account.budget), label)

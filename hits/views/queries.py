@@ -14,8 +14,8 @@ from django.contrib import messages
 from django.db.models import Exists, OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.safestring import SafeString
 
+from hits import charts
 from hits.flow.data import annotating
 from hits.models import Item, ItemChange, Stage
 from hits.protocols.base import AnswerRefusedError
@@ -24,7 +24,7 @@ from hits.text import passage_queries
 from hits.text.entities import TYPES
 from hits.text.passage_queries import CONDITIONS, entity_names
 from hits.text.passages import passage_parts
-from hits.views import paging, plots
+from hits.views import paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
 from hits.views.stages import frame
 
@@ -99,11 +99,11 @@ def _conditions(made: Mapping[str, int]) -> list[Json]:
     return [*rows, {"name": "kept", "why": "None of this holds.", "count": made.get("kept", 0), "tone": "good"}]
 
 
-def _bar(made: Mapping[str, int]) -> SafeString:
+def _bar(made: Mapping[str, int]) -> charts.Markup:
     parts = [(row["name"], row["count"], row["tone"]) for row in reversed(_conditions(made))]
     total = made.get("sentences", 0)
-    label = ", ".join(f"{name} {plots.share(amount, total):.0f} %" for name, amount, _ in parts)
-    return plots.stacked_bar(parts, total, f"Sentences: {label}")
+    label = ", ".join(f"{name} {charts.share(amount, total):.0f} %" for name, amount, _ in parts)
+    return charts.stacked_bar(parts, total, f"Sentences: {label}")
 
 
 # One article

@@ -19,11 +19,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "hits.refusals": (),
     "hits.quality": (),
     "hits.text": (),
+    # What recipes draw for files, and pages for the screen.
+    "hits.charts": (),
     "hits.protocols": PURE,
     "hits.formats": PURE,
     "hits.mturk": (),
     # What a protocol's answers hold is written in its folder, and the recipe that asks for them reads it there.
-    "hits.recipes": (*RECIPES, "hits.protocols"),
+    "hits.recipes": (*RECIPES, "hits.charts", "hits.protocols"),
     # The simulated crowd sees what workers see: the marketplace's site, over HTTP, and the file with the answers.
     "hits.crowd": RECIPES,
     "hits.models": BELOW_MODELS,
@@ -68,9 +70,17 @@ TOP = {
 COMMON_WITHOUT_DJANGO = tuple(
     f"common.{name}" for name in ("addresses", "names", "patience", "configuration", "spreadsheet")
 )
-WITHOUT_DJANGO = (*BELOW_MODELS, "hits.recipes", "hits.crowd", "marketplace.rules", *COMMON_WITHOUT_DJANGO)
+WITHOUT_DJANGO = (
+    *BELOW_MODELS,
+    "hits.charts",
+    "hits.recipes",
+    "hits.crowd",
+    "marketplace.rules",
+    *COMMON_WITHOUT_DJANGO,
+)
 WITHOUT_NETWORK = (
     *PURE,
+    "hits.charts",
     "hits.protocols",
     "hits.formats",
     "hits.recipes",
@@ -88,6 +98,8 @@ ONLY_IN = {
     # The marketplace's transports hand notifications to queues and topics; it never calls itself.
     "boto3": ("hits.mturk", "marketplace.transports"),
     "botocore": ("hits.mturk", "marketplace.transports", "marketplace.wire"),
+    # Charts are drawn in one module. The marketplace reads the questions of requesters.
+    "xml.etree": ("hits.charts", "marketplace"),
 }
 SAVE_SIGNALS = {"pre_save", "post_save", "pre_delete", "post_delete", "m2m_changed", "receiver"}
 
@@ -163,6 +175,8 @@ PLANTED = [
     (upward, "hits/domain/a.py", "from hits.flow.pipeline import scoring"),
     (upward, "hits/flow/a.py", "from ..views import stages"),
     (upward, "hits/formats/a.py", "from hits.mturk import fees"),
+    (upward, "hits/text/a.py", "from hits import charts"),
+    (upward, "hits/charts.py", "from hits.text import words"),
     (upward, "hits/protocols/kind/marked.py", "from hits.recipes.kind import steps"),
     (upward, "hits/recipes/kind/steps.py", "from hits.models import Item"),
     (upward, "marketplace/rules/a.py", "from marketplace.models import Hit"),
@@ -174,8 +188,10 @@ PLANTED = [
     (between_strangers, "marketplace/wire/a.py", "from hits.mturk import fees"),
     (between_strangers, "hits/crowd/a.py", "import marketplace.models"),
     (impure, "hits/text/a.py", "from django.conf import settings"),
+    (impure, "hits/charts.py", "from django.utils.html import format_html"),
     (networked, "hits/protocols/kind/protocol.py", "import urllib.request"),
     (misplaced_library, "hits/flow/a.py", "import boto3"),
+    (misplaced_library, "hits/text/a.py", "from xml.etree import ElementTree"),
     (misplaced_library, "marketplace/operations/a.py", "from botocore import auth"),
     (signal_handler, "hits/models/a.py", "from django.db.models.signals import post_save"),
     (signal_handler, "marketplace/verbs/a.py", "from django.db.models import signals"),

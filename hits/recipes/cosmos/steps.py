@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, TypeVar
 from hits.formats import by_id, cosmos, generated, stories
 from hits.formats.faults import Fault, FormatErrors
 from hits.recipes.cosmos import splitting
+from hits.recipes.cosmos.charting import prefix_chart
 from hits.recipes.cosmos.releasing import KEY_FILE as KEY_FILE
 from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
 from hits.recipes.cosmos.releasing import evaluate as evaluate
@@ -45,7 +46,7 @@ from hits.recipes.source import (
 from hits.text.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
 from hits.text.paragraphs import COHERENCE, NoParagraphError, paragraph_of
 from hits.text.scorers import SCORERS
-from hits.text.set_statistics import Tally, prefix_chart
+from hits.text.set_statistics import Tally
 from hits.text.statistics import OVERALL
 
 WRITE, VALIDATE, HUMAN, GENERATIVE, REASONING = "write", "validate", "human", "generative", "reasoning"

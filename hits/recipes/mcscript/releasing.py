@@ -26,11 +26,12 @@ from hits.quality.human_bound import human_bound, plan
 from hits.recipes.artefacts import of_tables
 from hits.recipes.keys import reading
 from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_withdrawn, standing_stories
+from hits.recipes.mcscript.charting import labels_chart, types_chart
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
 from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent
 from hits.text.hiding import visible
-from hits.text.question_statistics import AskedQuestion, QuestionTally, labels_chart, together, types_chart
+from hits.text.question_statistics import AskedQuestion, QuestionTally, together
 from hits.text.statistics import OVERALL
 
 COLUMNS: dict[str, Type] = {

@@ -1,4 +1,4 @@
-"""What runs in workers' and leads' browsers says the same as the server, and everybody can read it."""
+"""What runs in workers' browsers says the same as the server."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -11,11 +11,9 @@ from hypothesis import strategies as some
 from playwright.sync_api import Page, sync_playwright
 
 from hits.text.overlap import Limits, advice
-from hits.text.set_statistics import Prefix, prefix_chart
 from hits.text.words import FUNCTION_WORDS, content_words, words
 from hits.text.written import kept_lines
 from ops.chromium import ARGUMENTS, quick
-from tests.axe import violations
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = [
@@ -128,18 +126,3 @@ def test_the_browser_gives_the_same_advice_as_the_server_on_any_text(page):
         assert found == [words(paragraph), counted, content_words(paragraph), told]
     levels = {(hint["kind"], hint["level"]) for found in computed for hint in found[3]}
     assert len(levels) == 4  # the cases had both kinds of advice, well and not
-
-
-def test_the_chart_of_beginnings_can_be_read_on_a_small_dark_screen_and_heard(page):
-    tree = (Prefix("why", 60, (Prefix("did", 40, (Prefix("she", 40),)),)), Prefix("hypothetically", 40))
-    style = "".join((ROOT / "static" / sheet).read_text() for sheet in ("shell/tokens.css", "dashboard/dashboard.css"))
-    body = f"<style>{style}</style><main><h1>Questions</h1>{prefix_chart(tree)}</main>"
-    page.set_content(f'<!doctype html><html lang="en"><title>Questions</title>{body}</html>')
-    assert page.get_by_role("img", name="How questions begin").count() == 1
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert page.evaluate(
-        """[...document.querySelectorAll("text")].every(text => {
-            const label = text.getBoundingClientRect(), block = text.parentElement.getBoundingClientRect();
-            return label.height > 8 && label.right <= block.right && label.bottom <= block.bottom + 1; })"""
-    )
-    assert violations(page) == []

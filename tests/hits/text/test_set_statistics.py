@@ -1,12 +1,11 @@
 import csv
 from dataclasses import dataclass
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hits.text.set_statistics import Prefix, Tally, Tokens, prefix_chart
+from hits.text.set_statistics import Prefix, Tally, Tokens
 from tests.hits.formats.shared_data import shared_file
 
 
@@ -48,7 +47,6 @@ def test_the_figures_are_those_of_the_table():
 def test_nothing_has_no_means():
     found = tally([]).statistics()
     assert (found.questions, found.unanswerable, found.question) == (0, None, Tokens(None, None))
-    assert prefix_chart(()) == ""
 
 
 def test_questions_begin_with_words_that_branch():
@@ -81,40 +79,6 @@ def test_tallies_of_different_paragraphs_add_up_to_one_of_all(asked):
     added = tally(one for one in sets if one.context == "Bo went.")
     added.absorb(tally(one for one in sets if one.context != "Bo went."))
     assert added == tally(sets)
-
-
-def drawn(tree):
-    svg = ElementTree.fromstring(prefix_chart(tree))
-    return svg, [(part, part.find("title").text) for part in svg.findall("svg")]
-
-
-def test_the_chart_draws_each_block_as_high_as_its_count_within_the_one_before_it():
-    tree = (Prefix("why", 60, (Prefix("did", 30, (Prefix("she", 30),)),)), Prefix("what", 40))
-    svg, blocks = drawn(tree)
-    heights = {title: (float(part.get("y")), float(part.get("height"))) for part, title in blocks}
-    full = float(svg.get("height"))
-    assert heights == {
-        "why: 60": (0, pytest.approx(0.6 * full)),
-        "did: 30": (0, pytest.approx(0.3 * full)),
-        "she: 30": (0, pytest.approx(0.3 * full)),
-        "what: 40": (pytest.approx(0.6 * full), pytest.approx(0.4 * full)),
-    }
-    assert "100 questions" in svg.find("desc").text and "why 60 %, what 40 %" in svg.find("desc").text
-
-
-def test_prefixes_too_rare_for_a_label_are_drawn_together_and_every_label_has_room():
-    rare = tuple(Prefix(f"w{at}", 1) for at in range(60))
-    _, blocks = drawn((Prefix("why", 140), *rare))
-    assert [title for _, title in blocks] == ["why: 140", "60 others: 60"]
-    assert all(float(part.get("height")) >= 17 for part, _ in blocks)
-
-
-@given(some.text(min_size=1, max_size=8).map(lambda text: "<b>&\"'" + text))
-def test_no_word_becomes_markup(word):
-    printable = "".join(letter for letter in word if letter.isprintable())
-    svg, blocks = drawn((Prefix(printable, 2, (Prefix("</svg>", 2),)),))
-    assert [title for _, title in blocks] == [f"{printable}: 2", "</svg>: 2"]
-    assert {element.tag for element in svg.iter()} == {"svg", "title", "desc", "rect", "text"}
 
 
 def test_on_real_questions_the_figures_come_near_the_published_ones():
