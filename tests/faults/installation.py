@@ -40,6 +40,7 @@ A_DAY = timedelta(hours=25)
 WORKERS = 16
 CROWD_OPTIONS = {"--spammers": 3, "--accuracy": 0.9, "--returns": 0.03, "--time-scale": 0.01}
 PATIENCE = 3600
+RETURNED_AT_MOST = 5
 BEGIN = """
 import json, sys
 from dataclasses import asdict
@@ -166,7 +167,22 @@ class Installation:
             raise StackError(f"The crowd has ended too soon. {self.stack.log_tail('crowd')}")
 
     def answer(self, worker_id: str, hit_id: str, **fields: str) -> None:
-        """Have a worker take that HIT and submit it. Raises StackError when the marketplace does not let them."""
+        """Have a worker take that HIT and submit it. Raises StackError when the marketplace does not let them.
+
+        The same worker may be at work in the simulated crowd, which looks at a HIT that is strange to it and returns
+        it: then it is taken again.
+        """
+        for _ in range(RETURNED_AT_MOST):
+            form = {"assignmentId": self._take(worker_id, hit_id), "workerId": worker_id, **fields}
+            address = f"{self.stack.marketplace_url}/mturk/externalSubmit"
+            answer = requests.post(address, data=form, timeout=PATIENCE_SECONDS)
+            if answer.status_code != requests.codes.conflict:
+                answer.raise_for_status()
+                return
+        raise StackError(f"{worker_id} could not submit {hit_id}: {answer.text}")
+
+    def _take(self, worker_id: str, hit_id: str) -> str:
+        """The id of the worker's assignment of that HIT."""
         asked = {"verb": "accept", "arguments": {"worker_id": worker_id, "hit_id": hit_id, "hit_type_id": None}}
         hands = subprocess.run(
             [sys.executable, "-m", "tests.hits.simulated_workers"],
@@ -180,10 +196,7 @@ class Installation:
         taken = json.loads(hands.stdout or "{}").get("ok")
         if taken is None:
             raise StackError(f"{worker_id} could not take {hit_id}: {hands.stdout}{hands.stderr}")
-        form = {"assignmentId": taken["assignment_id"], "workerId": worker_id, **fields}
-        requests.post(
-            f"{self.stack.marketplace_url}/mturk/externalSubmit", data=form, timeout=PATIENCE_SECONDS
-        ).raise_for_status()
+        return str(taken["assignment_id"])
 
     # Death
 
