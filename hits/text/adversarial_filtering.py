@@ -24,6 +24,7 @@ from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
+from hits.refusals import Refusal
 from hits.text.filtered_question import FilteredQuestion
 
 Json = dict[str, Any]
@@ -101,8 +102,11 @@ class AskedAnswer:
     correct: bool
 
 
-class FilteringError(ValueError):
+class FilteringError(Refusal):
     """Nothing can be filtered with these questions or numbers; the message names every fault."""
+
+    error_code = "too_little_to_filter"
+    http_status = 400
 
 
 def logistic(questions: Sequence[FilteredQuestion]) -> Classifier:

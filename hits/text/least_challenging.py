@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
+from hits.refusals import Refusal
 from hits.text.pairs import Pair
 
 
@@ -51,8 +52,11 @@ MakeScorer = Callable[[int], Scorer]
 Progress = Callable[[int, int], None]
 
 
-class LeastChallengingError(ValueError):
+class LeastChallengingError(Refusal):
     """Nothing can be computed from these sets; the message names what is wrong with them."""
+
+    error_code = "least_challenging_refused"
+    http_status = 400
 
 
 @dataclass(frozen=True)

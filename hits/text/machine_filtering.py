@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hits.refusals import Refusal
 from hits.text.readers import Mention, Prediction, Reader, Triple
 from hits.text.squad import exact_match, token_f1
 
@@ -39,8 +40,11 @@ LEARNING_SECONDS = 1.0
 ARTICLES_A_SIGN = 50
 
 
-class MachineFilteringError(ValueError):
+class MachineFilteringError(Refusal):
     """Nothing can be filtered with these triples or numbers; the message names every fault."""
+
+    error_code = "machine_filtering_refused"
+    http_status = 400
 
 
 @dataclass(frozen=True)

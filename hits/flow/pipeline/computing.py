@@ -181,6 +181,10 @@ def run(pk: int) -> int:
         except FormatErrors as error:
             _refuse(found, error)
             return 0
+        except Refusal as error:
+            # Too few texts, say: the lead reads it, and no code has failed.
+            _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
+            return 0
         except Exception as error:
             _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
             raise

@@ -14,6 +14,7 @@ from hits.domain.recipe_rows import Rows
 from hits.flow.pipeline import computing
 from hits.models import ComputationRun, Project
 from hits.recipes.source import Computation
+from hits.text.adversarial_filtering import FilteringError
 from tests.hits import factories
 from tests.hits.small_recipe import small_project, small_recipe
 
@@ -104,6 +105,18 @@ def test_a_failed_run_says_why(project: Project) -> None:
     assert (run.state, run.error) == (State.FAILED, "the second text is empty")
     assert computing.unfinished() == []
     assert started(project).state == State.QUEUED
+
+
+def test_a_refusal_of_the_step_is_told_to_the_lead_and_is_no_fault_of_the_code(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise FilteringError("a classifier needs at least 2 texts")
+
+    monkeypatch.setattr(computing, "_steps", refuse)
+    run = finished(started(project))
+    assert (run.state, run.error) == (State.FAILED, "a classifier needs at least 2 texts")
+    assert run.finished_at is not None
 
 
 @pytest.mark.parametrize(
