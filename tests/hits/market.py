@@ -136,6 +136,10 @@ class Marketplace:
         """Do what the clock would have made due by then; new calls still see the real time."""
         return int(self.do("let_time_pass", seconds=seconds))
 
+    def forget_tokens(self) -> None:
+        """What it does with request tokens after 24 hours."""
+        self.do("forget_tokens")
+
     def status(self, held: Accepted) -> dict[str, str]:
         """The assignment's `status` and the `feedback` that the worker reads."""
         return dict(self.do("status", assignment_id=held.assignment_id, worker_id=held.worker_id))

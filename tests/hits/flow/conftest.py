@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
 
+from hits.domain import marketplace_account
 from hits.flow.pipeline import importing, publishing, sending
 from hits.flow.setup import projects
 from hits.models import Batch, Hit, Project, Stage, Upload
+from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace
 
 PASSAGE = "Mara Okafor opened the ferry station in Linden. Tomas Reyes stayed away.\n@highlight\nLinden has a ferry"
@@ -89,6 +91,16 @@ def publish() -> Callable[..., Batch]:
         return batch
 
     return go
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    """The flow modules call a marketplace in memory."""
+    made = StandIn()
+    monkeypatch.setattr(marketplace_account, "Gateway", lambda *_, **__: made)
+    marketplace_account.gateway.cache_clear()
+    yield made
+    marketplace_account.gateway.cache_clear()
 
 
 def fields(hit: Hit, name: str) -> dict[str, str]:

@@ -11,29 +11,29 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from hits import tasks
 from hits.domain.action_log import record
 from hits.flow.people import blocking, reviewing
 from hits.flow.setup import projects
-from hits.models import Action, Assignment, Block, LedgerEntry, Stage
+from hits.models import Action, Assignment, Block, Stage
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
-from tests.hits.flow.stand_in import StandIn, stand_in
-from tests.hits.flow.test_counting import _anybody
+from tests.hits.flow.stage_machine import anybody
+from tests.hits.flow.stand_in import StandIn, live_hit
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def market(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def market(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Jobs run at once, those that lead further do not."""
-    made = stand_in(monkeypatch)
-    monkeypatch.setattr(blocking, "proposals", _anybody)
+    monkeypatch.setattr(blocking, "proposals", anybody)
     for task in (tasks.conclude_stage, tasks.conclude_project):
         monkeypatch.setattr(task, "delay", lambda *_: None)
         monkeypatch.setattr(task, "run", lambda *_: None)
-    return made
+    return stand_in
 
 
 @pytest.fixture
@@ -53,13 +53,11 @@ POLICY = {"check_every": 1, "min_answers": 1, "floor": 0.2, "alpha": 0.01}
 @pytest.fixture
 def answer(stage: Stage, market: StandIn) -> Assignment:
     """Waits for review; its money is reserved."""
-    hit, worker = make.hit(make.item(stage)), make.worker()
-    remote = market.submit(hit, worker, {"answer": "46-51"})
-    entry = LedgerEntry(stage=stage, kind="reserve", reserved=hit.unit_cost, hit=hit)
-    stage.project.account.post([entry])
+    hit, worker = live_hit(market, stage, 1), make.worker()
+    held = market.answer(worker.worker_id, hit.hit_id, answer="46-51")
     make.worker_stat(stage, worker)
     return make.assignment(
-        hit, worker, assignment_id=remote.assignment_id, state="Submitted", submitted_at=remote.submitted_at
+        hit, worker, assignment_id=held.assignment_id, state="Submitted", submitted_at=timezone.now()
     )
 
 

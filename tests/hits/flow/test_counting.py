@@ -1,25 +1,23 @@
-"""Which labels count, whatever happens to an answer and to its worker, and in whatever order."""
+"""Which labels count, whatever happens to an answer and to its worker. In any order: test_any_sequence.py."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any, ClassVar
+import json
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due
 from hits.flow.data import undoing
 from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import deciding, harvesting, scoring
-from hits.models import Assignment, Block, Hit, Item, Label, Stage, Worker
+from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage, Worker
 from hits.mturk.errors import UnreachableError
-from hits.quality.blocking import Evidence
 from tests.hits import factories as make
-from tests.hits.flow.stand_in import StandIn, live_hit, stand_in
+from tests.hits.flow.conftest import fields
+from tests.hits.flow.stage_machine import anybody
+from tests.hits.flow.stand_in import StandIn, live_hit
+from tests.hits.market import Accepted
 from tests.hits.reviews import review
 
 pytestmark = pytest.mark.django_db
@@ -29,25 +27,14 @@ MEASURED = {"name": "measured", "version": 1, "params": {"answers": 1}}
 
 
 @pytest.fixture
-def market(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    monkeypatch.setattr(blocking, "proposals", _anybody)
-    return stand_in(monkeypatch)
+def market(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    monkeypatch.setattr(blocking, "proposals", anybody)
+    return stand_in
 
 
-def _anybody(stage: Stage) -> list[Evidence]:
-    """Every worker may be blocked: here it matters what a block does, not whom it hits."""
-    found = [Evidence(name, 40, 2, 0.05, 0.5, 1e-9, 0.2, 0.01, (0.01, 0.17)) for name in _names()]
-    standing = Block.objects.standing().filter(project=stage.project_id).values_list("worker__worker_id", flat=True)
-    return [evidence for evidence in found if evidence.worker not in set(standing)]
-
-
-def _names() -> list[str]:
-    return list(Worker.objects.values_list("worker_id", flat=True))
-
-
-def _stage() -> Stage:
+def _stage(project: Project | None = None) -> Stage:
     rule = {"name": "matches_reference", "version": 1, "params": {"answers": WANTED, "need": WANTED}}
-    return make.stage(approval=Stage.Approval.REVIEW, answers=WANTED, rule=rule, hit_type_id="3TYPE")
+    return make.stage(project, approval=Stage.Approval.REVIEW, answers=WANTED, rule=rule, hit_type_id="3TYPE")
 
 
 @pytest.fixture
@@ -66,11 +53,15 @@ def conclude(stage: Stage) -> None:
     deciding.decide(stage)
 
 
+def submitted(market: StandIn, hit: Hit, worker: Worker) -> Accepted:
+    return market.answer(worker.worker_id, hit.hit_id, **LINDEN)
+
+
 def answer_of(stage: Stage, market: StandIn, hit: Hit | None = None, worker: Worker | None = None) -> Assignment:
     """Submitted, harvested, scored and decided."""
-    row = market.submit(hit or live_hit(stage), worker or make.worker(), LINDEN)
+    held = submitted(market, hit or live_hit(market, stage), worker or make.worker())
     conclude(stage)
-    return Assignment.objects.get(assignment_id=row.assignment_id)
+    return Assignment.objects.get(assignment_id=held.assignment_id)
 
 
 def reject(row: Assignment) -> None:
@@ -94,7 +85,7 @@ def counts(row: Assignment) -> bool:
 
 def test_an_answer_that_was_rejected_before_it_was_scored_does_not_count(stage: Stage, market: StandIn) -> None:
     """Otherwise an item would be kept by an answer that nobody paid for."""
-    remote = market.submit(live_hit(stage), make.worker(), LINDEN)
+    remote = submitted(market, live_hit(market, stage), make.worker())
     market.turn(remote.assignment_id, "Rejected")
     conclude(stage)
     [label] = stage.labels.all()
@@ -139,7 +130,7 @@ def test_a_late_answer_counts_while_the_marketplace_is_not_told_of_an_undone_blo
     worker = make.worker()
     row = answer_of(stage, market, worker=worker)
     standing = block(row)
-    late = market.submit(live_hit(stage), worker, LINDEN)
+    late = submitted(market, live_hit(market, stage), worker)
     market.silent = True
     with pytest.raises(UnreachableError):
         blocking.undo(standing, None)
@@ -184,7 +175,7 @@ def test_an_answer_whose_every_label_was_taken_back_is_still_an_answer() -> None
 
 def test_answers_beyond_those_wanted_are_spare(stage: Stage, market: StandIn) -> None:
     """Otherwise an answer that was bought after a block and its undo would change what was concluded before."""
-    hit = live_hit(stage)
+    hit = live_hit(market, stage)
     for _ in range(WANTED):
         answer_of(stage, market, hit)
     before = hit.item.verdicts.get()
@@ -194,137 +185,49 @@ def test_answers_beyond_those_wanted_are_spare(stage: Stage, market: StandIn) ->
     assert (standing.pk, standing.detail["right"], standing.detail["missing"]) == (before.pk, WANTED, 0)
 
 
-# Any order
+def test_the_answers_submitted_first_count_in_whatever_order_they_are_fetched(stage: Stage, market: StandIn) -> None:
+    """Otherwise it would depend on the moment of a read whether an item is kept."""
+    hit = live_hit(market, stage)
+    for name in ("Linden", "Linden", "Tomas Reyes"):
+        market.answer(make.worker().worker_id, hit.hit_id, **fields(hit, name))
+    conclude(stage)
+    newest_first = stage.labels.order_by("id").values_list("correct", flat=True)
+    assert (list(newest_first), hit.item.verdicts.get().outcome) == ([False, True, True], "kept")
 
 
-pick = st.integers(0, 100)
+def test_a_second_answer_of_the_same_worker_says_nothing(stage: Stage, market: StandIn) -> None:
+    """Also where a lead lets it count: an item has one vote a worker, and the first one stands."""
+    worker = make.worker()
+    first = answer_of(stage, market, worker=worker)
+    second = make.hit(first.hit.item, slot=2)
+    market.open(second)
+    market.answer(worker.worker_id, second.hit_id, **fields(second, "Tomas Reyes"))
+    conclude(stage)
+    late = Assignment.objects.get(hit=second)
+    make.ledger_entry(stage, reserved=second.unit_cost, hit=second)
+    reviewing.approve(stage, [late.pk], None)
+    deciding.decide(stage)
+    assert (counts(first), counts(late)) == (True, True)
+    assert json.loads(Item.objects.get().ballots) == [{"entity.correct": True}]
 
 
-class CountingMachine(RuleBasedStateMachine):
-    """Two items with two answers wanted, four workers, and a marketplace that answers at times."""
-
-    market: ClassVar[StandIn]
-    seen: ClassVar[set[str]] = set()
-
-    @initialize()
-    def begin(self) -> None:
-        self.market.answers.clear()
-        self.market.silent = False
-        self.stage = _stage()
-        self.hits = [live_hit(self.stage, 4) for _ in range(2)]
-        self.workers = [make.worker() for _ in range(4)]
-
-    @rule(which=pick, by=pick, decided=st.sampled_from(["Submitted", "Submitted", "Rejected", "Approved"]))
-    def submit(self, which: int, by: int, decided: str) -> None:
-        hit, worker = self.hits[which % 2], self.workers[by % 4]
-        theirs = {row.worker_id for row in self.market.answers.values() if row.hit_id == hit.hit_id}
-        if worker.worker_id not in theirs:
-            self.market.turn(self.market.submit(hit, worker, LINDEN).assignment_id, decided)
-
-    @rule()
-    def read(self) -> None:
-        with suppress(UnreachableError):
-            read(self.stage)
-
-    @rule()
-    def score(self) -> None:
-        scoring.score(self.stage)
-
-    @rule()
-    def read_and_score(self) -> None:
-        self.read()
-        self.score()
-
-    @rule(which=pick, rejected=st.booleans())
-    def review(self, which: int, rejected: bool) -> None:
-        for row in self._some(self.stage.assignments.filter(state="Submitted", decision=""), which):
-            if rejected:
-                reviewing.reject(self.stage, [row.pk], "Too hasty.", None)
-            else:
-                reviewing.approve(self.stage, [row.pk], None)
-            self._finish()
-            self._saw("reject" if rejected else "approve")
-
-    @rule(which=pick)
-    def take_back(self, which: int) -> None:
-        for row in self._some(self.stage.assignments.filter(state="Rejected", decision=""), which):
-            reviewing.take_back(self.stage, [row.pk], None)
-            self._finish()
-            self._saw("take back")
-
-    @rule(which=pick)
-    def decide_a_dispute_there(self, which: int) -> None:
-        rejected = [name for name, row in self.market.answers.items() if row.status == "Rejected"]
-        if rejected:
-            self.market.turn(rejected[which % len(rejected)], "Approved")
-            self._saw("dispute")
-
-    @rule(by=pick)
-    def block(self, by: int) -> None:
-        with suppress(UnreachableError):
-            blocking.block(self.stage, [self.workers[by % 4].worker_id], None)
-        self._saw("block")
-
-    @rule(which=pick)
-    def undo(self, which: int) -> None:
-        for row in self._some(Block.objects.in_force().filter(project=self.stage.project), which):
-            with suppress(UnreachableError):
-                blocking.undo(row, None)
-            self._saw("undo")
-
-    @rule(silent=st.booleans())
-    def fall_silent_or_come_back(self, silent: bool) -> None:
-        self.market.silent = silent
-        self._finish()
-        with suppress(UnreachableError):
-            blocking.finish(self.stage)
-
-    @rule()
-    def decide(self) -> None:
-        deciding.decide(self.stage)
-
-    @invariant()
-    def void_is_what_the_tables_say(self) -> None:
-        if not hasattr(self, "stage"):
-            return
-        blocked = {
-            row.worker_id
-            for row in Block.objects.filter(project=self.stage.project)
-            if row.state in ("intended", "granted")
-        }
-        for label in self.stage.labels.select_related("assignment"):
-            should = label.assignment.state == "Rejected" or label.worker_id in blocked
-            assert label.void == should, (label.assignment.state, label.worker_id in blocked)
-
-    @invariant()
-    def what_was_decided_is_what_the_labels_say(self) -> None:
-        if not hasattr(self, "stage") or deciding.unfinished():
-            return
-        for item in self.stage.items.all():
-            voters = set(item.labels.counting().values_list("worker", flat=True))
-            assert (item.state == Item.State.KEPT) == (len(voters) >= WANTED)
-
-    def _finish(self) -> None:
-        with suppress(UnreachableError):
-            reviewing.finish(self.stage)
-
-    def _some(self, rows: Any, which: int) -> list[Any]:
-        found = list(rows.order_by("pk"))
-        return [found[which % len(found)]] if found else []
-
-    def _saw(self, what: str) -> None:
-        self.seen.add(what)
+def test_a_block_voids_the_labels_of_all_stages_of_the_project(stage: Stage, market: StandIn) -> None:
+    """It says how good a worker is, not how good the answers to one task are."""
+    worker = make.worker()
+    row = answer_of(stage, market, worker=worker)
+    other = _stage(stage.project)
+    elsewhere = answer_of(other, market, worker=worker)
+    standing = block(row)
+    assert (counts(row), counts(elsewhere)) == (False, False)
+    blocking.undo(standing, None)
+    assert (counts(row), counts(elsewhere)) == (True, True)
 
 
-def test_whatever_is_rejected_blocked_undone_and_taken_back_the_same_labels_count(market: StandIn) -> None:
-    CountingMachine.market = market
-    CountingMachine.seen.clear()
-    many = settings(
-        max_examples=25,
-        stateful_step_count=30,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        derandomize=True,
-    )
-    run_state_machine_as_test(CountingMachine, settings=many)
-    assert CountingMachine.seen == {"approve", "reject", "take back", "dispute", "block", "undo"}
+def test_the_preview_of_an_undo_leaves_rejected_answers_out(stage: Stage, market: StandIn) -> None:
+    worker = make.worker()
+    row, other = answer_of(stage, market, worker=worker), answer_of(stage, market, worker=worker)
+    reject(row)
+    standing = block(other)
+    assert blocking.undo_preview(standing).answers == 1
+    blocking.undo(standing, None)
+    assert stage.labels.counting().count() == 1

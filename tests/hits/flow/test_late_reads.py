@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
+from hits.domain.hit_plans import clearable
 from hits.flow.people import reviewing
-from hits.models import Account, Assignment, Stage
-from tests.hits.flow.stand_in import StandIn, stand_in
+from hits.models import Account, Assignment, Hit, Stage
+from tests.hits.flow.stand_in import StandIn
 from tests.hits.flow.test_counting import _stage, answer_of, read, reject
 
 pytestmark = pytest.mark.django_db
@@ -16,8 +19,8 @@ PRICE = Decimal("0.05")
 
 
 @pytest.fixture
-def market(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    return stand_in(monkeypatch)
+def market(stand_in: StandIn) -> StandIn:
+    return stand_in
 
 
 @pytest.fixture
@@ -72,3 +75,50 @@ def test_what_the_marketplace_turned_against_our_decision_still_says_so(stage: S
     read(stage)
     row = Assignment.objects.get()
     assert (row.state, row.adopted) == ("Approved", "Approved at the marketplace, not from here.")
+
+
+def test_a_hit_that_closes_keeps_the_money_of_a_take_back_that_is_under_way(stage, market, settings) -> None:
+    """It was reserved when the lead decided, and is paid when the call arrives."""
+    settings.MTURK_SETTLE_SECONDS = 0
+    row = answer_of(stage, market)
+    reject(row)
+    reviewing.take_back(stage, [row.pk], None)
+    now = timezone.now()
+    market.set_expiration(row.hit.hit_id, now)
+    Hit.objects.update(expires_at=now)
+    read(stage)
+    assert Hit.objects.get().state == Hit.State.CLOSED
+    assert money(stage) == (PRICE, 0)
+    reviewing.finish(stage)
+    assert money(stage) == (0, PRICE)
+
+
+@pytest.mark.parametrize(("verb", "paid"), [("approve", PRICE), ("reject", Decimal(0))])
+def test_a_decision_that_a_read_settles_while_its_call_is_under_way_is_settled_once(
+    stage: Stage, market: StandIn, monkeypatch: pytest.MonkeyPatch, verb: str, paid: Decimal
+) -> None:
+    row = answer_of(stage, market)
+    before, _ = money(stage)
+    carried_out = getattr(market, verb)
+
+    def then_read(*given: Any, **more: Any) -> None:
+        carried_out(*given, **more)
+        read(stage)
+
+    monkeypatch.setattr(market, verb, then_read)
+    if verb == "approve":
+        reviewing.approve(stage, [row.pk], None)
+    else:
+        reviewing.reject(stage, [row.pk], "Too hasty.", None)
+    reviewing.finish(stage)
+    assert money(stage) == (before - PRICE, paid)
+
+
+def test_a_hit_is_not_deleted_while_one_of_its_rejections_is_being_taken_back(stage: Stage, market: StandIn) -> None:
+    """The marketplace approves nothing any more of a HIT that is deleted."""
+    row = answer_of(stage, market)
+    reject(row)
+    Hit.objects.update(state=Hit.State.CLOSED)
+    assert clearable(stage).exists()
+    reviewing.take_back(stage, [row.pk], None)
+    assert not clearable(stage).exists()
