@@ -119,6 +119,11 @@ def test_a_person_has_a_limited_number_of_tokens(lena: Any, monkeypatch: pytest.
     assert ask().status_code == 200
 
 
+def test_no_token_lives_longer_than_a_year_whoever_makes_it(lena: Any) -> None:
+    row, _ = api_tokens.make_token(lena, "for ever", "read", days=3650)
+    assert row.expires_at - timezone.now() <= timedelta(days=api_tokens.MOST_DAYS)
+
+
 def test_a_new_password_ends_all_tokens_wherever_it_is_set(lena: Any) -> None:
     token = ask().json()["token"]
     lena.set_password("another good password")

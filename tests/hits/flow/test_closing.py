@@ -15,6 +15,7 @@ from hits.flow.payments import auditing
 from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import closing, deciding, harvesting, publishing, scoring, sending, topping_up
 from hits.models import Assignment, Batch, Block, Extension, Hit, Item, LedgerEntry, Stage
+from tests.hits import factories as make
 from tests.hits.market import STARTING_BALANCE
 
 POLICY = {"check_every": 5, "min_answers": 8, "floor": 0.2, "alpha": 0.01}
@@ -212,3 +213,29 @@ def test_a_silent_marketplace_is_asked_again(blocked, market, monkeypatch):
         market.start()
     assert closing.close_unwanted(stage) == 12
     assert closing.unfinished() == []
+
+
+def test_an_item_that_all_its_answers_left_undecided_keeps_the_hit_that_asks_once_more(db: None) -> None:
+    """As many answers as the stage wants count, and none of them could be compared with a reference."""
+    stage = make.stage()
+    first = make.hit(make.item(stage, state=Item.State.OPEN, stale=True), state=Hit.State.CLOSED, harvested=1)
+    make.label(make.assignment(first), correct=None)
+    again = make.hit(first.item, slot=2)
+    deciding.decide(stage)
+    again.refresh_from_db()
+    assert (stage.items.get().state, again.unwanted) == (Item.State.OPEN, False)
+
+
+def test_extending_a_stage_leaves_out_hits_that_are_to_be_closed(stand_in, db: None) -> None:
+    """Otherwise the batch would count calls that it never makes."""
+    stage = make.stage(hit_type_id="3TYPE", state=Stage.State.LIVE)
+    hits = [make.hit(make.item(stage), unwanted=unwanted, closed_early=True) for unwanted in (False, True)]
+    before = hits[1].expires_at
+    for hit in hits:
+        stand_in.open(hit)
+    batch = publishing.extend(stage, 86_400, None)
+    sending.send(batch.pk)
+    batch.refresh_from_db()
+    assert (batch.total, batch.done) == (1, 1)
+    hits[1].refresh_from_db()
+    assert (hits[1].expires_at, hits[1].closed_early) == (before, True)

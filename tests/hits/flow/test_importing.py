@@ -101,3 +101,12 @@ def test_machines_answers_come_in_under_the_ids_of_their_questions(lead):
         upload.refresh_from_db()
         assert upload.state == state
         assert [item.key for item in project.stages.get(key=stage).items.all()] == ["a"]
+
+
+def test_more_items_than_one_import_takes_are_refused_whole(bring, monkeypatch):
+    """A small file may unfold to millions of them."""
+    monkeypatch.setattr(importing, "MOST_ROWS", 2)
+    upload = bring(3)
+    assert (upload.state, Item.objects.count()) == (Upload.State.REFUSED, 0)
+    assert "rows" in upload.faults[0]["message"]
+    assert bring(2).state == Upload.State.DONE

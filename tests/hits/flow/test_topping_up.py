@@ -278,3 +278,14 @@ def test_while_the_marketplace_is_silent_publishing_is_planned_all_the_same(mark
     bring(1)
     monkeypatch.setattr("hits.domain.marketplace_account.balance", lambda: None)
     assert publishing.publish(stage, 1, Decimal("0.05"), "page-1", None).total == 1
+
+
+def test_the_answers_of_all_hits_of_an_item_count_for_the_spare_ones(db, stand_in):
+    """Otherwise an item that never gets a verdict would be bought new HITs for ever."""
+    stage = factories.stage(answers=2)
+    item = factories.item(stage, state=Item.State.AGAIN)
+    for slot, harvested in ((1, 4), (2, 2)):
+        factories.hit(item, slot=slot, state=Hit.State.CLOSED, harvested=harvested, max_assignments=harvested)
+    assert topping_up.top_up(stage) is None
+    Hit.objects.filter(slot=1).update(harvested=3, max_assignments=3)
+    assert topping_up.top_up(stage) is not None
