@@ -41,13 +41,14 @@ STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)
 # Parts of the longest groups of one database: a process has one core.
 WORKERS_SITE = ("tests/marketplace/site",)
 FLOW = ("tests/hits/flow",)
-REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers")
+REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers", "tests/mutants")
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 # What is run between two edits: on SQLite, without a browser, and without what takes longest.
 FAST = {
     "Requester, the fast part": (
         *(f"tests/hits/{name}" for name in ("quality", "text", "formats", "protocols", "recipes", "models", "domain")),
         "tests/layers",
+        "tests/mutants",
     ),
     "API": ("tests/hits/api",),
     "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
