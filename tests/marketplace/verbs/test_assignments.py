@@ -127,10 +127,12 @@ def test_an_answer_needs_an_assignment(db: None, assignment_id: str, refusal: An
         assignments.submit(assignment_id, ANSWER, now)
 
 
-def test_an_answer_needs_a_field_that_is_not_reserved(hit: Hit, hit_type: HitType, worker: Any, now: datetime) -> None:
+def test_an_answer_needs_a_field_beside_the_id_of_its_assignment(
+    hit: Hit, hit_type: HitType, worker: Any, now: datetime
+) -> None:
     held = assignments.accept(hit_type, worker, now)
     with pytest.raises(AssignmentRefused, match="at least one field"):
-        assignments.submit(held.assignment_id, {"assignmentId": ["x"], "hitId": ["y"]}, now)
+        assignments.submit(held.assignment_id, {"assignmentId": ["x"], "turkSubmitTo": ["y"]}, now)
 
 
 def test_an_answer_is_taken_once(hit: Hit, hit_type: HitType, worker: Any, now: datetime) -> None:
