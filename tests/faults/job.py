@@ -122,7 +122,8 @@ class Job:
         return self.answered(), self._published, len(self.it.proxy.plan.left), *self.left()
 
     def is_over(self) -> bool:
-        return self._published == self.parts and not self.left()
+        # What is left is read table by table, and work may pass from one to another meanwhile: so it is read twice.
+        return self._published == self.parts and not self.left() and not self.left()
 
     def step(self) -> None:
         """What a lead does all the time, and whatever of the script is due."""
