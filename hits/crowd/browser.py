@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from http.cookiejar import CookieJar
 from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
@@ -91,6 +92,13 @@ class Browser:
     def _open(self, request: urllib.request.Request) -> Reply:
         self._pass(request.full_url)
         try:
+            return self._answer(request)
+        except (OSError, HTTPException) as error:
+            # Also in the middle of a reply: the program that was writing it can be killed.
+            raise UnreachableError(f"{request.full_url}: {error}") from error
+
+    def _answer(self, request: urllib.request.Request) -> Reply:
+        try:
             with self._opener.open(request, timeout=TIMEOUT_SECONDS) as response:
                 return Reply(response.url, response.status, response.read().decode("utf-8", "replace"))
         except urllib.error.HTTPError as error:
@@ -98,8 +106,6 @@ class Browser:
                 if error.code >= 500:
                     raise UnreachableError(f"{request.full_url} answered {error.code}") from error
                 return Reply(error.url, error.code, error.read().decode("utf-8", "replace"))
-        except (urllib.error.URLError, OSError) as error:
-            raise UnreachableError(f"{request.full_url}: {error}") from error
 
 
 class _GuardedRedirects(urllib.request.HTTPRedirectHandler):

@@ -20,13 +20,18 @@ from hits.crowd.html import Form
 
 
 class Site(BaseHTTPRequestHandler):
-    """/cookie sets one, /far leads away, /near leads to /seen, which says what it was sent."""
+    """/cookie sets one, /far leads away, /near leads to /seen, which says what it was sent.
+
+    /cut-200 and /cut-404 announce more than they send.
+    """
 
     def do_GET(self) -> None:
         if self.path == "/far":
             return self._reply(302, Location="http://192.0.2.1/")
         if self.path == "/near":
             return self._reply(302, Location="/seen")
+        if self.path.startswith("/cut-"):
+            return self._reply(int(self.path[5:]), "begun", length=20)
         if self.path == "/broken":
             return self._reply(503)
         if self.path == "/cookie":
@@ -37,11 +42,11 @@ class Site(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self._reply(409, f"{self.headers.get('Origin')} {self.headers.get('Referer')} {body}")
 
-    def _reply(self, status: int, body: str = "", **headers: str) -> None:
+    def _reply(self, status: int, body: str = "", length: int = 0, **headers: str) -> None:
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(length or len(body)))
         self.end_headers()
         self.wfile.write(body.encode())
 
@@ -96,6 +101,12 @@ def test_a_server_in_trouble_or_away_is_worth_another_try(site: str) -> None:
         browser.get(f"{site}/broken")
     with pytest.raises(UnreachableError):
         browser.get("http://127.0.0.1:9/")
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_reply_that_ends_too_soon_is_worth_another_try(site: str, status: int) -> None:
+    with pytest.raises(UnreachableError, match="IncompleteRead"):
+        Browser(Allowance(5), cookies=True).get(f"{site}/cut-{status}")
 
 
 @pytest.mark.parametrize("url", ["http://example.org/", "http://127.0.0.1.example.org/", "file:///etc/passwd"])
