@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.models.answers import Assignment, Draft
@@ -61,6 +61,7 @@ def forget_old(stage: Stage, hits: Iterable[int] | None = None) -> int:
     rows = Draft.objects.filter(hit__stage=stage)
     if hits is not None:
         rows = rows.filter(hit__in=list(hits))
-    over = rows.filter(saved_at__lt=now - timedelta(seconds=stage.assignment_seconds) - GRACE)
+    longest = rows.aggregate(most=Max("hit__assignment_seconds"))["most"] or 0
+    over = rows.filter(saved_at__lt=now - timedelta(seconds=longest) - GRACE)
     closed = rows.filter(saved_at__lt=now - GRACE, hit__state=Hit.State.CLOSED)
     return over.delete()[0] + closed.delete()[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from hits.protocols.base import CrowdlessProtocol, Json, TaskProtocol
@@ -19,11 +19,55 @@ class Setting:
 
     name: str
     label: str
-    kind: Literal["text", "lines", "bool", "number", "choice"]
+    kind: Literal["text", "lines", "bool", "number", "choice", "parts"]
     help: str = ""
     rows: int = 1
     options: tuple[tuple[str, str], ...] = ()
     lines: Callable[[Any], list[str]] = list
+    line: Callable[[Any], str] = str
+    editor: PartsEditor | None = None
+    seldom: bool = False
+
+
+@dataclass(frozen=True)
+class PartKind:
+    """A kind of part of a list: `settings` can be written, `defaults` are the values of those that are left out, and
+    `new` is what a new one begins with.
+    """
+
+    name: str
+    title: str
+    settings: tuple[Setting, ...]
+    defaults: Json = field(default_factory=dict)
+    new: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PartList:
+    """A list of parts, objects whose `kind` is one of the kinds. `one` is what a part is called.
+
+    A new part gets a name of its own in the setting `key`, where there is one.
+    """
+
+    name: str
+    title: str
+    one: str
+    kinds: tuple[PartKind, ...]
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class PartsEditor:
+    """How a page writes an object of lists of parts, beside which it has `settings` of its own.
+
+    `ready` are (title, object) to start from. `hint` tells a lead what of an item the parts can name. Faults begin
+    with their place: list[number].setting.
+    """
+
+    lists: tuple[PartList, ...]
+    settings: tuple[Setting, ...] = ()
+    ready: tuple[tuple[str, Json], ...] = ()
+    hint: Callable[[Json, Json], str] = lambda document, item: ""
 
 
 @runtime_checkable
@@ -54,6 +98,35 @@ class KnownAnswersProtocol(TaskProtocol, Protocol):
 
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         """What of the item's known answers nobody can choose with these settings, as sentences."""
+
+
+@runtime_checkable
+class FittedProtocol(TaskProtocol, Protocol):
+    """Not every item fits its settings, such as one that lacks a column which they name."""
+
+    def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
+        """Why the item cannot be shown, or a known answer of it not be given, as sentences.
+
+        They do not name the item, so that the same fault of many items is told once.
+        """
+
+
+@runtime_checkable
+class SourcesProtocol(TaskProtocol, Protocol):
+    """Its page loads pictures, sounds or videos from elsewhere."""
+
+    def sources(self, document: Json, item: Json, settings: Json) -> dict[str, list[str]]:
+        """The origins of this item, such as https://images.example.org, by the directive of the page's policy that
+        they are added to: `img-src` or `media-src`.
+        """
+
+
+@runtime_checkable
+class LevelledProtocol(TaskProtocol, Protocol):
+    """Knows how the values of its units can be compared, so that statistics that fit can be chosen."""
+
+    def levels(self, settings: Json) -> dict[str, str]:
+        """nominal, ordinal, interval, set, span or text, by unit."""
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@
   }
 
   function whole(control) {
-    return control.closest("[role=radiogroup]") ?? control;
+    return control.closest("[role=radiogroup], [data-whole]") ?? control;
   }
 
   function tell(control, reason) {

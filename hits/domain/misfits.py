@@ -1,0 +1,88 @@
+"""Items that do not fit what their stage asks, such as rows without a column that its form names.
+
+The same fault of many items is told once, with how many have it and the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hits.domain.plugins import settings_of, usable_protocol
+from hits.models import Item, Stage
+from hits.protocols.optional import FittedProtocol
+from hits.refusals import Refusal
+
+# Items that a page looks at: its time must not grow with the stage.
+LOOKED_AT = 5000
+# Faults that differ, of which more are only counted.
+MOST_FAULTS = 100
+SHOWN = 5
+
+
+@dataclass
+class Misfit:
+    """A sentence that fits `count` items; `first` is the key of the first of them."""
+
+    message: str
+    first: str
+    count: int = 1
+
+
+class MisfitError(Refusal):
+    """Items do not fit the task. Correct the task, or leave them out of the file."""
+
+    error_code = "items_do_not_fit"
+
+    def __init__(self, misfits: Sequence[Misfit]) -> None:
+        self.misfits = list(misfits)
+        super().__init__(" ".join(sentences(misfits)))
+
+    def details(self) -> dict[str, Any]:
+        return {"faults": [vars(misfit) for misfit in self.misfits]}
+
+
+def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[Misfit]:
+    """Of (an item's key, its faults); those beyond MOST_FAULTS are the last one together."""
+    found: dict[str, Misfit] = {}
+    rest = Misfit("Other faults of this kind.", "", 0)
+    for first, messages in faults:
+        for message in messages:
+            if message in found:
+                found[message].count += 1
+            elif len(found) < MOST_FAULTS:
+                found[message] = Misfit(message, first)
+            else:
+                rest.first, rest.count = rest.first or first, rest.count + 1
+    return [*found.values(), *([rest] if rest.count else [])]
+
+
+def of_waiting(stage: Stage, most: int = LOOKED_AT) -> list[Misfit]:
+    """Of the first items of the stage that wait to be published, as the task is now."""
+    protocol = usable_protocol(stage)
+    if not isinstance(protocol, FittedProtocol):
+        return []
+    options = settings_of(stage)
+    waiting = stage.items.filter(state=Item.State.NEW).order_by("id")
+    rows = waiting.values_list("key", "document__data", "data")[:most]
+    return grouped(
+        (key, protocol.item_faults(document, data, options)) for key, document, data in rows.iterator(chunk_size=2000)
+    )
+
+
+def refuse(stage: Stage, items: int) -> None:
+    """Raises MisfitError where one of so many items, which are to be published next, does not fit."""
+    if found := of_waiting(stage, items):
+        raise MisfitError(found)
+
+
+def sentences(misfits: Sequence[Misfit]) -> list[str]:
+    """What a lead reads of them; at most a few."""
+    told = [f"{_items(one.count)}, such as {one.first}: {one.message}" for one in misfits[:SHOWN]]
+    more = len(misfits) - SHOWN
+    return told + ([f"And {more:,} more fault{'s' if more > 1 else ''} of items."] if more > 0 else [])
+
+
+def _items(count: int) -> str:
+    return "1 waiting item does not fit the task" if count == 1 else f"{count:,} waiting items do not fit the task"

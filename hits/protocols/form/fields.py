@@ -1,0 +1,898 @@
+"""The kinds of field: what a form asks, in order. `KINDS` at the end has them all.
+
+A field is a table {"kind", "key", "question", ...}: the fields of its class say which settings it has and what they
+must be. It posts its value under its key, or the parts of it under `key.id`, and gives a label under its key; what
+rules count of a value with parts is a label more under `key/id`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, StrictFloat, StrictInt
+
+from hits.protocols.base import Json, LabelValue
+from hits.protocols.choosing import YES, yes_no
+from hits.protocols.form import filling, patterns
+from hits.protocols.form.parts import (
+    KEY,
+    LONGEST_KEY,
+    LONGEST_WORDS,
+    MOST_CHOICES,
+    TAKEN,
+    Choice,
+    Fault,
+    Filled,
+    Given,
+    Item,
+    Kind,
+    Plain,
+    Row,
+    ShownIf,
+    choice_lines,
+    column,
+    condition,
+    condition_line,
+    doubled,
+    number,
+    words,
+)
+from hits.protocols.given_settings import printed
+from hits.protocols.optional import Setting
+from hits.text.tables import must, truth, whole
+
+Level = Literal["nominal", "ordinal", "interval", "set", "span", "text"]
+Number = StrictInt | StrictFloat
+MOST_LETTERS = 10_000
+SHORT, LONG = 200, 2000
+MOST_POINTS, MOST_ROWS = 11, 20
+_NUMBER = re.compile(r"-?[0-9]{1,13}(\.[0-9]{1,9})?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WHOLE = re.compile(r"[0-9]{1,4}")
+COLUMNS_HELP = "{column} stands for the value of that column."
+
+
+class NotTakenError(ValueError):
+    """What was posted is no answer to the field: the rest of a sentence about it, and the name of its control."""
+
+    def __init__(self, sentence: str, name: str) -> None:
+        self.name = name
+        super().__init__(sentence)
+
+
+class NoGoldError(ValueError):
+    """A known answer that nobody can give; the message ends a sentence about it."""
+
+
+def _free_key(key: str) -> str:
+    if key in TAKEN:
+        raise ValueError(f"must not be {key}, which means something else: choose another word")
+    return key
+
+
+# The settings that every field has, on the page "Task".
+KEY_INPUT = Setting("key", "Key", "text", "Small letters, digits and hyphens. Rules and releases name the field by it.")
+QUESTION = Setting("question", "Question", "text", COLUMNS_HELP, rows=2)
+CLOSING = (
+    Setting("help", "Help", "text", "Below the question; may be empty.", seldom=True),
+    Setting("example", "Example of an answer", "text", "May be empty.", seldom=True),
+    Setting("required", "Must be answered", "bool", seldom=True),
+    Setting(
+        "shown_if",
+        "Asked only if",
+        "text",
+        "The key of a question before this one, and its answers by their ids: mood = bad, angry. May be empty.",
+        line=condition_line,
+        seldom=True,
+    ),
+)
+SHUFFLE = Setting("shuffle", "Another order for each worker", "bool", seldom=True)
+CHOICES = Setting(
+    "choices",
+    "Answers, one a line",
+    "lines",
+    f"The first nine have the keys 1 to 9. Help may follow a bar: text | help. {COLUMNS_HELP}",
+    rows=5,
+    lines=choice_lines,
+)
+
+
+class Field(Kind):
+    """What a kind of field does besides having settings."""
+
+    key: Annotated[str, AfterValidator(_free_key)] = must(
+        f"be small letters and digits, joined by hyphens, at most {LONGEST_KEY}",
+        pattern=f"^{KEY}$",
+        max_length=LONGEST_KEY,
+    )
+    question: Filled = words()
+    help: Filled = words(LONGEST_WORDS, "")
+    example: Filled = words(LONGEST_WORDS, "")
+    required: bool = truth(True)
+    shown_if: ShownIf | None = must('be an object such as {"field": "mood", "values": ["bad"]}', None)
+
+    level: ClassVar[Level]
+
+    @classmethod
+    def completed(cls, given: Mapping[str, Any]) -> Json:
+        """A condition may be a text, such as `mood = bad, angry`; an empty one is none."""
+        found = super().completed(given)
+        if isinstance(line := found.get("shown_if"), str):
+            found["shown_if"] = condition(line) if line.strip() else None
+        return found
+
+    @property
+    def measure(self) -> Level:
+        """How its values can be compared."""
+        return self.level
+
+    def values(self) -> tuple[str, ...]:
+        """The values that a condition of a later field may name; none where no condition can."""
+        return ()
+
+    def holds(self, value: Any, wanted: Sequence[str]) -> bool:
+        """Whether a value is one of those that a condition names."""
+        return str(value) in wanted
+
+    def told(self, value: str, item: Item) -> tuple[str, str]:
+        """How a page posts one of `values`, and how workers read it."""
+        return value, value
+
+    def texts(self) -> Iterator[str]:
+        yield from (self.question, self.help, self.example)
+
+    def gold_columns(self) -> dict[str, str]:
+        """The column with the known answer, by the unit that it is about."""
+        return {}
+
+    def units(self) -> dict[str, Level]:
+        """The units of its labels, with how the values of each can be compared."""
+        return {self.key: self.measure}
+
+    @property
+    def first_name(self) -> str:
+        """The name of its first control, at which the page tells what is wrong."""
+        return self.key
+
+    def shown(self, item: Item) -> Json:
+        """What its template shows besides what every field has, as plain JSON."""
+        return {}
+
+    def page(self, item: Item, number: int) -> Json:
+        return {
+            "template": self.template,
+            "kind": getattr(self, "kind", ""),
+            "key": self.key,
+            "number": number,
+            "question": item.fill(self.question),
+            "help": item.fill(self.help),
+            "example": item.fill(self.example),
+            "required": self.required,
+            **self.shown(item),
+        }
+
+    def taken(self, given: Given, item: Item) -> Any:
+        """The value that was posted; None where there is none. Raises NotTakenError."""
+        raise NotImplementedError
+
+    def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
+        yield LabelValue(self.key, value, self.judged(self.key, value, item))
+
+    def known(self, text: str, item: Item) -> Any:
+        """The value that a known answer stands for. Raises NoGoldError."""
+        raise NoGoldError("cannot be compared")
+
+    def judged(self, unit: str, value: Any, item: Item) -> bool | None:
+        told = item.said(self.gold_columns().get(unit, ""))
+        if not told:
+            return None
+        try:
+            return bool(value == self.known(told, item))
+        except NoGoldError:
+            return None
+
+    def item_faults(self, item: Item) -> Iterator[str]:
+        for name in self.gold_columns().values():
+            if told := item.said(name):
+                try:
+                    self.known(told, item)
+                except NoGoldError as error:
+                    yield f"The known answer {told!r:.60} of the column {name!r:.60} {error}."
+
+
+class _Known(Field):
+    """Its known answer stands in a column."""
+
+    gold: Plain = column("")
+
+    def gold_columns(self) -> dict[str, str]:
+        return {self.key: self.gold} if self.gold else {}
+
+
+GOLD = Setting("gold", "Column with the known answer", "text", "May be empty.", seldom=True)
+
+
+# Choices
+
+
+class _Choosing(_Known):
+    lists = {"choices": Choice}
+    choices: tuple[Choice, ...] = must(
+        f"be a list of 2 to {MOST_CHOICES} texts or objects of id, text and help", min_length=2, max_length=MOST_CHOICES
+    )
+    shuffle: bool = truth(False)
+
+    def faults(self) -> Iterator[Fault]:
+        yield from doubled(self.choices)
+
+    def texts(self) -> Iterator[str]:
+        yield from super().texts()
+        for choice in self.choices:
+            yield from (choice.text, choice.help)
+
+    def values(self) -> tuple[str, ...]:
+        return tuple(choice.id for choice in self.choices)
+
+    def told(self, value: str, item: Item) -> tuple[str, str]:
+        return value, next(item.fill(choice.text) for choice in self.choices if choice.id == value)
+
+    def offered(self, item: Item) -> list[Json]:
+        found = [
+            {"id": one.id, "text": item.fill(one.text), "help": item.fill(one.help), "name": f"{self.key}.{one.id}"}
+            for one in self.choices
+        ]
+        return item.order(found, self.key) if self.shuffle else found
+
+    def shown(self, item: Item) -> Json:
+        return {"choices": self.offered(item)}
+
+    def choice_of(self, text: str, item: Item) -> str:
+        """The id that is meant by an id or a text. Raises NoGoldError."""
+        for choice in self.choices:
+            if text in (choice.id, item.fill(choice.text)):
+                return choice.id
+        raise NoGoldError(f"is none of the answers of {self.key!r}")
+
+
+class One(_Choosing):
+    kind: Literal["one"] = "one"
+    ordered: bool = truth(False)
+
+    title = "One answer of several"
+    template = "form/ask/one.html"
+    level = "nominal"
+    new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
+    inputs = (
+        KEY_INPUT, QUESTION, CHOICES, SHUFFLE,
+        Setting("ordered", "The answers are steps, in this order", "bool", "Statistics then use it.", seldom=True),
+        *CLOSING, GOLD,
+    )  # fmt: skip
+
+    @property
+    def measure(self) -> Level:
+        return "ordinal" if self.ordered else "nominal"
+
+    def taken(self, given: Given, item: Item) -> str | None:
+        if not given.own:
+            return None
+        if given.own not in self.values():
+            raise NotTakenError("has an answer that is not in the list. Choose one of the list", self.key)
+        return given.own
+
+    def known(self, text: str, item: Item) -> str:
+        return self.choice_of(text, item)
+
+
+class Dropdown(One):
+    kind: Literal["dropdown"] = "dropdown"  # type: ignore[assignment]
+    title = "One answer of a drop-down list"
+    template = "form/ask/dropdown.html"
+
+
+class _Parted(_Choosing):
+    """Each choice has a control of its own."""
+
+    @property
+    def first_name(self) -> str:
+        return f"{self.key}.{self.choices[0].id}"
+
+
+class AnyOf(_Parted):
+    """Boxes. The value is the list of the ids that were ticked, in the order of the choices."""
+
+    kind: Literal["any"] = "any"
+    least: int = whole(0, MOST_CHOICES, 1)
+    most: int | None = must(f"be a whole number from 1 to {MOST_CHOICES}", None, strict=True, ge=1, le=MOST_CHOICES)
+
+    title = "Any of several answers"
+    template = "form/ask/any.html"
+    level = "set"
+    new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
+    inputs = (
+        KEY_INPUT, QUESTION, CHOICES, SHUFFLE,
+        Setting("least", "Fewest answers", "number", "0: ticking nothing is an answer."),
+        Setting("most", "Most answers", "number", "Empty: all of them."),
+        *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        if self.least > len(self.choices):
+            yield "least", f"must be at most {len(self.choices)}, the number of choices"
+        if self.most is not None and self.most < self.least:
+            yield "most", f"must be at least {self.least}, the fewest answers"
+
+    def holds(self, value: Any, wanted: Sequence[str]) -> bool:
+        return bool(set(value) & set(wanted))
+
+    def units(self) -> dict[str, Level]:
+        return {self.key: "set", **{f"{self.key}/{choice.id}": "nominal" for choice in self.choices}}
+
+    def shown(self, item: Item) -> Json:
+        return {**super().shown(item), "least": self.least, "most": self.most or len(self.choices)}
+
+    def taken(self, given: Given, item: Item) -> list[str] | None:
+        boxes = {choice.id: given.part(choice.id) for choice in self.choices}
+        if any(box not in ("", YES) for box in boxes.values()):
+            raise NotTakenError(
+                "has a box that says neither yes nor no. Reload the page and tick again", self.first_name
+            )
+        ticked = [ident for ident, box in boxes.items() if box == YES]
+        if not ticked and (self.least or not self.required):
+            return None
+        if len(ticked) < self.least:
+            raise NotTakenError(f"needs at least {self.least} answers", self.first_name)
+        if self.most and len(ticked) > self.most:
+            raise NotTakenError(f"takes at most {self.most} answer{'s' if self.most > 1 else ''}", self.first_name)
+        return ticked
+
+    def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
+        yield from super().labels(value, item)
+        for choice in self.choices:
+            yield LabelValue(f"{self.key}/{choice.id}", yes_no(choice.id in value), None)
+
+    def known(self, text: str, item: Item) -> list[str]:
+        told = _parts_of(text)
+        meant = {self.choice_of(str(one), item) for one in told}
+        return [ident for ident in self.values() if ident in meant]
+
+
+def _parts_of(text: str) -> list[str]:
+    """A list in JSON, or what bars part."""
+    if text.startswith("["):
+        try:
+            return [filling.said(one) for one in filling.listed(text)]
+        except ValueError:
+            pass
+    return [part.strip() for part in text.split("|") if part.strip()]
+
+
+class Ranking(_Parted):
+    """The value is the list of all ids, the best first; `key/id` is the place of one, counted from 1."""
+
+    kind: Literal["ranking"] = "ranking"
+
+    title = "Ranking"
+    template = "form/ask/ranking.html"
+    level = "ordinal"
+    new: ClassVar[Json] = {"choices": ["First thing", "Second thing"]}
+    inputs = (
+        KEY_INPUT, QUESTION,
+        Setting(
+            "choices", "What is ranked, one a line", "lines", f"text | help. {COLUMNS_HELP}", rows=5, lines=choice_lines
+        ),
+        SHUFFLE, *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def values(self) -> tuple[str, ...]:
+        return ()
+
+    def units(self) -> dict[str, Level]:
+        return {self.key: "ordinal", **{f"{self.key}/{choice.id}": "ordinal" for choice in self.choices}}
+
+    def taken(self, given: Given, item: Item) -> list[str] | None:
+        places = {choice.id: given.part(choice.id).strip() for choice in self.choices}
+        if not any(places.values()):
+            return None
+        wanted = {str(place) for place in range(1, len(places) + 1)}
+        for ident, place in places.items():
+            if place not in wanted:
+                raise NotTakenError(f"needs a number from 1 to {len(places)} for each", f"{self.key}.{ident}")
+        if set(places.values()) != wanted:
+            twice = next(ident for ident in places if list(places.values()).count(places[ident]) > 1)
+            raise NotTakenError("has the same number more than once", f"{self.key}.{twice}")
+        return sorted(places, key=lambda ident: int(places[ident]))
+
+    def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
+        yield from super().labels(value, item)
+        for place, ident in enumerate(value, 1):
+            yield LabelValue(f"{self.key}/{ident}", place, None)
+
+    def known(self, text: str, item: Item) -> list[str]:
+        told = [self.choice_of(one, item) for one in _parts_of(text)]
+        if sorted(told) != sorted(choice.id for choice in self.choices):
+            raise NoGoldError(f"does not name each of {self.key!r} once")
+        return told
+
+
+A, B, TIE, BAD = "a", "b", "tie", "bad"
+
+
+class Pair(_Known):
+    """Two texts, of which each worker sees one or the other on the left. The value is `a` or `b`, whatever the side."""
+
+    kind: Literal["pair"] = "pair"
+    a: Filled = words(LONGEST_WORDS)
+    b: Filled = words(LONGEST_WORDS)
+    tie: bool = truth(True)
+    both_bad: bool = truth(True)
+
+    title = "Preference of one of two"
+    template = "form/ask/pair.html"
+    level = "nominal"
+    new: ClassVar[Json] = {"a": "First text", "b": "Second text"}
+    inputs = (
+        KEY_INPUT, QUESTION,
+        Setting("a", "First", "text", f"Workers see the two in an order of their own. {COLUMNS_HELP}", rows=2),
+        Setting("b", "Second", "text", rows=2),
+        Setting("tie", "Both may be equally good", "bool"),
+        Setting("both_bad", "Both may be bad", "bool"),
+        *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def texts(self) -> Iterator[str]:
+        yield from (*super().texts(), self.a, self.b)
+
+    def values(self) -> tuple[str, ...]:
+        return (A, B, *([TIE] if self.tie else []), *([BAD] if self.both_bad else []))
+
+    def shown(self, item: Item) -> Json:
+        sides = [item.fill(self.a), item.fill(self.b)]
+        left, right = reversed(sides) if item.turned(self.key) else sides
+        return {"left": left, "right": right, "others": [_ELSE[value] for value in self.values()[2:]]}
+
+    def told(self, value: str, item: Item) -> tuple[str, str]:
+        side = {meant: posted for posted, meant in self._sides(item).items()}[value]
+        return side, _ELSE[side]["text"] if side in _ELSE else f"{'A' if side == 'left' else 'B'} is better"
+
+    def _sides(self, item: Item) -> dict[str, str]:
+        """The value that is meant by what is posted: the page does not say which of the two is on which side."""
+        left, right = (B, A) if item.turned(self.key) else (A, B)
+        return {"left": left, "right": right, **{value: value for value in self.values()[2:]}}
+
+    def taken(self, given: Given, item: Item) -> str | None:
+        if given.own and given.own not in self._sides(item):
+            raise NotTakenError("has an answer that is not in the list. Choose one of the list", self.key)
+        return self._sides(item)[given.own] if given.own else None
+
+    def known(self, text: str, item: Item) -> str:
+        if text not in self.values():
+            raise NoGoldError(f"is none of {', '.join(self.values())}, the answers of {self.key!r}")
+        return text
+
+
+_ELSE = {TIE: {"id": TIE, "text": "Both are equally good"}, BAD: {"id": BAD, "text": "Both are bad"}}
+
+
+# Numbers and days
+
+
+class Numeric(_Known):
+    kind: Literal["number"] = "number"
+    low: Number | None = number(" or left out", None)
+    high: Number | None = number(" or left out", None)
+    whole: bool = truth(True)
+
+    title = "Number"
+    template = "form/ask/number.html"
+    level = "interval"
+    inputs: ClassVar[tuple[Setting, ...]] = (
+        KEY_INPUT, QUESTION, Setting("low", "Least", "number", "May be empty."),
+        Setting("high", "Most", "number", "May be empty."), Setting("whole", "Only whole numbers", "bool"),
+        *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            yield "high", f"must be at least {self.low}, the least"
+
+    def shown(self, item: Item) -> Json:
+        return {"low": self.low, "high": self.high, "step": 1 if self.whole else "any", "limits": self.limits}
+
+    @property
+    def limits(self) -> str:
+        """What a number must be, in words."""
+        what = "a whole number" if self.whole else "a number"
+        if self.low is not None and self.high is not None:
+            return f"{what} from {self.low} to {self.high}"
+        return (
+            f"{what} of {self.low} or more"
+            if self.low is not None
+            else (f"{what} of {self.high} or less" if self.high is not None else what)
+        )
+
+    def taken(self, given: Given, item: Item) -> Number | None:
+        return self.read(given.own.strip()) if given.own.strip() else None
+
+    def read(self, text: str) -> Number:
+        """Raises NotTakenError."""
+        value = float(text) if _NUMBER.fullmatch(text) else None
+        if (
+            value is None
+            or (self.whole and value != int(value))
+            or (self.low is not None and value < self.low)
+            or (self.high is not None and value > self.high)
+        ):
+            raise NotTakenError(f"must be {self.limits}, not {text!r:.40}", self.key)
+        return int(value) if self.whole else value
+
+    def known(self, text: str, item: Item) -> Number:
+        try:
+            return self.read(text)
+        except NotTakenError as error:
+            raise NoGoldError(f"cannot be an answer of {self.key!r}, which {error}") from error
+
+
+class Slider(Numeric):
+    """A number that is moved by hand, too; it has none until the worker moves it."""
+
+    kind: Literal["slider"] = "slider"  # type: ignore[assignment]
+    low: Number = number("")  # type: ignore[assignment]
+    high: Number = number("")  # type: ignore[assignment]
+    step: Number = number(" above 0", 1)
+    low_text: Filled = words(200, "")
+    high_text: Filled = words(200, "")
+    whole: bool = truth(False)
+
+    title = "Slider"
+    template = "form/ask/slider.html"
+    new: ClassVar[Json] = {"low": 0, "high": 100}
+    inputs = (
+        KEY_INPUT, QUESTION, Setting("low", "Least", "number"), Setting("high", "Most", "number"),
+        Setting("step", "Step", "number"), Setting("whole", "Only whole numbers", "bool"),
+        Setting("low_text", "Words at the low end", "text"), Setting("high_text", "Words at the high end", "text"),
+        *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        if self.low >= self.high:
+            yield "high", f"must be more than {self.low}, the least"
+        elif not 0 < self.step <= self.high - self.low:
+            yield "step", f"must be more than 0 and at most {self.high - self.low}"
+
+    def texts(self) -> Iterator[str]:
+        yield from (*super().texts(), self.low_text, self.high_text)
+
+    def read(self, text: str) -> Number:
+        value = super().read(text)
+        steps = (value - self.low) / self.step
+        if abs(steps - round(steps)) > 1e-6:
+            raise NotTakenError(f"must be {self.limits} in steps of {self.step}, not {text!r:.40}", self.key)
+        return value
+
+    def shown(self, item: Item) -> Json:
+        ends = {"low_text": item.fill(self.low_text), "high_text": item.fill(self.high_text)}
+        return {**super().shown(item), **ends, "step": self.step}
+
+
+ANCHORS = Setting(
+    "anchors", "Words of the points, one a line", "lines", "Those of the first and the last point, or of each.", rows=3
+)
+POINTS = Setting("points", "Points", "number", f"2 to {MOST_POINTS}.")
+FIRST = Setting("first", "Number of the first point", "number", "1 or 0.", seldom=True)
+
+
+class _Points(Field):
+    points: int = whole(2, MOST_POINTS, 5)
+    first: int = whole(0, 1, 1)
+    anchors: tuple[Filled, ...] = must(
+        f"be a list of 2 texts, or of a text for each of the points, none longer than {LONGEST_WORDS} characters",
+        (),
+        max_length=MOST_POINTS,
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        if self.anchors and len(self.anchors) not in (2, self.points):
+            yield "anchors", f"must be 2 texts, or {self.points}, one for each point, not {len(self.anchors)}"
+        for at, text in enumerate(self.anchors):
+            if len(text) > 200:
+                yield f"anchors[{at}]", f"has {len(text)} characters, the limit is 200"
+
+    def texts(self) -> Iterator[str]:
+        yield from (*super().texts(), *self.anchors)
+
+    def scale(self, item: Item) -> list[Json]:
+        """Each point with its value and its words."""
+        told = [item.fill(text) for text in self.anchors]
+        if len(told) == 2:
+            told = [told[0], *[""] * (self.points - 2), told[1]]
+        told = told or [""] * self.points
+        return [{"value": str(value), "text": told[value - self.first]} for value in self.point_values]
+
+    @property
+    def point_values(self) -> range:
+        return range(self.first, self.first + self.points)
+
+    def point(self, text: str, name: str) -> int:
+        if not _WHOLE.fullmatch(text) or int(text) not in self.point_values:
+            told = f"{self.point_values[0]} to {self.point_values[-1]}"
+            raise NotTakenError(f"has a point that is not on the scale from {told}. Choose one of the scale", name)
+        return int(text)
+
+    def known(self, text: str, item: Item) -> int:
+        try:
+            return self.point(text, self.key)
+        except NotTakenError as error:
+            raise NoGoldError(f"is no point of the scale {self.key!r}") from error
+
+
+class Scale(_Points, _Known):
+    """A Likert scale; the value is the number of the point."""
+
+    kind: Literal["scale"] = "scale"
+
+    title = "Scale (Likert)"
+    template = "form/ask/scale.html"
+    level = "ordinal"
+    inputs = (KEY_INPUT, QUESTION, POINTS, FIRST, ANCHORS, *CLOSING, GOLD)
+
+    def values(self) -> tuple[str, ...]:
+        return tuple(map(str, self.point_values))
+
+    def shown(self, item: Item) -> Json:
+        return {"scale": self.scale(item), "named": len(self.anchors) > 2}
+
+    def taken(self, given: Given, item: Item) -> int | None:
+        return self.point(given.own, self.key) if given.own else None
+
+
+class Matrix(_Points):
+    """The same scale for several rows, each of which is a unit of its own."""
+
+    lists = {"rows": Row}
+    kind: Literal["matrix"] = "matrix"
+    rows: tuple[Row, ...] = must(
+        f"be a list of 1 to {MOST_ROWS} texts or objects of id, text, help and gold", min_length=1, max_length=MOST_ROWS
+    )
+    shuffle: bool = truth(False)
+
+    title = "Matrix: the same scale for several rows"
+    template = "form/ask/matrix.html"
+    level = "ordinal"
+    new: ClassVar[Json] = {"rows": ["First row", "Second row"]}
+    inputs = (
+        KEY_INPUT, QUESTION,
+        Setting("rows", "Rows, one a line", "lines", f"text | help. {COLUMNS_HELP}", rows=4, lines=choice_lines),
+        POINTS, FIRST, ANCHORS, SHUFFLE, *CLOSING,
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        yield from doubled(self.rows, "rows")
+
+    def texts(self) -> Iterator[str]:
+        yield from super().texts()
+        for row in self.rows:
+            yield from (row.text, row.help)
+
+    @property
+    def first_name(self) -> str:
+        return f"{self.key}.{self.rows[0].id}"
+
+    def units(self) -> dict[str, Level]:
+        return {f"{self.key}/{row.id}": "ordinal" for row in self.rows}
+
+    def gold_columns(self) -> dict[str, str]:
+        return {f"{self.key}/{row.id}": row.gold for row in self.rows if row.gold}
+
+    def shown(self, item: Item) -> Json:
+        rows = [
+            {"id": row.id, "text": item.fill(row.text), "help": item.fill(row.help), "name": f"{self.key}.{row.id}"}
+            for row in self.rows
+        ]
+        return {"rows": item.order(rows, self.key) if self.shuffle else rows, "scale": self.scale(item)}
+
+    def taken(self, given: Given, item: Item) -> dict[str, int] | None:
+        told = {row.id: given.part(row.id) for row in self.rows}
+        if not any(told.values()):
+            return None
+        found = {}
+        for ident, text in told.items():
+            name = f"{self.key}.{ident}"
+            if text:
+                found[ident] = self.point(text, name)
+            elif self.required:
+                raise NotTakenError("is not answered in every row", name)
+        return found
+
+    def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
+        for ident, point in value.items():
+            unit = f"{self.key}/{ident}"
+            yield LabelValue(unit, point, self.judged(unit, point, item))
+
+
+class Day(_Known):
+    """A day; the value is written as 2026-11-22, so that the order of texts is that of days."""
+
+    kind: Literal["date"] = "date"
+    earliest: str = must("be a day such as 2026-11-22, or left out", "", max_length=10)
+    latest: str = must("be a day such as 2026-11-22, or left out", "", max_length=10)
+
+    title = "Date"
+    template = "form/ask/date.html"
+    level = "ordinal"
+    inputs = (
+        KEY_INPUT, QUESTION, Setting("earliest", "Earliest day", "text", "As 2026-11-22; may be empty."),
+        Setting("latest", "Latest day", "text", "As 2026-11-22; may be empty."), *CLOSING, GOLD,
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        right = True
+        for name in ("earliest", "latest"):
+            if getattr(self, name) and not _is_day(getattr(self, name)):
+                right = False
+                yield name, f"must be a day such as 2026-11-22, not {getattr(self, name)!r}"
+        if right and self.earliest and self.latest and self.latest < self.earliest:
+            yield "latest", f"must not be before {self.earliest}, the earliest day"
+
+    def shown(self, item: Item) -> Json:
+        return {"earliest": self.earliest, "latest": self.latest}
+
+    def taken(self, given: Given, item: Item) -> str | None:
+        text = given.own.strip()
+        if not text:
+            return None
+        if not _is_day(text):
+            raise NotTakenError("must be a day, written as 2026-11-22", self.key)
+        if (self.earliest and text < self.earliest) or (self.latest and text > self.latest):
+            limits = " and ".join(
+                f"{word} {day}" for word, day in (("not before", self.earliest), ("not after", self.latest)) if day
+            )
+            raise NotTakenError(f"must be a day {limits}", self.key)
+        return text
+
+    def known(self, text: str, item: Item) -> str:
+        if not _is_day(text):
+            raise NoGoldError("is no day such as 2026-11-22")
+        return text
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(_DAY.fullmatch(text)) and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+# Texts
+
+
+def _is_pattern(pattern: str) -> str:
+    try:
+        patterns.check(pattern)
+    except patterns.PatternRefusedError as error:
+        raise ValueError(f"must be a regular expression of RE2: {error}") from error
+    return pattern
+
+
+class _Written(Field):
+    """The value is an object with the text, so that no rule takes a short text for a value to count."""
+
+    least: int = whole(0, MOST_LETTERS, 0)
+    least_words: int = whole(0, 2000, 0)
+    most_words: int | None = must("be a whole number from 1 to 2,000", None, strict=True, ge=1, le=2000)
+
+    level = "text"
+
+    @property
+    def longest(self) -> int:
+        raise NotImplementedError
+
+    def faults(self) -> Iterator[Fault]:
+        if self.least > self.longest:
+            yield "least", f"must be at most {self.longest}, the most characters"
+        if self.most_words is not None and self.most_words < self.least_words:
+            yield "most_words", f"must be at least {self.least_words}, the fewest words"
+
+    def shown(self, item: Item) -> Json:
+        return {
+            "least": self.least,
+            "most": self.longest,
+            "least_words": self.least_words,
+            "most_words": self.most_words,
+            "limits": self.limits,
+        }
+
+    @property
+    def limits(self) -> str:
+        """What is asked of the text, in words; empty where it is nothing but its length."""
+        low, high = self.least_words, self.most_words
+        if low and high:
+            return f"{low} to {high} words"
+        return f"at least {low} words" if low else f"at most {high} words" if high else ""
+
+    def taken(self, given: Given, item: Item) -> Json | None:
+        text = printed(given.own)
+        if not text:
+            return None
+        count = len(text.split())
+        if len(text) < self.least:
+            raise NotTakenError(f"has {len(text)} characters. Write at least {self.least}", self.key)
+        if len(text) > self.longest:
+            raise NotTakenError(f"has {len(text):,} characters. Shorten it to {self.longest:,}", self.key)
+        if count < self.least_words:
+            raise NotTakenError(
+                f"has {count} word{'s' if count > 1 else ''}. Write at least {self.least_words}", self.key
+            )
+        if self.most_words and count > self.most_words:
+            raise NotTakenError(f"has {count:,} words. Shorten it to {self.most_words:,}", self.key)
+        return {"text": text}
+
+
+LENGTHS = (
+    Setting("least", "Fewest characters", "number", seldom=True),
+    Setting("most", "Most characters", "number", seldom=True),
+    Setting("least_words", "Fewest words", "number", seldom=True),
+    Setting("most_words", "Most words", "number", "Empty: any number.", seldom=True),
+)
+
+
+class ShortText(_Written):
+    kind: Literal["short_text"] = "short_text"
+    most: int = whole(1, 500, SHORT)
+    pattern: Annotated[str, AfterValidator(_is_pattern)] = must("be a text", "", max_length=patterns.LONGEST)
+    pattern_help: Filled = words(200, "")
+
+    title = "Short text"
+    template = "form/ask/short_text.html"
+    inputs = (
+        KEY_INPUT, QUESTION, *LENGTHS,
+        Setting("pattern", "Regular expression", "text", "The whole text must fit it; RE2. May be empty.", seldom=True),
+        Setting("pattern_help", "What the expression asks for", "text", "Such as: three digits.", seldom=True),
+        *CLOSING,
+    )  # fmt: skip
+
+    @property
+    def longest(self) -> int:
+        return self.most
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        if self.pattern and not self.pattern_help:
+            yield "pattern_help", "must say in words what the expression asks for"
+
+    def texts(self) -> Iterator[str]:
+        yield from (*super().texts(), self.pattern_help)
+
+    def shown(self, item: Item) -> Json:
+        return {**super().shown(item), "pattern": bool(self.pattern), "pattern_help": item.fill(self.pattern_help)}
+
+    def taken(self, given: Given, item: Item) -> Json | None:
+        value = super().taken(given, item)
+        if value and "\n" in value["text"]:
+            raise NotTakenError("has more than one line. Write one", self.key)
+        if value and self.pattern and not patterns.fits(self.pattern, value["text"]):
+            raise NotTakenError(f"does not fit what is asked for: {item.fill(self.pattern_help)[:120]}", self.key)
+        return value
+
+
+class LongText(_Written):
+    kind: Literal["long_text"] = "long_text"
+    most: int = whole(1, MOST_LETTERS, LONG)
+
+    title = "Long text"
+    template = "form/ask/long_text.html"
+    inputs = (KEY_INPUT, QUESTION, *LENGTHS, *CLOSING)
+
+    @property
+    def longest(self) -> int:
+        return self.most
+
+
+_ALL: Sequence[type[Field]] = (
+    One, Dropdown, AnyOf, ShortText, LongText, Numeric, Scale, Slider, Ranking, Pair, Day, Matrix,
+)  # fmt: skip
+KINDS: Mapping[str, type[Field]] = {kind.model_fields["kind"].default: kind for kind in _ALL}

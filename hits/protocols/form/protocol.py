@@ -1,0 +1,235 @@
+"""A questionnaire of a lead's own: what is shown of an item and what is asked about it, as data of the stage.
+
+The setting `form` is {"show": [display, ...], "ask": [field, ...], "layout"?}; `displays` and `fields` say which kinds
+there are, `schema` reads them. Document and item: {"columns": {name: value}}, together the columns of a row; those of
+the item count where both have one.
+
+Labels: each field that was shown and answered has one, under its key; a matrix has one for each row, `key/row`. Boxes
+and rankings have one more for each choice, `key/id`, which rules can count. A field whose condition does not hold is
+not there: what was posted for it is ignored, whatever it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hits.protocols import choosing
+from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
+from hits.protocols.form import displays, fields, filling
+from hits.protocols.form.fields import Field, NotTakenError
+from hits.protocols.form.parts import Given, Item, Kind
+from hits.protocols.form.ready import ready_forms
+from hits.protocols.form.schema import Form, form_of, read_form
+from hits.protocols.given_settings import CLOSING, COMMON
+from hits.protocols.given_settings import Given as GivenSettings
+from hits.protocols.majorities import right_shares
+from hits.protocols.optional import PartKind, PartList, PartsEditor, Setting
+
+SHOWN_QUESTION = 60
+SHOWN_COLUMNS = 20
+DEFAULTS: Json = {
+    **COMMON,
+    "form": {
+        "show": [],
+        "ask": [
+            {
+                "kind": "one",
+                "key": "answer",
+                "question": "Is this easy to understand?",
+                "choices": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}],
+            }
+        ],
+    },
+}
+
+
+def _kinds(kinds: Mapping[str, type[Kind]], begin: Json) -> tuple[PartKind, ...]:
+    return tuple(
+        PartKind(name, kind.title, kind.inputs, kind.defaults(), {**begin, **kind.new}) for name, kind in kinds.items()
+    )
+
+
+def _hint(document: Json, item: Json) -> str:
+    names = ", ".join(f"{{{name}}}" for name in list(_columns(document, item))[:SHOWN_COLUMNS])
+    return f"Columns of an item: {names}." if names else ""
+
+
+EDITOR = PartsEditor(
+    lists=(
+        PartList("show", "What is shown", "display", _kinds(displays.KINDS, {})),
+        PartList("ask", "What is asked", "question", _kinds(fields.KINDS, {"question": "Your question?"}), key="key"),
+    ),
+    settings=(
+        Setting(
+            "layout",
+            "Where the questions stand",
+            "choice",
+            options=(("beside", "beside what is shown, always in sight"), ("below", "below what is shown")),
+        ),
+    ),
+    ready=tuple((ready.title, ready.form) for ready in ready_forms()),
+    hint=_hint,
+)
+
+
+class FormProtocol:
+    name = "form"
+    title = "A questionnaire of your own"
+    fields = (
+        Setting(
+            "instructions",
+            "Instructions",
+            "text",
+            "In Markdown: what a worker has to know who has never seen this. Empty: ours are shown.",
+            rows=8,
+        ),
+        Setting("form", "Form", "parts", "What is shown and what is asked.", editor=EDITOR),
+        *CLOSING,
+    )
+    example: tuple[Json, Json] = (
+        {
+            "columns": {
+                "text": "The ferry to Linden sails again, a year late. “I came for the view and stayed for the soup,”"
+                " said Ilse Brandt.",
+                "question": "When does the ferry sail?",
+                "answer_a": "It sails every hour, from six in the morning on.",
+                "answer_b": "I do not know. The text does not say so.",
+                "source": "Jeder Anfang ist schwer.",
+                "translation": "Every beginning is hard.",
+            }
+        },
+        {},
+    )
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        """The given settings completed with defaults. Raises SettingsRefusedError with every fault."""
+        found = GivenSettings(given, DEFAULTS)
+        form, faults = read_form(found.values["form"])
+        if form is None:
+            raise SettingsRefusedError([*found.faults, *faults])
+        found.values["form"] = form.as_json()
+        return found.done()
+
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """{"instructions": HTML, "show", "ask", "layout"}; a display or field names its template."""
+        form = form_of(settings["form"])
+        seen = form.item(_columns(document, item), worker)
+        return {
+            "instructions": filling.of_markdown(settings["instructions"]),
+            "show": [display.page(seen) for display in form.show],
+            "ask": [
+                {**field.page(seen, number), "shown_if": _condition(field, form, seen)}
+                for number, field in enumerate(form.ask, 1)
+            ],
+            "layout": form.layout if form.show else "below",
+        }
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
+        form = form_of(settings["form"])
+        answer = _Answer(form.item(_columns(document, item), worker), fields)
+        for number, field in enumerate(form.ask, 1):
+            answer.take(field, number)
+        if not answer.labels and not answer.faults:
+            answer.faults.append("Nothing is answered yet. Answer a question.")
+        if answer.faults:
+            raise AnswerRefusedError(answer.faults, answer.names)
+        return CheckedAnswer(tuple(answer.labels), choosing.remark(fields))
+
+    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+        """Nothing: the label of one field says little about a form; see `item_scores`."""
+        return {}
+
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+        """As `majorities.right_shares`, over the items with known answers; of several fields each has to be right."""
+        return right_shares(
+            [[{unit: _comparable(value) for unit, value in said.items()} for said in given] for _, _, given in items]
+        )
+
+    def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
+        """What the form names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
+        form = form_of(settings["form"])
+        seen = form.item(_columns(document, item))
+        found = list(seen.missing([*form.shown_columns, *form.gold_columns]))
+        for part in (*form.show, *form.ask):
+            found += part.item_faults(seen)
+        return list(dict.fromkeys(found))
+
+    def sources(self, document: Json, item: Json, settings: Json) -> dict[str, list[str]]:
+        """The origins that the page of this item loads pictures, sounds and videos from, by directive."""
+        form = form_of(settings["form"])
+        seen = form.item(_columns(document, item))
+        found: dict[str, set[str]] = {}
+        for display in form.show:
+            for directive, origins in display.sources(seen).items():
+                found.setdefault(directive, set()).update(origins)
+        return {directive: sorted(origins) for directive, origins in found.items()}
+
+    def levels(self, settings: Json) -> dict[str, str]:
+        """How the values of each unit can be compared: nominal, ordinal, interval, set or text."""
+        return {unit: level for field in form_of(settings["form"]).ask for unit, level in field.units().items()}
+
+
+class _Answer:
+    """What was posted, taken field by field: values by key, labels, and what is wrong with it."""
+
+    def __init__(self, item: Item, posted: Mapping[str, str]) -> None:
+        self.item, self.posted = item, posted
+        self.values: dict[str, tuple[Field, Any]] = {}
+        self.labels: list[LabelValue] = []
+        self.faults: list[str] = []
+        self.names: list[str] = []
+
+    def take(self, field: Field, number: int) -> None:
+        if not self._is_shown(field):
+            return
+        try:
+            value = field.taken(Given(field.key, self.posted), self.item)
+            if value is None and field.required:
+                raise NotTakenError("is not answered yet", field.first_name)
+        except NotTakenError as error:
+            self.faults.append(f"Question {number}, “{_short(self.item.fill(field.question))}”, {error}.")
+            self.names.append(error.name)
+            return
+        if value is not None:
+            self.values[field.key] = field, value
+            self.labels += field.labels(value, self.item)
+
+    def _is_shown(self, field: Field) -> bool:
+        wanted = field.shown_if
+        if wanted is None:
+            return True
+        if wanted.field not in self.values:
+            return False
+        other, value = self.values[wanted.field]
+        return other.holds(value, wanted.values)
+
+
+def _condition(field: Field, form: Form, seen: Item) -> Json | None:
+    """{"field", "values", "text"}: what the page has to find in which field, and the same in words."""
+    if (wanted := field.shown_if) is None:
+        return None
+    number, other = next(pair for pair in enumerate(form.ask, 1) if pair[1].key == wanted.field)
+    told = [other.told(value, seen) for value in wanted.values]
+    words = " or ".join(f"“{text}”" for _, text in told)
+    return {"field": wanted.field, "values": [posted for posted, _ in told], "text": f"question {number} is {words}"}
+
+
+def _short(question: str) -> str:
+    told = " ".join(question.split())
+    return told if len(told) <= SHOWN_QUESTION else f"{told[: SHOWN_QUESTION - 1]}…"
+
+
+def _columns(document: Json, item: Json) -> Json:
+    return {**(document.get("columns") or {}), **(item.get("columns") or {})}
+
+
+def _comparable(value: Any) -> Any:
+    """A value that can be counted: lists and objects as their JSON."""
+    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
+
+
+protocol = FormProtocol()

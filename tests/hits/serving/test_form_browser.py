@@ -1,0 +1,128 @@
+"""A form with every kind of display and field in a real browser: by mouse, by keys alone, without a script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hits import protocols
+from tests.axe import violations
+from tests.hits import factories as make
+from tests.hits.protocols import forms
+from tests.hits.serving.keyboard import press_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def task(db: None, task_address: Callable[..., str]) -> Callable[..., str]:
+    """The address of a task with that form, about the columns of the tests."""
+
+    def task(form: dict[str, Any]) -> str:
+        stage = make.stage(protocol="form", settings=protocols.get("form").settings({"form": form}))
+        document = make.document(stage.project, data={"columns": forms.COLUMNS})
+        return task_address(make.hit(make.item(stage, document=document, data={})))
+
+    return task
+
+
+def posted_to(page: Page, marketplace: Any) -> dict[str, str]:
+    page.wait_for_url(re.compile("externalSubmit"))
+    (posted,) = marketplace.posted
+    return {name: value for name, value in posted.items() if name not in ("assignmentId", "workerId", "seconds_open")}
+
+
+@pytest.mark.parametrize(("width", "scheme", "layout"), [(1280, "light", "below"), (360, "dark", "beside")])
+def test_every_kind_is_accessible_keeps_within_its_width_and_loads_from_its_own_origins_alone(
+    new_page: Any, task: Any, width: int, scheme: str, layout: str
+) -> None:
+    page = new_page(width, color_scheme=scheme)
+    page.route(re.compile(r"example\.org"), lambda route: route.fulfill(status=404))
+    reply = page.goto(task({**forms.FORM, "layout": layout}))
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    policy = dict(part.strip().split(" ", 1) for part in reply.headers["content-security-policy"].split(";"))
+    assert policy["img-src"].split() == ["'self'", "data:", "https://pictures.example.org"]
+    assert policy["media-src"].split() == ["https://films.example.org:8443", "https://sounds.example.org"]
+
+
+def test_a_form_is_answered_by_keys_alone(new_page: Any, task: Any, marketplace: Any) -> None:
+    page = new_page()
+    page.goto(task({"ask": forms.ASK}))
+    page.keyboard.press("2")  # the first field without an answer
+    expect(page.get_by_role("radio", name="Sad")).to_be_checked()
+    expect(page.get_by_role("textbox", name="Why sad?")).to_be_visible()
+    page.keyboard.press("1")  # the field that has the focus
+    expect(page.get_by_role("textbox", name="Why sad?")).to_be_hidden()
+    for keys in (
+        ["Enter"], ["ArrowDown", "Enter"],  # the drop-down list
+        ["1", "3", "Enter"],  # boxes
+        [*"AB123", "Enter"], [*"2026", "Enter"], ["4", "Enter"],
+        ["Home", "ArrowRight", "Enter"],  # the slider
+    ):  # fmt: skip
+        for key in keys:
+            page.keyboard.press(key)
+    press_until(page, "Tab", lambda: page.evaluate("document.activeElement.getAttribute('aria-label')") == "Train: up")
+    page.keyboard.press("Space")
+    press_until(page, "Tab", lambda: page.evaluate("document.activeElement.name") == "better")
+    page.keyboard.press("3")
+    for key in ["Enter", "Enter", "1", "Enter"]:
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.className").split()[-1] == "submit"
+    assert marketplace.posted == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text(
+        re.compile("Question 12, “Rate these”, is not answered in every row.")
+    )
+    page.keyboard.press("Tab")
+    page.get_by_role("radio", name="3 good").nth(1).press("Space")
+    page.get_by_role("button", name="Submit answer").press("Enter")
+    posted = posted_to(page, marketplace)
+    assert {name: posted[name] for name in forms.ANSWER if name not in ("day", "better", "warmth")} == {
+        name: value for name, value in forms.ANSWER.items() if name not in ("day", "better", "warmth")
+    }
+    assert (posted["better"], posted["warmth"]) == ("tie", "1")
+
+
+def test_without_a_script_conditions_are_said_and_enter_sends_nothing(
+    new_page: Any, task: Any, marketplace: Any
+) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto(task({"ask": forms.ASK}))
+    expect(page.get_by_text("Only if question 1 is “Sad” or “Angry”")).to_be_visible()
+    for name, value in forms.ANSWER.items():
+        control = page.locator(f'[name="{name}"]')
+        if control.first.get_attribute("type") in ("radio", "checkbox"):
+            page.locator(f'[name="{name}"][value="{value}"]').check()
+        elif control.evaluate("node => node.tagName") == "SELECT":
+            control.select_option(value)
+        else:
+            control.fill(value)
+    page.locator('[name="code"]').press("Enter")
+    assert marketplace.posted == []
+    page.get_by_role("button", name="Submit answer").click()
+    posted = posted_to(page, marketplace)
+    assert {name: posted[name] for name in forms.ANSWER} == forms.ANSWER
+
+
+def test_an_order_by_hand_and_a_draft_come_back(new_page: Any, task: Any) -> None:
+    page = new_page()
+    address = task({"ask": [field for field in forms.ASK if field["kind"] in ("ranking", "slider", "one")]})
+    page.goto(address)
+    page.get_by_role("button", name="Car: up").click()
+    page.get_by_role("radio", name="Angry").check()
+    expect(page.get_by_role("status")).to_have_text("Car: number 2 of 3")
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
+    page.evaluate("localStorage.clear()")
+    page.goto(address)
+    expect(page.locator(".ranked-text > span")).to_have_text(["Boat", "Car", "Train"])
+    expect(page.get_by_role("radio", name="Angry")).to_be_checked()
+    page.locator(".ranked", has_text="Train").drag_to(
+        page.locator(".ranked", has_text="Boat"), target_position={"x": 9, "y": 3}
+    )
+    expect(page.locator(".ranked-text > span")).to_have_text(["Train", "Boat", "Car"])
+    assert [box.input_value() for box in page.locator(".place").all()] == ["1", "2", "3"]
