@@ -16,7 +16,8 @@ from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
-from hits.models import ApiToken, Project
+from hits.models import ApiToken, Project, Stage
+from hits.models.projects import LONGEST_SEARCH
 from hits.recipes import Option
 
 
@@ -60,11 +61,24 @@ class NewPasswordForm(PasswordChangeForm):
         self.fields["new_password2"].help_text = ""
 
 
+class ProjectSearchForm(forms.Form):
+    """A state that does not exist finds as if none was chosen."""
+
+    find = forms.CharField(required=False, max_length=LONGEST_SEARCH, label="Name, recipe or owner")
+    state = forms.ChoiceField(required=False, label="State", choices=[("", "All"), *Stage.State.choices])
+
+
 class NewProjectForm(forms.Form):
     name = forms.CharField(max_length=120, label="Name")
     recipe = forms.ChoiceField(
         label="Recipe",
+        required=False,
         help_text="Which data set's stages, pay and rules it starts with. Its options have a page in the project.",
+    )
+    file = forms.FileField(
+        label="Or the file of a project",
+        required=False,
+        help_text="TOML that “Recipe as a file” of a project has written, changed as you like.",
     )
     budget = MoneyField(
         what="a budget",
@@ -78,6 +92,22 @@ class NewProjectForm(forms.Form):
     def __init__(self, *arguments: Any, recipes: list[tuple[str, str]], **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.fields["recipe"].choices = recipes  # type: ignore[attr-defined]
+
+    def clean_recipe(self) -> str:
+        name: str = self.cleaned_data["recipe"]
+        if not name and not self.files.get("file"):
+            raise forms.ValidationError("Choose a recipe, or the file of a project.")
+        return name
+
+
+class CloneForm(forms.Form):
+    name = forms.CharField(max_length=120, label="Name")
+    budget = MoneyField(what="a budget", label="Budget, $", help_text="Rewards and fees together never exceed it.")
+    items = forms.BooleanField(
+        required=False,
+        label="With what was imported",
+        help_text="Texts and items are copied, to be published again. Answers, people and money are not.",
+    )
 
 
 class Files(forms.ClearableFileInput):
@@ -156,22 +186,6 @@ class ExtendForm(forms.Form):
 
     hours = forms.IntegerField(min_value=1, max_value=MOST_HOURS, initial=72, label="Hours to add")
     ends = forms.DateTimeField(required=False, widget=forms.HiddenInput)
-
-
-class PayForm(forms.Form):
-    reward = MoneyField(what="a reward", label="Reward for an answer, $", max_digits=8, min_value=Decimal("0.01"))
-
-
-class ExpectedTimeForm(forms.Form):
-    expected_seconds = forms.IntegerField(
-        label="Time for an answer, seconds",
-        min_value=1,
-        max_value=86_400,
-        required=False,
-        widget=_whole_number(),
-        help_text="The hourly wage is reckoned with it until times are measured. Empty: the time that the description"
-        " tells workers.",
-    )
 
 
 class AnswersForm(forms.Form):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -41,9 +41,11 @@ def mark_overdue(stage: Stage) -> int:
 
 def mark_unlisted(stage: Stage, swept_at: datetime, patience: Patience) -> int:
     """HITs that should be on the list by now and are not, for instance because somebody deleted them there."""
-    latest = swept_at - timedelta(seconds=stage.assignment_seconds) - patience.settle - patience.listing
-    live = stage.hits.filter(state=Hit.State.LIVE, expires_at__lte=latest, hit_id__isnull=False)
-    return mark_due(live.filter(due_at=None, short_since=None))
+    settled = swept_at - patience.settle - patience.listing
+    live = stage.hits.filter(state=Hit.State.LIVE, expires_at__lte=settled, hit_id__isnull=False)
+    unlooked = live.filter(due_at=None, short_since=None)
+    longest = unlooked.aggregate(most=Max("assignment_seconds"))["most"] or 0
+    return mark_due(unlooked.filter(expires_at__lte=settled - timedelta(seconds=longest)))
 
 
 def live_stages() -> list[int]:
@@ -70,7 +72,7 @@ def sweeps_due(stage_pks: Iterable[int] | None = None) -> list[int]:
     live = mine.filter(state=Hit.State.LIVE)
     finished = mine.filter(state=Hit.State.CLOSED, deleted_at=None).order_by().values("stage").annotate(n=Count("id"))
     chosen = Exists(live) if stage_pks is None else Q(pk__in=list(stage_pks))
-    stages = Stage.objects.filter(chosen).exclude(hit_type_id="")
+    stages = Stage.objects.filter(chosen).exclude(hit_type_id="", earlier_hit_types=[])
     rows = stages.filter(Q(swept_at=None) | Q(swept_at__lte=now - step)).annotate(
         finished=Coalesce(Subquery(finished.values("n")), 0), expired=Exists(live.filter(expires_at__lte=now))
     )

@@ -356,7 +356,7 @@ def _untimely(row: Assignment, least: int) -> list[str]:
     hit = row.hit
     if hit.expires_at and not hit.closed_early and row.accepted_at > hit.expires_at + GRACE:
         sentences.append("It was accepted after its HIT had expired.")
-    if taken > row.stage.assignment_seconds + GRACE.total_seconds():
+    if taken > hit.assignment_seconds + GRACE.total_seconds():
         sentences.append("It was submitted after the time for the assignment was over.")
     return sentences
 

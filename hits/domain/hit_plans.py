@@ -28,6 +28,11 @@ def locked(stage: Stage) -> Stage:
     return rows.get(pk=stage.pk)
 
 
+def is_published(stage: Stage) -> bool:
+    """Whether something of the stage is published or about to be: workers have seen what it asks and offers."""
+    return bool(stage.hit_types) or stage.hits.exists()
+
+
 def is_paused(stage: Stage) -> bool:
     return Stage.objects.filter(pk=stage.pk, state=Stage.State.PAUSED).exists()
 
@@ -45,7 +50,9 @@ def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
                 token=Hit.token_for(namespace, pk, slots[pk]),
                 max_assignments=answers,
                 created_with=answers,
+                reward=stage.reward,
                 unit_cost=fees.unit_cost(stage.reward, answers),
+                assignment_seconds=stage.assignment_seconds,
             )
             for pk, answers in needs.items()
         ),

@@ -18,7 +18,7 @@ def settle(assignment: Assignment) -> LedgerEntry:
         kind=LedgerEntry.Kind.SETTLE,
         reserved=-hit.unit_cost,
         paid=hit.unit_cost,
-        fee=hit.unit_cost - hit.stage.reward,
+        fee=hit.unit_cost - hit.reward,
         hit=hit,
         assignment=assignment,
     )

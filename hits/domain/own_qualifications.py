@@ -45,14 +45,18 @@ def held_in(project: Project) -> list[Held]:
     return [found[key] for key in sorted(found)]
 
 
+def own(requirements: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those that ask for a qualification of the project's own: a hyphen makes it one."""
+    return [one for one in requirements if "-" in one["qualification"]]
+
+
 def presence(requirements: Iterable[Mapping[str, Any]]) -> dict[str, bool]:
     """Own qualification to whether a worker has to hold it, or must not."""
     wanted = {"Exists": True, "DoesNotExist": False}
     return {
         one["qualification"]: wanted[one["comparator"]]
-        for one in requirements
-        # A hyphen makes a qualification the project's own.
-        if "-" in one["qualification"] and one["comparator"] in wanted and one["qualification"] != POOR_QUALITY
+        for one in own(requirements)
+        if one["comparator"] in wanted and one["qualification"] != POOR_QUALITY
     }
 
 

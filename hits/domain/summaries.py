@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
@@ -137,11 +137,15 @@ def refresh_worker_stats(stage: Stage, worker_pks: Iterable[int]) -> None:
 
 def _refresh_some(stage: Stage, pks: list[int]) -> None:
     seconds: dict[int, list[float]] = {}
-    earned: dict[int, Decimal] = {}
+    earned: defaultdict[int, Decimal] = defaultdict(Decimal)
+    fees: defaultdict[int, Decimal] = defaultdict(Decimal)
     mine = Assignment.objects.filter(stage=stage, worker__in=pks)
-    for worker, taken, state in mine.values_list("worker__pk", "seconds", "state"):
+    for worker, taken in mine.values_list("worker__pk", "seconds"):
         seconds.setdefault(worker, []).append(taken)
-        earned[worker] = earned.get(worker, Decimal(0)) + (stage.reward if state == Assignment.State.APPROVED else 0)
+    approved = mine.filter(state=Assignment.State.APPROVED)
+    for worker, reward, unit_cost in approved.values_list("worker__pk", "hit__reward", "hit__unit_cost"):
+        earned[worker] += reward
+        fees[worker] += unit_cost - reward
     scores = {
         worker: (scored, correct)
         for worker, scored, correct in Label.objects.filter(stage=stage, worker__in=pks, correct__isnull=False)
@@ -159,6 +163,7 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
             correct=scores.get(worker, (0, 0))[1],
             median_seconds=median(times),
             earned=earned[worker],
+            fees=fees[worker],
         )
         for worker, times in seconds.items()
     ]
@@ -166,5 +171,5 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
         rows,
         update_conflicts=True,
         unique_fields=["stage", "worker"],
-        update_fields=["answers", "scored", "correct", "median_seconds", "earned"],
+        update_fields=["answers", "scored", "correct", "median_seconds", "earned", "fees"],
     )

@@ -16,14 +16,14 @@ from __future__ import annotations
 
 import io
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
+from hits.formats import archives
+from hits.formats.archives import size_of
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import (
@@ -49,13 +49,6 @@ LONGEST_SOURCE = 200
 # Paragraphs of an article, or bullets.
 MOST_TEXTS = 2000
 MOST_FILES = 50_000
-_BYTES_A_LISTED_FILE = 300
-# The end of an archive, and with it the longest comment that it may have and the note before it that its list is long.
-_END = 22
-_NOTE = 20
-_TAIL = _NOTE + _END + 65_535
-_WITH_PASSWORD = 1
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 _LETTER = re.compile(r"[^\W\d_]")
 _MARKER = re.compile(rf"[^\S\n]*{MARKER}\b")
 _SPACES = re.compile(r"\s+")
@@ -180,7 +173,7 @@ def _expanded(
     """The files, those of archives unpacked, one in memory at a time. Raises FormatErrors for too much in all."""
     left = max_bytes
     for name, stream in files:
-        if (size := _size(stream)) > left:
+        if (size := size_of(stream)) > left:
             message = _too_much(size, max_bytes) if size > max_bytes else _too_much_in_all(max_bytes)
             raise FormatErrors([Fault(None, "", message)])
         place = name if named else ""
@@ -189,15 +182,8 @@ def _expanded(
             yield _File(name, place, stream)
             continue
         for file in _unpacked(stream, place, left, max_bytes, faults):
-            left -= _size(file.stream)
+            left -= size_of(file.stream)
             yield file
-
-
-def _size(stream: BinaryIO) -> int:
-    at = stream.tell()
-    size = stream.seek(0, io.SEEK_END) - at
-    stream.seek(at)
-    return size
 
 
 def _too_much(size: int, max_bytes: int) -> str:
@@ -211,7 +197,7 @@ def _too_much_in_all(max_bytes: int) -> str:
 
 
 def _unpacked(stream: BinaryIO, place: str, left: int, max_bytes: int, faults: Faults) -> Iterator[_File]:
-    archive = _archive(stream, place)
+    archive = archives.opened(stream, place, MOST_FILES)
     for member in archive.infolist():
         base = _base(member.filename)
         if member.is_dir() or base.parts[:1] == ("__MACOSX",) or base.name.startswith("."):
@@ -223,7 +209,7 @@ def _unpacked(stream: BinaryIO, place: str, left: int, max_bytes: int, faults: F
         try:
             with archive.open(member) as packed:
                 raw = packed.read(left + 1)
-        except _BROKEN as error:
+        except archives.BROKEN as error:
             faults.add(None, where, f"cannot be unpacked ({error}): pack it anew")
             continue
         left -= len(raw)
@@ -236,43 +222,7 @@ def _not_unpacked(member: zipfile.ZipInfo) -> str:
     """Why a file of an archive is not read; empty where it is."""
     if _ending(member.filename) == ".zip":
         return "is an archive within the archive: unpack it first"
-    if member.flag_bits & _WITH_PASSWORD:
-        return "is packed with a password: pack it anew without one"
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        # Of the others the library unpacks everything at once, however much it is.
-        return "is packed in a way that is not read: pack it anew as a usual ZIP archive (deflate)"
-    return ""
-
-
-def _archive(stream: BinaryIO, place: str) -> zipfile.ZipFile:
-    _check_directory(stream, place)
-    try:
-        archive = zipfile.ZipFile(stream)
-    except _BROKEN as error:
-        message = f"is no ZIP archive that can be read ({error}): pack it anew"
-        raise FormatErrors([Fault(None, place, message)]) from error
-    if len(archive.infolist()) > MOST_FILES:
-        raise FormatErrors([Fault(None, place, _too_many_files())])
-    return archive
-
-
-def _check_directory(stream: BinaryIO, place: str) -> None:
-    """The library reads the list of an archive's files as a whole: one that is made to be long is refused before."""
-    at, size = stream.tell(), _size(stream)
-    stream.seek(at + max(0, size - _TAIL))
-    tail = stream.read(_TAIL)
-    stream.seek(at)
-    # The library takes an end without a comment first, then the last one; what looks like one may stand within it.
-    for found in (len(tail) - _END, tail.rfind(b"PK\x05\x06")):
-        if 0 <= found <= len(tail) - _END and tail.startswith(b"PK\x05\x06", found):
-            (length,) = struct.unpack_from("<L", tail, found + 12)
-            noted = found >= _NOTE and tail.startswith(b"PK\x06\x07", found - _NOTE)
-            if noted or length > MOST_FILES * _BYTES_A_LISTED_FILE:
-                raise FormatErrors([Fault(None, place, _too_many_files())])
-
-
-def _too_many_files() -> str:
-    return f"the archive holds more than {MOST_FILES:,} files: split it into several archives"
+    return archives.not_unpacked(member)
 
 
 # Layouts

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from hits.refusals import Refusal
 
 LISTED = 1000
 _SHOWN = 5
+# Of a group, as many lines are named.
+_LINES_SHOWN = 5
+Kind: TypeAlias = tuple[str, str]
+_INDEX = re.compile(r"\[[0-9]+\]")
 
 
 @dataclass(frozen=True)
@@ -26,8 +32,49 @@ class Fault:
         return f"{', '.join(where)}: {self.message}" if where else self.message
 
 
+@dataclass(frozen=True)
+class FaultGroup:
+    """Faults that say the same of the same kind of place; `lines` are theirs, each once, in the order of the file."""
+
+    place: str
+    message: str
+    lines: tuple[int, ...]
+    count: int
+
+    @property
+    def where(self) -> str:
+        """The first few line numbers: '3, 7, 9, 12, 15 and 15 more'; empty without any."""
+        hidden = len(self.lines) - _LINES_SHOWN
+        return ", ".join(f"{line:,}" for line in self.lines[:_LINES_SHOWN]) + (
+            f" and {hidden:,} more" if hidden > 0 else ""
+        )
+
+    def __str__(self) -> str:
+        if len(self.lines) < 2:
+            return str(Fault(self.lines[0] if self.lines else None, self.place, self.message))
+        said = f"`{self.place}` {self.message}" if self.place else self.message
+        where = f"{len(self.lines):,} lines: {self.where}"
+        # After what to do about it, which follows a colon, more words would be read as a part of that.
+        return f"{said} ({where})" if ":" in self.message else f"{said} in {where}"
+
+
+def grouped(faults: Iterable[Fault]) -> list[FaultGroup]:
+    """In the order of the first fault of each; places that differ in an index alone are of one kind: choices[…]."""
+    found: dict[Kind, list[int | None]] = {}
+    for fault in faults:
+        found.setdefault(_kind(fault), []).append(fault.line)
+    return [
+        FaultGroup(*key, tuple(dict.fromkeys(line for line in lines if line is not None)), len(lines))
+        for key, lines in found.items()
+    ]
+
+
+def _kind(fault: Fault) -> Kind:
+    return _INDEX.sub("[…]", fault.place), fault.message
+
+
 class FormatErrors(Refusal):
-    """The file was refused: `errors` lists the first 1,000 faults, `rest` counts those that are not listed."""
+    """The file was refused: `errors` lists 1,000 faults at most, `rest` counts those that are not listed."""
 
     error_code = "file_refused"
     http_status = 400
@@ -35,9 +82,9 @@ class FormatErrors(Refusal):
     def __init__(self, errors: Sequence[Fault], rest: int = 0) -> None:
         self.errors = list(errors)
         self.rest = rest
-        shown = [str(fault) for fault in self.errors[:_SHOWN]]
-        hidden = self.count - len(shown)
-        super().__init__("\n".join(shown + ([f"and {hidden:,} more"] if hidden else [])))
+        shown = grouped(self.errors)[:_SHOWN]
+        hidden = self.count - sum(group.count for group in shown)
+        super().__init__("\n".join([*map(str, shown), *([f"and {hidden:,} more"] if hidden else [])]))
 
     @property
     def count(self) -> int:
@@ -50,20 +97,38 @@ class FormatErrors(Refusal):
 
 @dataclass
 class Faults:
-    """Collects faults and refuses the file at the end, if there are any."""
+    """Collects faults and refuses the file at the end, if there are any.
+
+    The list ends at 1,000. A kind of fault that comes later and is not in it takes the place of one of the kind that is
+    there most often: so a lead learns of all kinds at once.
+    """
 
     listed: list[Fault] = field(default_factory=list)
     rest: int = 0
+    _kinds: Counter[Kind] = field(default_factory=Counter)
 
     @property
     def count(self) -> int:
         return len(self.listed) + self.rest
 
     def add(self, line: int | None, place: str, message: str) -> None:
+        fault = Fault(line, place, message)
         if len(self.listed) < LISTED:
-            self.listed.append(Fault(line, place, message))
+            self.listed.append(fault)
         else:
             self.rest += 1
+            self._put_if_new(fault)
+
+    def _put_if_new(self, fault: Fault) -> None:
+        self._kinds = self._kinds or Counter(map(_kind, self.listed))
+        kind = _kind(fault)
+        if kind in self._kinds or len(self._kinds) == len(self.listed):
+            return
+        ((most, _),) = self._kinds.most_common(1)
+        last = max(i for i, one in enumerate(self.listed) if _kind(one) == most)
+        self.listed = [*self.listed[:last], *self.listed[last + 1 :], fault]
+        self._kinds[most] -= 1
+        self._kinds[kind] += 1
 
     def refuse(self) -> None:
         """Raises FormatErrors if a fault was added."""

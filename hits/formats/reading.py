@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, BinaryIO, TypeVar
 
+from hits.formats import archives
 from hits.formats.faults import Fault, Faults, FormatErrors
 
 Progress = Callable[[int], None]
@@ -24,11 +25,13 @@ LONGEST_KEY = 200
 MOST_ROWS = 250_000
 MOST_COLUMNS = 1000
 LONGEST_LINE = 4_000_000
+# What the csv module takes.
+LONGEST_CELL = csv.field_size_limit()
 PIECE = 1 << 20
 _PROGRESS_EVERY = 1000
 _BOM = "\ufeff"
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _LINE = re.compile("[^\n]*\n|[^\n]+")
+_QUOTED = re.compile(r'"[^"]*"')
 
 # Control characters other than tab and line feed, and halves of surrogate pairs, which no UTF-8 file can hold.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -60,10 +63,10 @@ def text_pieces(stream: BinaryIO, max_bytes: int, faults: Faults, *, wrong_are_b
     faults are found too, or as a blank one. The stream must be seekable. Raises FormatErrors when the file is too
     large or a ZIP archive: then there is nothing else to find.
     """
-    _check_size(stream, max_bytes)
+    check_size(stream, max_bytes)
     line, offset, left = 1, 0, b""
     while piece := stream.read(PIECE):
-        if not offset and not left and piece.startswith(_ZIP):
+        if not offset and not left and piece.startswith(archives.BEGINNINGS):
             message = "is a ZIP archive (spreadsheets are such archives too): unpack it, or save it as CSV in UTF-8"
             raise FormatErrors([Fault(None, "", message)])
         raw = left + piece
@@ -76,11 +79,9 @@ def text_pieces(stream: BinaryIO, max_bytes: int, faults: Faults, *, wrong_are_b
         yield _decoded(left, line, offset, faults, wrong_are_blank)
 
 
-def _check_size(stream: BinaryIO, max_bytes: int) -> None:
-    at = stream.tell()
-    size = stream.seek(0, io.SEEK_END) - at
-    stream.seek(at)
-    if size > max_bytes:
+def check_size(stream: BinaryIO, max_bytes: int) -> None:
+    """Raises FormatErrors for a file that is too large."""
+    if (size := archives.size_of(stream)) > max_bytes:
         message = (
             f"the file has {size:,} bytes ({size / 1e6:,.1f} MB), the limit is {max_bytes:,} bytes"
             f" ({max_bytes / 1e6:,.1f} MB): split it into several files and import them one after another"
@@ -152,9 +153,12 @@ def first_character(stream: BinaryIO) -> str:
         stream.seek(at)
 
 
+NOT_UTF8 = "is not UTF-8"
+
+
 def not_utf8(byte: int, offset: int) -> str:
     """The fault of a byte at an offset that counts from 0."""
-    return f"is not UTF-8: byte 0x{byte:02x} at byte offset {offset}; save the file as UTF-8"
+    return f"{NOT_UTF8}: byte 0x{byte:02x} at byte offset {offset}; save the file as UTF-8"
 
 
 def told(items: Iterable[Item], progress: Progress | None) -> Iterator[Item]:
@@ -187,24 +191,34 @@ def unwanted(text: str) -> str | None:
     return f"holds {what}, U+{code:04X}, at character {found.start()}: remove it"
 
 
-def json_lines(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
+class UnfitJsonError(ValueError):
+    """JSON that a decoder of `json_lines` does not take; its text is the fault."""
+
+
+def json_lines(
+    lines: Iterable[str], faults: Faults, decode: Callable[[str], Any] = json.loads
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line, object) of each line that is not blank; a line that holds no object is a fault."""
-    for number, value in json_values(lines, faults):
+    for number, value in json_values(lines, faults, decode):
         if type(value) is dict:
             yield number, value
         else:
             faults.add(number, "", f"must be an object, not {kind(value)}: one object a line")
 
 
-def json_values(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, Any]]:
+def json_values(
+    lines: Iterable[str], faults: Faults, decode: Callable[[str], Any] = json.loads
+) -> Iterator[tuple[int, Any]]:
     """(line, value) of each line that is not blank; a line that is not JSON is a fault."""
     for number, line in enumerate(lines, 1):
         if not line or line.isspace():
             continue
         try:
-            value = json.loads(line.removesuffix("\n"))
+            value = decode(line.removesuffix("\n"))
         except json.JSONDecodeError as error:
             faults.add(number, "", f"is not JSON: {error.msg}, at column {error.colno}")
+        except UnfitJsonError as error:
+            faults.add(number, "", str(error))
         except (ValueError, RecursionError):
             faults.add(number, "", not_readable())
         else:
@@ -221,10 +235,11 @@ SEPARATORS = (",", ";", "\t")
 MOST_BLANK = 1000
 
 
-def csv_records(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, list[str]]]:
+def csv_records(lines: Iterable[str], faults: Faults, separator: str = "") -> Iterator[tuple[int, list[str]]]:
     """(first line, cells) of each row that is not blank. After a row of too many cells nothing is read.
 
-    Cells are parted by what the first line has most of: commas, semicolons or tabs, as spreadsheets write them.
+    Cells are parted by the separator or, without one, by what the first line has most of outside quotes: commas,
+    semicolons or tabs, as spreadsheets write them.
     """
     rest = iter(lines)
     head = []
@@ -232,7 +247,7 @@ def csv_records(lines: Iterable[str], faults: Faults) -> Iterator[tuple[int, lis
         head.append(text)
         if text.strip() or len(head) == MOST_BLANK:
             break
-    separator = max(SEPARATORS, key=(head[-1] if head else "").count)
+    separator = separator or max(SEPARATORS, key=_QUOTED.sub("", head[-1] if head else "").count)
     source = CsvLines(chain(head, rest), LONGEST_LINE)
     reader = csv.reader(source, strict=True, delimiter=separator)
     while True:
@@ -269,15 +284,19 @@ def csv_rows(
         if len(cells) == len(names):
             yield line, dict(zip(names, cells, strict=True))
         else:
-            message = f"{len(cells)} cells where the first line has {len(names)}: quote a text that holds separators"
-            faults.add(line, "", message)
+            faults.add(line, "", other_width(len(cells), len(names)))
+
+
+def other_width(cells: int, names: int) -> str:
+    """The fault of a row that is longer or shorter than the first one, which names the columns."""
+    return f"{cells} cells where the first line has {names}: quote a text that holds separators"
 
 
 def too_large(error: csv.Error) -> str:
     """Which limit a row or its cell exceeds; empty for any other error."""
     if isinstance(error, RowTooLongError):
         return str(error)
-    return f"a cell has more than {csv.field_size_limit():,} characters" if "field larger" in str(error) else ""
+    return f"a cell has more than {LONGEST_CELL:,} characters" if "field larger" in str(error) else ""
 
 
 def too_many_cells(count: int) -> str:

@@ -78,6 +78,7 @@ class Upload(models.Model):
     """A file that a lead sent in, and how its import went."""
 
     class State(models.TextChoices):
+        MAPPING = "mapping", "Waits for its columns"
         QUEUED = "queued", "Waiting"
         READING = "reading", "Reading and checking"
         STORING = "storing", "Storing"
@@ -87,12 +88,17 @@ class Upload(models.Model):
         FAILED = "failed", "Failed, nothing imported"
 
     RUNNING = (State.QUEUED, State.READING, State.STORING)
+    UNFINISHED = (State.MAPPING, *RUNNING)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
     name = models.CharField(max_length=200)
     origin = models.CharField(max_length=20)
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT)
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    mapping = models.JSONField(
+        null=True,
+        help_text="The column of the file by field, as a lead confirmed it; null: by the names of the columns.",
+    )
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)

@@ -8,8 +8,27 @@ from django.db import models
 
 from hits.models.fields import DollarField
 
+LONGEST_SEARCH = 120
+
 
 class ProjectQuerySet(models.QuerySet["Project"]):
+    def matching(self, text: str, state: str = "") -> ProjectQuerySet:
+        """Those of which each word of the text is in the name, the slug, the recipe or an owner's name.
+
+        With a state of stages: those that have a stage in this state; `draft`: those whose stages are all not started.
+        """
+        found = self
+        for word in text[:LONGEST_SEARCH].split():
+            owned = Project.owners.through.objects.filter(project=models.OuterRef("pk"), user__username__icontains=word)
+            named = models.Q(name__icontains=word) | models.Q(slug__icontains=word) | models.Q(recipe__icontains=word)
+            found = found.filter(named | models.Exists(owned))
+        if not state:
+            return found
+        stages = Stage.objects.filter(project=models.OuterRef("pk"))
+        if state == Stage.State.DRAFT:
+            return found.filter(~models.Exists(stages.exclude(state=state)))
+        return found.filter(models.Exists(stages.filter(state=state)))
+
     def visible_to(self, user) -> ProjectQuerySet:
         """The projects that the user owns; everybody else gets an empty list, also a superuser."""
         return self.filter(owners=user)
@@ -26,6 +45,10 @@ class Project(models.Model):
     seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
     contact_email = models.EmailField(help_text="Shown to workers on every task page.")
     owners = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="projects")
+    mapping = models.JSONField(
+        default=dict,
+        help_text="The column of an imported file by field, as it was confirmed last; empty for a field left out.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ProjectQuerySet.as_manager()
@@ -45,9 +68,16 @@ class Document(models.Model):
     origin = models.CharField(max_length=20)
     purpose = models.CharField(max_length=10, help_text="train or eval: where its items may end up.")
     data = models.JSONField(help_text="The format's own fields: text, entities, source ...")
+    found_by = models.CharField(
+        max_length=600,
+        default="",
+        help_text="The key and the columns that the task does not use, casefolded and cut: what a search looks in.",
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("project", "key", name="document_key_once_a_project")]
+        # A search reads this index alone, and no text.
+        indexes = [models.Index(fields=["project", "found_by"], name="document_by_found_by")]
 
     def __str__(self) -> str:
         return self.key
@@ -116,7 +146,10 @@ class Stage(models.Model):
     advance_approved = models.BooleanField(
         default=True, help_text="Where a lead approves answers: only approved ones go on to later stages."
     )
-    hit_type_id = models.CharField(max_length=64, blank=True)
+    hit_type_id = models.CharField(max_length=64, blank=True, help_text="Of the next HITs; empty until it is made.")
+    earlier_hit_types = models.JSONField(
+        default=list, help_text="Those of HITs that were published before the reward, a time or a requirement changed."
+    )
     events_to = models.CharField(max_length=500, blank=True, help_text="Where the marketplace sends its events.")
     swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")
     idle_sweeps = models.PositiveSmallIntegerField(default=0, help_text="Readings in a row that told nothing new.")
@@ -131,6 +164,12 @@ class Stage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project} / {self.title}"
+
+    @property
+    def hit_types(self) -> list[str]:
+        """All that were made for this stage, oldest first."""
+        # The marketplace gives equal values the same type again.
+        return list(dict.fromkeys(found for found in (*self.earlier_hit_types, self.hit_type_id) if found))
 
     @property
     def numbered(self) -> str:

@@ -69,7 +69,9 @@ class Hit(Intent):
     created_with = models.PositiveSmallIntegerField(
         help_text="Assignments at creation: decides the fee and the 9-limit."
     )
+    reward = DollarField(help_text="Of one assignment, $: what workers of this HIT see, whatever the stage pays later.")
     unit_cost = DollarField(help_text="Reward and fee of one assignment, $.")
+    assignment_seconds = models.PositiveIntegerField(help_text="Time for one assignment of this HIT.")
     harvested = models.PositiveSmallIntegerField(default=0)
     expires_at = models.DateTimeField(null=True)
     due_at = models.DateTimeField(

@@ -26,6 +26,7 @@ class WorkerStat(models.Model):
     correct = models.PositiveIntegerField(default=0)
     median_seconds = models.FloatField(null=True)
     earned = DollarField(default=0, help_text="Approved rewards, $.")
+    fees = DollarField(default=0, help_text="The marketplace's, for the approved answers, $.")
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "worker", name="one_stat_a_stage_and_worker")]

@@ -3,7 +3,8 @@
 A recipe is a folder with `stages.toml` (order, pay, redundancy, requirements, rules, options and qualification tests,
 whose questions lie in files beside it) and `steps.py` (pure functions that turn one stage's results into the next
 stage's items). A stage that does not state a value has that of `[defaults]`, where the file has this table. Recipes lie
-in this package and in folders that the caller passes. `steps.py` holds
+in this package and in folders that the caller passes. A file `sample.*` beside them is a small one that the recipe
+imports, for leads to download. `steps.py` holds
 
 - `read_documents(stream, *, name, max_bytes, default_origin, progress, seed, options) -> list[SourceDocument]`, where
   `name` is the file's,
@@ -16,7 +17,8 @@ and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), 
 most `count`, all where there are fewer. `told_of_draw(stage key, Collected)` says what a lead should know before
 a draw, and `check_option(name, value)` raises ValueError for an option's value that does not fit.
 `admit(documents, Collected) -> documents` chooses among what a file brought by what the project has already.
-`import_notes(documents) -> [sentence, ...]` says more about what a file brought.
+`import_notes(documents) -> [sentence, ...]` says more about what a file brought. `TABLE` (`hits.formats.mapping`) says
+which fields a row of its table has: `read_documents` then takes `mapping`, the file's column by field.
 `split_preview(Collected, options)` tells what the split would be with other options: {"writers": [{"worker",
 "written", "kept", "share", "best"}, ...], "counts": by split, "notes": sentences}.
 """
@@ -47,7 +49,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, StageSpec, TestSpec, recipe_fields
+from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, Sample, StageSpec, TestSpec, recipe_fields
 from hits.text import plugin_modules
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "RecipeError",
     "ReleaseContent",
     "Requirement",
+    "Sample",
     "SourceDocument",
     "SourceItem",
     "StageSpec",
@@ -128,7 +131,13 @@ def load(name: str, extra_dirs: Iterable[Path] = ()) -> Recipe:
     fields = recipe_fields(_parsed(folder / STAGES), faults, lambda beside: (folder / beside).read_bytes())
     if faults:
         raise RecipeError(folder / STAGES, faults, folder)
-    return Recipe(name=name, steps=_steps(name, folder), **fields)
+    return Recipe(name=name, steps=_steps(name, folder), sample=_sample(name, folder), **fields)
+
+
+def _sample(name: str, folder: Path) -> Sample | None:
+    """Under the recipe's name: that of its file would say nothing where it is downloaded to."""
+    file = next(iter(sorted(folder.glob("sample.*"))), None)
+    return Sample(f"{name}-{file.name}", file) if file else None
 
 
 def _scan(extra_dirs: Iterable[Path]) -> _Scan:

@@ -10,6 +10,9 @@ from typing import Any, BinaryIO, Protocol
 from hits.text.plugins import Kind
 
 Json = dict[str, Any]
+# Where a document keeps cells of its row by column: those that the recipe does not use, or all of them. No document has
+# another key of this name.
+UNUSED = "columns"
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class SourceItem:
 
 @dataclass(frozen=True)
 class SourceDocument:
-    """A text with its items. `line` and `place` say where it stood in the file.
+    """A text with its items. `line` and `place` say where it stood in the file. `data` may hold `UNUSED`: texts by the
+    names of columns.
 
     One without items is not stored: `note` says why, as a sentence that fits all such documents of the file. Of one
     that is stored it says what of it is not used, if there is such a thing.

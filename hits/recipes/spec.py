@@ -22,13 +22,14 @@ from pydantic import (
 )
 
 from hits.formats.faults import Faults
+from hits.formats.mapping import Table as RowTable
 from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.votes import Rule, RuleError
 from hits.recipes.source import JudgedItem, NextItem, Option
-from hits.recipes.tables import Table, Words, must, named, one_of, read, text, truth, whole
 from hits.refusals import Refusal
 from hits.text.paths import without_folders
+from hits.text.tables import Table, Words, must, named, one_of, read, text, truth, whole
 
 INTEGER_QUALIFICATIONS = ("percent_approved", "number_approved")
 LOCALE = "locale"
@@ -191,8 +192,9 @@ class StageSpec(CrowdlessStage):
     `draws` is how many items a draw brings by default; 0 where items are imported or come from other stages.
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
     `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
-    the check of `quality` blocks by itself; else a lead does. `expected_seconds` is what an answer takes until times
-    are measured; None: the time that `hit_description` names.
+    the check of `quality` blocks by itself; else a lead does. With `advance_approved`, of answers that a lead reviews
+    only approved ones go on to later stages. `expected_seconds` is what an answer takes until times are measured; None:
+    the time that `hit_description` names.
     """
 
     lists = {"requirements": Requirement}
@@ -217,6 +219,7 @@ class StageSpec(CrowdlessStage):
     grants: Annotated[Words, AfterValidator(_granted)] = text(60, "")
     auto_publish: bool = truth(True)
     auto_block: bool = truth(False)
+    advance_approved: bool = truth(True)
     expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
 
 
@@ -246,11 +249,24 @@ class TestSpec:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A small file that a recipe imports. It is downloaded under its name."""
+
+    name: str
+    path: Path
+
+    @property
+    def content(self) -> bytes:
+        return self.path.read_bytes()
+
+
+@dataclass(frozen=True)
 class Recipe:
     """`name` is the folder's name; `steps` turns one stage's results into the next stage's items.
 
     `options` has each option's value, `described` what a lead reads of those that the file describes. A stage of the
     file may stand for several: `repeat` names the option that says how many (`copies_of`); `tables` are the file's.
+    `sample` is the file of the folder whose name begins with `sample.`.
     """
 
     name: str
@@ -263,6 +279,7 @@ class Recipe:
     tests: tuple[TestSpec, ...]
     tables: tuple[Mapping[str, Any], ...]
     steps: ModuleType
+    sample: Sample | None = None
 
     def next_items(self, item: JudgedItem) -> list[NextItem]:
         """What a verdict leads to: as the steps say or, without a word of theirs, a kept item goes to the fed stage.
@@ -278,6 +295,11 @@ class Recipe:
             said = f"its steps lead from {item.stage!r} to {stage!r}, but feeds names {feeds!r}: correct one of them"
             raise RecipeError(self.name, [said])
         return made
+
+    @property
+    def table(self) -> RowTable | None:
+        """What its file has in each row; None where the file is no table that a lead can map."""
+        return getattr(self.steps, "TABLE", None)
 
     def stages_with(self, options: Mapping[str, Any]) -> tuple[StageSpec, ...]:
         """The stages of a project with these options, in order; those of the recipe's own are `stages`."""

@@ -230,7 +230,7 @@ TONES = {
     "paused": "warn", "again": "warn", "waiting": "warn", "Submitted": "warn", "intended": "warn", "lifting": "warn",
     "sent": "warn", "refused": "bad", "Rejected": "bad", "open": "info", "publishing": "info", "reading": "info",
     "storing": "info", "queued": "info", "paid": "good", "planned": "info", "offered": "info",
-    "offering": "warn", "withdrawing": "warn", "running": "info", "stopped": "warn", "failed": "bad",
+    "offering": "warn", "withdrawing": "warn", "mapping": "warn", "running": "info", "stopped": "warn", "failed": "bad",
 }  # fmt: skip
 
 

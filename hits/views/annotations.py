@@ -12,10 +12,9 @@ from hits import forms
 from hits.domain.recipe_rows import newest_run
 from hits.flow.data import annotating
 from hits.flow.pipeline import computing
-from hits.formats.faults import FormatErrors
+from hits.formats.faults import FormatErrors, grouped
 from hits.models import ComputationRun, Stage
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
-from hits.views.projects import grouped
 from hits.views.queries import refuse_other
 from hits.views.stages import frame
 
@@ -56,7 +55,7 @@ def _page(
         **frame(stage),
         "form": form,
         "sets": stage.change_sets.select_related("created_by", "undone_by").defer("effect")[:SHOWN],
-        "faults": grouped([vars(fault) for fault in error.errors]) if error else [],
+        "faults": grouped(error.errors) if error else [],
         "fault_count": error.count if error else 0,
         "computes": any(one.key == again for one in computing.computations(stage.project)),
         "run": newest_run(stage.project, again),

@@ -40,7 +40,7 @@ COLUMNS = {
     "accepted_at": "accepted_at",
     "submitted_at": "submitted_at",
     "seconds": "seconds",
-    "reward": "stage__reward",
+    "reward": "hit__reward",
     "problem": "problem",
     "held": "held",
     "admitted": "admitted",

@@ -6,8 +6,10 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from hits.domain.imported_tables import LONGEST_SEARCH, searched
 from hits.flow.data import annotating
 from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
+from hits.recipes.source import UNUSED
 from hits.text.passages import passage_parts
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
@@ -23,13 +25,16 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
     word = request.GET.get("conclusion", "")[:40]
     if word:
         rows = rows.filter(conclusion=word)
+    sought = request.GET.get("find", "").strip()[:LONGEST_SEARCH]
+    if sought:
+        rows = searched(rows, stage.project, sought)
     summary = stage.summary
     filters = [
         ("", "All", summary.items),
         *(_states(summary) if stage.crowd else []),
     ]
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
-    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage)})
+    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage), "sought": sought})
 
 
 def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
@@ -62,6 +67,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         **frame(stage),
         "item": row,
         "question": _question(row),
+        "unused": row.document.data.get(UNUSED) or {},
         "passage": _passage(str(row.document.data.get("text", ""))),
         "hits": hits,
         "verdicts": row.verdicts.order_by("-id"),

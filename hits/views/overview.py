@@ -53,10 +53,9 @@ class PayChoice:
 
 
 def money(stage: Stage) -> Money:
-    """From the workers' earnings: their number is that of the workers, not that of the answers."""
-    earned = stage.worker_stats.aggregate(sum=Sum("earned"))["sum"] or Decimal(0)
-    approved = earned / stage.reward if stage.reward else Decimal(0)
-    fee = (approved * fees.fee(stage.reward, stage.answers)).quantize(fees.CENT)
+    """From the workers' rows: their number is that of the workers, not that of the answers."""
+    sums = stage.worker_stats.aggregate(earned=Sum("earned"), fees=Sum("fees"))
+    earned, fee = sums["earned"] or Decimal(0), sums["fees"] or Decimal(0)
     kept = stage.summary.kept
     return Money(earned, fee, earned + fee, (earned + fee) / kept if kept else None)
 

@@ -2,60 +2,98 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import content_disposition_header
 
 from hits import forms, tasks
 from hits.domain.own_qualifications import presence
-from hits.domain.plugins import faults_of, offered
+from hits.domain.plugins import faults_of, offered, usable_recipe
 from hits.flow.pipeline import computing, importing
+from hits.flow.setup import project_files
 from hits.flow.setup import projects as flow
-from hits.models import Project, Stage
+from hits.formats.faults import Fault, grouped
+from hits.models import Item, Project, Stage, Upload
 from hits.views import jobs, overview, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
-# Faults that say the same are shown once, with a few of their lines.
-LINES_SHOWN = 3
-NO_LINE = "–"
-INDEX = re.compile(r"\[[0-9]+\]")
+FEWEST_SEARCHED = 4
 
 
 @guarded(PAGE)
 def index(request: HttpRequest) -> HttpResponse:
     stages = Stage.objects.select_related("summary").order_by("position")
-    projects = (
-        Project.objects.visible_to(request.user)
-        .select_related("account")
-        .prefetch_related(Prefetch("stages", stages))
-        .order_by("name", "id")
-    )
-    return render(request, "projects/index.html", {"projects": projects})
+    mine = Project.objects.visible_to(request.user)
+    form = forms.ProjectSearchForm(request.GET)
+    wanted = form.cleaned_data if form.is_valid() else {}
+    text, state = wanted.get("find", ""), wanted.get("state", "")
+    found = mine.matching(text, state).select_related("account").prefetch_related(Prefetch("stages", stages))
+    context = {
+        "projects": found.order_by("name", "id"),
+        "form": form,
+        "searched": bool(text or state),
+        # Fewer are seen at a glance.
+        "can_search": bool(text or state) or mine.count() > FEWEST_SEARCHED,
+    }
+    return render(request, "projects/index.html", context)
 
 
 @guarded(FORM)
 def new(request: LeadRequest) -> HttpResponse:
     there = offered()
     choices = [(recipe.name, recipe.title) for recipe in there.recipes]
-    form = forms.NewProjectForm(request.POST or None, recipes=choices)
+    form = forms.NewProjectForm(request.POST or None, request.FILES or None, recipes=choices)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        project = flow.create_project(
-            given["name"], given["recipe"], given["budget"], given["contact_email"], request.user
-        )
-        messages.success(request, f"{project.name} is there. Import a file to fill its first stage.")
-        if project.qualification_tests.exists():
-            said = "Its qualification test is being offered to workers."
-            jobs.start(request, tasks.finish_tests, project.pk, said=said)
-        return redirect("project", project.slug)
+        try:
+            return _started(request, _create(form.cleaned_data, request.user))
+        except project_files.ProjectFileError as refusal:
+            for fault in refusal.faults:
+                form.add_error("file", fault)
     context = {"form": form, "faults": there.faults}
     return render(request, "projects/new.html", context, status=400 if form.is_bound else 200)
+
+
+def _create(given: Mapping[str, Any], owner: User) -> Project:
+    """Raises ProjectFileError."""
+    rest = (given["name"], given["budget"], given["contact_email"], owner)
+    if given["file"]:
+        return project_files.create_from(project_files.read(given["file"].read(project_files.MOST_BYTES + 1)), *rest)
+    name, budget, email, owner = rest
+    return flow.create_project(name, given["recipe"], budget, email, owner)
+
+
+def _started(request: HttpRequest, project: Project) -> HttpResponse:
+    fill = "" if Item.objects.filter(stage__project=project).exists() else " Import a file to fill its first stage."
+    messages.success(request, f"{project.name} is there.{fill}")
+    if project.qualification_tests.exists():
+        said = "Its qualification test is being offered to workers."
+        jobs.start(request, tasks.finish_tests, project.pk, said=said)
+    return redirect("project", project.slug)
+
+
+@for_project(FORM)
+def clone(request: LeadRequest, project: Project) -> HttpResponse:
+    """Another project with the settings of this one."""
+    shown = {"name": f"{project.name[:110]} (copy)", "budget": f"{project.account.budget:.2f}"}
+    form = forms.CloneForm(request.POST if request.method == "POST" else None, initial=shown)
+    if form.is_valid():
+        return _started(request, project_files.clone(project, owner=request.user, **form.cleaned_data))
+    status = 400 if form.is_bound else 200
+    return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
+
+
+@for_project(PAGE)
+def recipe_file(request: HttpRequest, project: Project) -> HttpResponse:
+    """The project's recipe as TOML, to start others from."""
+    headers = {"Content-Disposition": content_disposition_header(True, f"{project.slug}.toml") or "attachment"}
+    return HttpResponse(project_files.written(project), content_type="application/toml", headers=headers)
 
 
 @for_project(PAGE)
@@ -81,6 +119,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "has_options": bool(flow.options_of(project)),
         "owners": project.owners.order_by("username"),
         "import_form": forms.ImportForm(),
+        "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
         "owner_form": forms.OwnerForm(),
         "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
@@ -149,16 +188,20 @@ def import_file(request: LeadRequest, project: Project) -> HttpResponse:
         return _page(request, project, 400, import_form=form)
     try:
         name, content = importing.as_one([(file.name, file) for file in form.cleaned_data["file"]])
-        upload = importing.create_upload(project, name, content, form.cleaned_data["origin"], request.user)
+        upload = importing.create_upload(project, name, content, form.cleaned_data["origin"], request.user, ask=True)
     except importing.UploadRefusedError as error:
         form.add_error("file", str(error))
         return _page(request, project, 400, import_form=form)
+    if upload.state == Upload.State.MAPPING:
+        return redirect("upload-columns", project.slug, upload.pk)
     jobs.start(request, tasks.import_upload, upload.pk, said=f"{upload.name} is kept and is being read.")
     return redirect("upload", project.slug, upload.pk)
 
 
 @for_project(PAGE)
 def upload(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    if project.uploads.filter(pk=pk, state=Upload.State.MAPPING).exists():
+        return redirect("upload-columns", project.slug, pk)
     return render(request, "projects/upload.html", _upload_context(project, pk))
 
 
@@ -187,20 +230,5 @@ def _upload_context(project: Project, pk: int) -> dict[str, object]:
         "upload": row,
         "running": running,
         "to_publish": [] if running else list(waiting),
-        "faults": grouped(row.faults),
+        "faults": grouped(Fault(**fault) for fault in row.faults),
     }
-
-
-def grouped(faults: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """(lines, place, message) of faults that say the same of the same kind of place, in the order of the file."""
-    lines: dict[tuple[str, str], dict[int, None]] = {}
-    for fault in faults:
-        key = (INDEX.sub("[…]", fault["place"]), fault["message"])
-        lines.setdefault(key, {}).update({} if fault["line"] is None else {fault["line"]: None})
-    return [(_listed(list(found)), *key) for key, found in lines.items()]
-
-
-def _listed(lines: Sequence[int]) -> str:
-    """The first few line numbers: '3, 8, 14 and 100 more'."""
-    more = f" and {len(lines) - LINES_SHOWN:,} more" if len(lines) > LINES_SHOWN else ""
-    return ", ".join(f"{line:,}" for line in lines[:LINES_SHOWN]) + more if lines else NO_LINE

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
+from hits.domain.hit_plans import is_published
 from hits.flow.people import testing
 from hits.formats.faults import Fault
 from hits.formats.qualification_test import MOST_BYTES, MOST_CHOICES, MOST_QUESTIONS, without_blanks
@@ -325,5 +326,5 @@ def of_stage(stage: Stage) -> dict[str, Any]:
     return {
         "tests_required": [row for row in rows if row.key in required],
         "tests_open": [row for row in usable if row.key not in required],
-        "requirements_fixed": testing.is_published(stage),
+        "requirements_fixed": is_published(stage),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +14,6 @@ from hits import forms, tasks
 from hits.flow.data import annotating
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
-from hits.flow.setup import setting_up
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -185,41 +183,6 @@ def delete_hits(request: LeadRequest, stage: Stage) -> HttpResponse:
         messages.info(request, str(error))
         return _back(stage)
     jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} finished HITs are being deleted.")
-    return _back(stage)
-
-
-@for_stage(FORM)
-def pay(request: HttpRequest, stage: Stage) -> HttpResponse:
-    """Two forms, told apart by their fields: the reward, until it is published, and the time that an answer takes."""
-    sent = request.POST if request.method == "POST" else None
-    form = forms.PayForm(sent if sent and "expected_seconds" not in sent else None, initial={"reward": stage.reward})
-    expected = {"expected_seconds": stage.expected_seconds}
-    time_form = forms.ExpectedTimeForm(sent if sent and "expected_seconds" in sent else None, initial=expected)
-    if form.is_valid():
-        return _change_pay(request, stage, form.cleaned_data["reward"])
-    if time_form.is_valid():
-        setting_up.expect_seconds(stage, time_form.cleaned_data["expected_seconds"])
-        messages.success(request, "The expected time is saved.")
-        return _back(stage)
-    wanted = overview.answers_to_buy(stage)
-    context = {
-        **frame(stage),
-        **overview.pay(stage),
-        "form": form,
-        "time_form": time_form,
-        "pay_choices": overview.pay_choices(stage, wanted),
-        "pay_answers": wanted,
-    }
-    return render(request, "stage/pay.html", context, status=400 if sent is not None else 200)
-
-
-def _change_pay(request: HttpRequest, stage: Stage, reward: Decimal) -> HttpResponse:
-    try:
-        publishing.change_pay(stage, reward)
-    except publishing.PayFrozenError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"An answer now pays ${stage.reward:,.2f}.")
     return _back(stage)
 
 

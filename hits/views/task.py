@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
-from csp.decorators import csp_replace
+from csp.decorators import csp_replace, csp_update
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template.loader import render_to_string
@@ -47,7 +47,17 @@ def task(request: HttpRequest, token: str) -> HttpResponse:
         page = serving.open_page(serving.resolve(token), request.GET)
     except serving.TaskRefusedError as refusal:
         return _refusal_page(refusal)
-    return HttpResponse(render_to_string(page.template, {"page": page, "project": page.hit.stage.project}))
+    return shown(page, request)
+
+
+def shown(page: serving.Page, request: HttpRequest) -> HttpResponse:
+    """The worker's page, with a policy that allows its own sources and no other."""
+
+    @csp_update(dict(page.sources))
+    def rendered(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(render_to_string(page.template, {"page": page, "project": page.hit.stage.project}))
+
+    return cast(HttpResponse, rendered(request))
 
 
 @csrf_exempt

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from typing import Any
 
 from csp.constants import SELF
@@ -17,17 +18,19 @@ from django.contrib import messages
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.loader import render_to_string
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from hits.domain.hit_plans import is_published
 from hits.flow.pipeline import serving
 from hits.flow.setup import setting_up
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import Setting
+from hits.views import parts_editor
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.stages import frame
+from hits.views.task import shown
 
 # How long what was typed and not saved can be looked at.
 DRAFT_SECONDS = 3600
@@ -61,8 +64,11 @@ class TaskForm(forms.Form):
     )
 
     def __init__(self, stage: Stage, data: Any = None) -> None:
-        self.stage, self.settings = stage, setting_up.fields_of(stage)
+        self.stage = stage
+        described = setting_up.fields_of(stage)
+        self.settings = [setting for setting in described if setting.kind != "parts"]
         given = setting_up.shown_settings(stage)
+        self.editors = [_editor(stage, one, given.get(one.name), data) for one in described if one.kind == "parts"]
         shown = {setting.name: _shown(setting, given.get(setting.name)) for setting in self.settings}
         super().__init__(data, initial={name: getattr(stage, name) for name in _STAGE_FIELDS} | shown)
         self.fields.update({setting.name: _form_field(setting) for setting in self.settings})
@@ -76,12 +82,15 @@ class TaskForm(forms.Form):
             for setting in self.settings
             if setting.name in read
         }
+        settings |= {editor.setting.name: editor.value for editor in self.editors}
         return {name: read[name] for name in _STAGE_FIELDS if name in read} | {"settings": settings}
 
     def clean(self) -> None:
         try:
             self.tried = setting_up.tried(self.stage, self.given)
         except SettingsRefusedError as refusal:
+            for editor in self.editors:
+                editor.faults = [reason for reason in refusal.reasons if editor.owns(reason)]
             for reason in refusal.reasons:
                 self.add_error(*self._placed(reason))
 
@@ -91,6 +100,17 @@ class TaskForm(forms.Form):
         if name not in self.fields:
             return None, reason
         return name, f"“{self.fields[name].label}”{reason.removeprefix(name)}"
+
+
+def _editor(stage: Stage, setting: Setting, value: Any, data: Any) -> parts_editor.Editor:
+    """The setting as it is typed, where it was on the page that was sent, else as it is saved."""
+    typed = data is not None and parts_editor.is_posted(setting, data)
+    found = parts_editor.posted(setting, data) if typed else value if isinstance(value, dict) else {}
+    editor = parts_editor.Editor(setting, found)
+    with suppress(setting_up.NoExampleError):
+        item = setting_up.example(stage).item
+        editor.hint = editor.editor.hint(item.document.data, item.data)
+    return editor
 
 
 def _shown(setting: Setting, value: Any) -> Any:
@@ -106,6 +126,8 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         return _page(request, stage, TaskForm(stage))
     form = TaskForm(stage, request.POST)
+    if request.POST.get("do"):
+        return _edited(request, stage, form)
     if not form.is_valid():
         return _page(request, stage, form, 400)
     try:
@@ -117,8 +139,30 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     return redirect("task-settings", stage.project.slug, stage.key)
 
 
-def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200) -> HttpResponse:
-    context = {**frame(stage), "form": form, "frozen": setting_up.is_frozen(stage)}
+def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
+    """What was typed after a button of an editor, or the file that it asks for. Saves nothing."""
+    verb = request.POST["do"]
+    editor = next((one for one in form.editors if verb.startswith(f"{one.setting.name}:")), None)
+    if editor is None:
+        return _page(request, stage, form)
+    if verb == f"{editor.setting.name}:export":
+        name = f"{stage.project.slug}-{stage.key}-{editor.setting.name}.json"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        return HttpResponse(editor.as_json() + "\n", content_type="application/json", headers=headers)
+    file = request.FILES.get(f"{editor.setting.name}-file")
+    try:
+        editor.value = parts_editor.done(editor.setting, editor.value, request.POST, file)
+    except parts_editor.FileRefusedError as error:
+        editor.message = str(error)
+    draft = _keep(form.tried) if form.is_valid() else ""
+    reply = _page(request, stage, form, edited=True, draft=draft)
+    # The preview follows.
+    reply["HX-Trigger-After-Settle"] = "task-edited"
+    return reply
+
+
+def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200, **more: Any) -> HttpResponse:
+    context = {**frame(stage), "form": form, "frozen": is_published(stage), **more}
     return render(request, "stage/task.html", context, status=status)
 
 
@@ -153,7 +197,7 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
         page = serving.open_page(setting_up.example(stage), {})
     except setting_up.NoExampleError as error:
         return render(request, "stage/task_nothing.html", {"error": error})
-    return HttpResponse(render_to_string(page.template, {"page": page, "project": stage.project}))
+    return shown(page, request)
 
 
 def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:

@@ -34,5 +34,13 @@ def requirement(given: Mapping[str, Any]) -> str:
     return " ".join(part for part in (name, COMPARATORS.get(comparator, comparator), ", ".join(values)) if part) + unit
 
 
+def policy(given: Mapping[str, Any]) -> str:
+    """A blocking policy: 'after every 1,000 answers, of workers with 20 or more, below 20 % (p < 0.01)'."""
+    return (
+        f"after every {given['check_every']:,} answers, of workers with {given['min_answers']:,} or more, "
+        f"below {given['floor']:.0%} (p < {given['alpha']:g})"
+    )
+
+
 def requirements(given: Iterable[Mapping[str, Any]]) -> list[str]:
     return [requirement(one) for one in given]

@@ -24,6 +24,20 @@
     number.addEventListener("input", compare);
     compare(); // a browser that comes back to the page may fill in what was typed
   }
+
+  // Columns that no field is chosen for are kept: their names follow what is chosen.
+  function armUnused() {
+    const unused = document.querySelector("[data-unused]"), fields = [...document.querySelectorAll("select[data-column]")];
+    if (!unused) return;
+    function compare() {
+      const used = new Set(fields.map(field => field.value));
+      const left = [...fields[0].options].map(option => option.value).filter(name => name && !used.has(name));
+      unused.textContent = left.join(", ") || "none";
+    }
+    for (const field of fields) field.addEventListener("change", compare);
+    compare();
+  }
   armTickAll(document);
   armQuote();
+  armUnused();
 })();

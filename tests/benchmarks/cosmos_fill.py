@@ -182,7 +182,9 @@ class Filling:
             hit_id=f"3{item.pk:029}",
             max_assignments=3,
             created_with=3,
+            reward=self.stage.reward,
             unit_cost=Decimal("0.12"),
+            assignment_seconds=self.stage.assignment_seconds,
             harvested=3,
         )
 

@@ -173,7 +173,9 @@ def _hit_columns(item_row: Item, columns: dict[str, Any]) -> dict[str, Any]:
         "hit_id": f"3HIT{number:012d}",
         "max_assignments": item_row.stage.answers,
         "created_with": item_row.stage.answers,
+        "reward": item_row.stage.reward,
         "unit_cost": Decimal("0.05"),
+        "assignment_seconds": item_row.stage.assignment_seconds,
         "expires_at": timezone.now() + timedelta(days=3),
     }
     if not columns.get("batch"):

@@ -11,12 +11,19 @@ from rest_framework import serializers
 from hits.api.paging import PageQuery
 from hits.api.shapes.base import AT_ONCE, Shape, StateField
 from hits.api.shapes.stages import ActionShape
+from hits.domain.imported_tables import LONGEST_SEARCH
 from hits.models import Assignment, Item
+from hits.recipes.source import UNUSED
 
 
 class ItemQuery(PageQuery):
     state = serializers.ChoiceField(Item.State.choices, required=False)
     conclusion = serializers.CharField(required=False, max_length=40, help_text="The rule's own word, such as valid.")
+    find = serializers.CharField(
+        required=False,
+        max_length=LONGEST_SEARCH,
+        help_text="The item's key, or words of its document's key or of columns that the task does not use.",
+    )
 
 
 class VerdictShape(Shape):
@@ -64,6 +71,10 @@ class HitShape(Shape):
 class ItemDetailShape(ItemShape):
     verdicts = VerdictShape(many=True, help_text="Every one that it ever had.")
     hits = HitShape(many=True)
+    columns = serializers.SerializerMethodField(help_text="Cells of its file's columns that the task does not use.")
+
+    def get_columns(self, item: Item) -> dict[str, str]:
+        return item.document.data.get(UNUSED) or {}
 
 
 class AnswerQuery(PageQuery):

@@ -7,11 +7,14 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from hits.api.paging import PageQuery
 from hits.api.shapes.base import MoneyField, Shape
 from hits.api.shapes.computations import OptionShape
 from hits.api.shapes.stages import StageShape
 from hits.domain.plugins import faults_of
+from hits.flow.setup import project_files
 from hits.models import Project, Stage
+from hits.models.projects import LONGEST_SEARCH
 
 
 class RecipeStageShape(Shape):
@@ -37,6 +40,15 @@ class PluginFaults(Shape):
     faults = serializers.ListField(child=serializers.CharField(), help_text="A sentence each, which names the folder.")
 
 
+class ProjectQuery(PageQuery):
+    find = serializers.CharField(
+        required=False, default="", max_length=LONGEST_SEARCH, help_text="Words of the name, the recipe or an owner."
+    )
+    state = serializers.ChoiceField(
+        Stage.State.choices, required=False, default="", help_text="Of a stage; `draft`: no stage has started."
+    )
+
+
 class AccountShape(Shape):
     budget = MoneyField()
     reserved = MoneyField()
@@ -46,13 +58,32 @@ class AccountShape(Shape):
 
 class NewProject(Shape):
     name = serializers.CharField(max_length=120)
-    recipe = serializers.CharField(max_length=60)
+    recipe = serializers.CharField(max_length=60, required=False)
+    recipe_file = serializers.CharField(
+        required=False,
+        trim_whitespace=False,
+        max_length=project_files.MOST_BYTES,
+        help_text="In place of `recipe` and `options`: what `recipe-file/` of a project answers, changed as you like.",
+    )
     budget = MoneyField()
     contact_email = serializers.EmailField(help_text="Workers see it on every task page.")
-    options = serializers.DictField(required=False, default=dict, help_text="Replaces options of the recipe.")
+    options = serializers.DictField(required=False, help_text="Replaces options of the recipe.")
     seed = serializers.IntegerField(
         required=False, min_value=0, max_value=2**31 - 1, help_text="Drawn at random when it is not given."
     )
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if ("recipe" in given) == ("recipe_file" in given):
+            raise serializers.ValidationError({"recipe": ["Send either recipe or recipe_file."]})
+        if "recipe_file" in given and "options" in given:
+            raise serializers.ValidationError({"options": ["The options of a recipe_file stand in the file."]})
+        return given
+
+
+class NewClone(Shape):
+    name = serializers.CharField(max_length=120)
+    budget = MoneyField()
+    items = serializers.BooleanField(default=False, help_text="What was imported comes with it; answers never do.")
 
 
 class ProjectShape(Shape):

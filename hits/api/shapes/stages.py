@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from typing import Any
 
 from rest_framework import serializers
 
@@ -53,7 +53,9 @@ class StageShape(Shape):
     crowd = serializers.BooleanField(help_text="People are asked; else a program makes the items and nothing is paid.")
     state = StateField(Stage.State)
     reward = MoneyField()
-    pay_frozen = serializers.SerializerMethodField(help_text="Workers see the reward already: it cannot change.")
+    published = serializers.SerializerMethodField(
+        help_text="Workers have seen it: what `settings/` calls fixed cannot change any more."
+    )
     answers = serializers.IntegerField(help_text="Answers wanted an item.")
     approval = StateField(Stage.Approval)
     auto_approval_seconds = serializers.IntegerField()
@@ -81,18 +83,58 @@ class StageShape(Shape):
     hit_type_id = serializers.CharField()
     figures = FiguresShape(source="summary")
 
-    def get_pay_frozen(self, stage: Stage) -> bool:
-        return bool(stage.hit_type_id)
+    def get_published(self, stage: Stage) -> bool:
+        return bool(stage.hit_types)
+
+
+class StageSettingShape(Shape):
+    """A setting as the recipe's file writes it."""
+
+    name = serializers.CharField()
+    value = serializers.JSONField()
+    recipe = serializers.JSONField(help_text="The recipe's own value; null where the recipe has no such stage.")
+    when = serializers.CharField(
+        help_text="When it can change: `any time`; `next HITs`: those that are published keep theirs; `fixed`."
+    )
+    why = serializers.CharField(help_text="Why it is fixed.")
+
+
+def _setting(field: type[serializers.Field[Any, Any, Any, Any]], **options: Any) -> Any:
+    """Its limits are those of a recipe's file; whoever writes the row knows them."""
+    return field(required=False, **options)
 
 
 class StageChange(Shape):
-    """What is not sent stays as it is."""
+    """What is not sent stays as it is. Limits and spelling are those of a recipe's file."""
 
-    reward = MoneyField(required=False, max_digits=8, min_value=Decimal("0.01"), max_value=Decimal("999999.99"))
+    title = _setting(serializers.CharField)
+    answers = _setting(serializers.IntegerField, help_text="Answers wanted an item.")
+    reward = _setting(MoneyField)
+    expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
+    assignment_seconds = _setting(serializers.IntegerField)
+    lifetime_seconds = _setting(serializers.IntegerField)
+    approval = _setting(serializers.CharField, help_text="automatic or review.")
+    auto_approval_seconds = _setting(serializers.IntegerField)
+    hit_title = _setting(serializers.CharField)
+    hit_description = _setting(serializers.CharField)
+    keywords = _setting(serializers.CharField, allow_blank=True)
+    requirements = _setting(
+        serializers.ListField,
+        child=serializers.DictField(),
+        help_text="Such as {qualification: percent_approved, comparator: GreaterThanOrEqualTo, integers: [95]}.",
+    )
+    quality = _setting(serializers.DictField, help_text="check_every, min_answers, floor, alpha; empty for no policy.")
+    asks_other_workers_than = _setting(
+        serializers.ListField, child=serializers.CharField(), help_text="Keys of earlier stages."
+    )
+    draws = _setting(serializers.IntegerField)
+    grants = _setting(serializers.CharField, allow_blank=True, help_text="A qualification for everybody who answers.")
+    recipe_values = _setting(
+        serializers.ListField, child=serializers.CharField(), help_text="Names of settings that get the recipe's value."
+    )
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
     advance_approved = serializers.BooleanField(required=False)
-    expected_seconds = serializers.IntegerField(required=False, allow_null=True, min_value=1, max_value=86_400)
 
 
 class ActionShape(Shape):

@@ -2,23 +2,92 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from hits.api.shapes.base import Shape, UsernameField
 from hits.api.shapes.payments import FaultShape
+from hits.formats.reading import MOST_COLUMNS
+from hits.formats.rows import LONGEST_NAME
+
+LONGEST_MAPPING = 2 * LONGEST_NAME * MOST_COLUMNS
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class MappingField(serializers.CharField):
+    """An object as a text, column by field, as (field, column) pairs: what names two columns is refused by the verb."""
+
+    def to_internal_value(self, data: Any) -> list[tuple[str, str]]:  # type: ignore[override]
+        text = super().to_internal_value(data)
+        try:
+            given = json.loads(text, object_pairs_hook=list)
+        except (ValueError, RecursionError):
+            given = None
+        pairs = [(name, column) for name, columns in _pairs(given) for column in columns]
+        if not pairs or not all(isinstance(column, str) for _, column in pairs):
+            raise serializers.ValidationError('Write an object, such as {"text": "passage"}.')
+        return pairs
+
+
+def _pairs(given: Any) -> list[tuple[str, list[Any]]]:
+    """Of the object, with its columns in lists; nothing of any other value."""
+    if not isinstance(given, list) or not all(isinstance(pair, tuple) for pair in given):
+        return []
+    return [(name, column if isinstance(column, list) else [column]) for name, column in given]
 
 
 class NewUpload(Shape):
     file = serializers.FileField()
     origin = serializers.ChoiceField(["public", "crawled"], default="public")
+    mapping = MappingField(
+        required=False,
+        max_length=LONGEST_MAPPING,
+        help_text='Of a table: the column by field, as a JSON object such as {"text": "passage"}. '
+        "A field that it does not name is read as last time or by its name; an empty column leaves it out.",
+    )
+
+
+class TableFile(Shape):
+    file = serializers.FileField()
+
+
+class TableFieldShape(Shape):
+    name = serializers.CharField()
+    says = serializers.CharField(help_text="What it is.")
+    needed = serializers.BooleanField(help_text="Every row needs it.")
+    column = serializers.CharField(allow_null=True, help_text="The column that an import without a mapping would read.")
+
+
+class TableRowShape(Shape):
+    line = serializers.IntegerField()
+    cells = serializers.DictField(child=serializers.CharField(), help_text="By column.")
+
+
+class TableShape(Shape):
+    kind = serializers.CharField(help_text="`csv`, `tsv`, `jsonl` or `xlsx`.")
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = TableRowShape(many=True, help_text="The first five that can be read.")
+    count = serializers.IntegerField(allow_null=True, help_text="Rows; null for a file too large to count them here.")
+    fields = TableFieldShape(many=True)  # type: ignore[assignment]  # every serializer has an attribute of this name
+    unused = serializers.ListField(child=serializers.CharField(), help_text="Columns that are kept as they are.")
+    note = serializers.CharField(help_text="What of the file is not read; empty where all is.")
 
 
 class UploadShape(Shape):
     id = serializers.IntegerField()
     name = serializers.CharField()
     origin = serializers.CharField()
-    state = serializers.CharField(help_text="`queued`, `reading`, `storing`, `done`, `refused`, `stopped` or `failed`.")
+    state = serializers.CharField(
+        help_text="`mapping`, `queued`, `reading`, `storing`, `done`, `refused`, `stopped` or `failed`."
+    )
     error = serializers.CharField(help_text="Why it failed; empty in every other state.")
+    mapping = serializers.DictField(
+        allow_null=True, help_text="The column by field, as it was confirmed; null: by the names of the columns."
+    )
     bytes = serializers.IntegerField(source="blob.size")
     done = serializers.IntegerField(help_text="Documents read so far.")
     total = serializers.IntegerField()
@@ -30,4 +99,4 @@ class UploadShape(Shape):
 
 
 class UploadDetailShape(UploadShape):
-    faults = FaultShape(many=True, help_text="The first 1,000. With any, nothing was imported.")
+    faults = FaultShape(many=True, help_text="1,000 at most, of every kind. With any, nothing was imported.")

@@ -13,6 +13,7 @@ from hits.api.base import StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import asked, page, page_of
 from hits.api.shapes import answers as shapes
+from hits.domain.imported_tables import searched
 from hits.flow.people import reviewing
 from hits.models import Assignment, Verdict
 from hits.models.answers import HELD
@@ -44,6 +45,8 @@ class Items(StageView):
         standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
         rows = self.stage.items.select_related("document").defer("document__data").prefetch_related(standing)
         rows = rows.filter(**{name: wanted[name] for name in ("state", "conclusion") if name in wanted})
+        if "find" in wanted:
+            rows = searched(rows, self.project, wanted["find"])
         return page(request, rows, shapes.ItemShape)
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,10 +16,11 @@ from rest_framework.response import Response
 from hits import tasks
 from hits.api.base import LeadView, ProjectView, operation
 from hits.api.jobs import start_kept
-from hits.api.paging import PageQuery, page, page_of
+from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import projects as shapes
 from hits.api.shapes.stages import ProjectActionShape
 from hits.domain.plugins import offered
+from hits.flow.setup import project_files
 from hits.flow.setup import projects as flow
 from hits.models import Project
 
@@ -49,16 +53,18 @@ class Projects(LeadView):
         "projects_list",
         "Your projects",
         tag=TAG,
-        query=PageQuery,
+        query=shapes.ProjectQuery,
         answer=page_of(shapes.ProjectShape),
     )
     def get(self, request: Request) -> Response:
-        rows = Project.objects.visible_to(self.user).select_related("account")
+        wanted = asked(request, shapes.ProjectQuery)
+        mine = Project.objects.visible_to(self.user)
+        rows = mine.matching(wanted["find"], wanted["state"]).select_related("account")
         return page(request, rows, shapes.ProjectShape)
 
     @operation(
         "projects_create",
-        "Start a project from a recipe; nothing is published",
+        "Start a project from a recipe, or from the file of one; nothing is published",
         tag=TAG,
         takes=shapes.NewProject,
         answer=shapes.ProjectDetailShape,
@@ -67,10 +73,51 @@ class Projects(LeadView):
     def post(self, request: Request) -> Response:
         given = shapes.NewProject(data=request.data)
         given.is_valid(raise_exception=True)
-        project = flow.create_project(owner=self.user, **given.validated_data)
-        if project.qualification_tests.exists():
-            start_kept(tasks.finish_tests, project.pk)
-        return Response(shapes.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
+        values = dict(given.validated_data)
+        if (text := values.pop("recipe_file", None)) is not None:
+            project = project_files.create_from(project_files.read(text.encode()), owner=self.user, **values)
+        else:
+            project = flow.create_project(owner=self.user, **values)
+        return _started(project)
+
+
+def _started(project: Project) -> Response:
+    if project.qualification_tests.exists():
+        start_kept(tasks.finish_tests, project.pk)
+    return Response(shapes.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
+
+
+class RecipeFile(ProjectView):
+    @operation(
+        "projects_recipe_file",
+        "The project's recipe as one TOML file, with its settings, tasks, rules and tests; without items",
+        tag=TAG,
+        code=(200, "application/toml"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> HttpResponse:
+        name = f"{self.project.slug}.toml"
+        headers = {"Content-Disposition": content_disposition_header(True, name) or "attachment"}
+        return HttpResponse(project_files.written(self.project), content_type="application/toml", headers=headers)
+
+
+class Clone(ProjectView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "projects_clone",
+        "Start a project with the settings of this one; you own it, and nothing is published",
+        tag=TAG,
+        takes=shapes.NewClone,
+        answer=shapes.ProjectDetailShape,
+        code=201,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewClone(data=request.data)
+        given.is_valid(raise_exception=True)
+        return _started(project_files.clone(self.project, owner=self.user, **given.validated_data))
 
 
 class ProjectDetail(ProjectView):

@@ -16,7 +16,7 @@ from hits.api.shapes import stages as shapes
 from hits.domain.plugins import refuse_without_crowd
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
-from hits.flow.setup import setting_up
+from hits.flow.setup import stage_settings
 
 TAG = "Stages"
 
@@ -44,11 +44,11 @@ class StageDetail(StageView):
 
     @operation(
         "stages_change",
-        "Change pay, until workers have seen it, and what goes on by itself",
+        "Change the settings and what goes on by itself; `settings/` says which of them can change",
         tag=TAG,
         takes=shapes.StageChange,
         answer=shapes.StageShape,
-        refuses=[404, 409],
+        refuses=[400, 404, 409],
     )
     def patch(self, request: Request, **address: str) -> Response:
         refuse_without_crowd(self.stage)
@@ -56,17 +56,35 @@ class StageDetail(StageView):
         given.is_valid(raise_exception=True)
         changes: dict[str, Any] = dict(given.validated_data)
         with transaction.atomic():
-            if "reward" in changes:
-                publishing.change_pay(self.stage, changes["reward"])
+            self._change_settings(changes)
             if "auto_publish" in changes:
                 publishing.publish_by_itself(self.stage, changes["auto_publish"])
             if "auto_block" in changes:
                 blocking.block_by_itself(self.stage, changes["auto_block"], self.user)
             if "advance_approved" in changes:
                 advancing.only_approved(self.stage, changes["advance_approved"], self.user)
-            if "expected_seconds" in changes:
-                setting_up.expect_seconds(self.stage, changes["expected_seconds"])
         return Response(shapes.StageShape(self.stage).data)
+
+    def _change_settings(self, changes: dict[str, Any]) -> None:
+        names = changes.get("recipe_values", [])
+        wanted = {name: stage_settings.recipe_value(self.stage, name) for name in names}
+        wanted |= {name: value for name, value in changes.items() if name in stage_settings.NAMES}
+        if "reward" in changes:
+            wanted["reward"] = f"{changes['reward']:.2f}"
+        if wanted:
+            stage_settings.change(self.stage, wanted, self.user)
+
+
+class StageSettings(StageView):
+    @operation(
+        "stages_settings",
+        "The settings of a stage, the recipe's own values, and when each can change",
+        tag=TAG,
+        answer=shapes.StageSettingShape(many=True),
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(shapes.StageSettingShape(stage_settings.shown(self.stage), many=True).data)
 
 
 class Actions(StageView):

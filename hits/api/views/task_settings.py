@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
 from hits.api.shapes import task_settings as shapes
+from hits.domain.hit_plans import is_published
 from hits.flow.setup import setting_up
 
 TAG = "Stages"
@@ -44,7 +45,7 @@ class Task(StageView):
             "hit_title": stage.hit_title,
             "hit_description": stage.hit_description,
             "settings": setting_up.shown_settings(stage),
-            "frozen": setting_up.is_frozen(stage),
+            "frozen": is_published(stage),
             "form": setting_up.fields_of(stage),
         }
         return Response(shapes.TaskShape(task).data)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.http import content_disposition_header
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
@@ -14,6 +17,8 @@ from hits.api.base import ProjectView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import uploads as shapes
+from hits.domain.imported_tables import shown
+from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
 
 TAG = "Uploads"
@@ -51,8 +56,9 @@ class Uploads(ProjectView):
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
         importing.check_size(file.size)
+        mapping = given.validated_data.get("mapping")
         upload = importing.create_upload(
-            self.project, file.name, file.read(), given.validated_data["origin"], self.user
+            self.project, file.name, file.read(), given.validated_data["origin"], self.user, mapping
         )
         start_kept(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
@@ -62,6 +68,51 @@ class Uploads(ProjectView):
         # A form larger than any file that is taken need not reach the disk.
         if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
             importing.check_size(length)
+
+
+class TableColumns(ProjectView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "uploads_columns",
+        "The columns of a table with its first rows, and which of them an import would read as what; keeps nothing",
+        tag=TAG,
+        takes={"multipart/form-data": shapes.TableFile},
+        answer=shapes.TableShape,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.TableFile(data=request.data)
+        given.is_valid(raise_exception=True)
+        file = given.validated_data["file"]
+        importing.check_size(file.size)
+        table = shown(self.project, file.file, file.name)
+        fields = [{**vars(field), "column": table.mapping.get(field.name)} for field in table.fields]
+        rows = [{"line": line, "cells": cells} for line, cells in table.rows]
+        answer = {**vars(table), "rows": rows, "fields": fields, "unused": table.unused(table.mapping)}
+        return Response(shapes.TableShape(answer).data)
+
+    def refuse_large_body(self, length: int) -> None:
+        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+            importing.check_size(length)
+
+
+class SampleFile(ProjectView):
+    @operation(
+        "uploads_sample",
+        "A small file that the project's recipe imports",
+        tag=TAG,
+        code=(200, "application/octet-stream"),
+        answer=OpenApiTypes.BINARY,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> HttpResponse:
+        sample = recipe_of(self.project).sample
+        if sample is None:
+            raise Http404
+        headers = {"Content-Disposition": content_disposition_header(True, sample.name) or "attachment"}
+        return HttpResponse(sample.content, content_type="application/octet-stream", headers=headers)
 
 
 class Upload(ProjectView):

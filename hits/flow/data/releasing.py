@@ -6,18 +6,19 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 
 from hits.domain.plugins import options_of, recipe_of
 from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
 from hits.domain.wages import AnswerTime
-from hits.models import Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.recipes.source import ReleaseContent
 from hits.refusals import Refusal
 
@@ -144,9 +145,25 @@ def _funnel(stage: Stage) -> dict[str, Any]:
         "workers": stage.worker_stats.filter(answers__gt=0).count(),
         "blocked_workers": Block.objects.standing().filter(stage=stage).count(),
         "median_seconds": median,
-        "reward": str(stage.reward),
-        "wage_an_hour": str(AnswerTime(median, assumed=False).hourly(stage.reward)) if median else None,
+        **_pay(stage, median),
     }
+
+
+def _pay(stage: Stage, median: float | None) -> dict[str, Any]:
+    """What an answer paid, and what that makes an hour.
+
+    Where the reward changed from one batch to another, `reward` is the mean of the approved answers, and `rewards` has
+    their number for each reward. The answers are counted there alone: elsewhere pages cost the same with many answers.
+    """
+    mean, more = stage.reward, {}
+    if stage.earlier_hit_types:
+        approved = stage.assignments.filter(state=Assignment.State.APPROVED).order_by().values_list("hit__reward")
+        rewards: dict[Decimal, int] = dict(approved.annotate(n=Count("id")))
+        paid = sum((reward * n for reward, n in rewards.items()), Decimal(0))
+        mean = paid / sum(rewards.values()) if rewards else stage.reward
+        more = {"rewards": {f"{reward:.2f}": rewards[reward] for reward in sorted(rewards)}}
+    hourly = str(AnswerTime(median, assumed=False).hourly(mean)) if median else None
+    return {"reward": f"{mean:.2f}", "wage_an_hour": hourly, **more}
 
 
 def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:

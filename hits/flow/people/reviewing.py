@@ -95,15 +95,15 @@ def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: s
         waiting = stage.assignments.filter(id__in=pks, state=SUBMITTED, decision="")
         rows = list(waiting.select_for_update().only("pk").order_by("pk"))
         chosen = Assignment.objects.filter(pk__in=[row.pk for row in rows])
-        _admit(chosen, state == APPROVED)
+        _admit(stage, chosen, state == APPROVED)
         chosen.update(decision=state, feedback=feedback, not_before=None, adopted="")
         record(stage.project, user, state.lower(), rows)
-        paid = _admit(stage.assignments.filter(id__in=pks, state=APPROVED), state == APPROVED)
+        paid = _admit(stage, stage.assignments.filter(id__in=pks, state=APPROVED), state == APPROVED)
         record(stage.project, user, "counted after all" if state == APPROVED else "left uncounted", paid)
     return len(rows) + len(paid)
 
 
-def _admit(answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
+def _admit(stage: Stage, answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
     """Write down whether those of the answers that do not count yet do; returns those of which that is new."""
     held = answers.exclude(held="").exclude(admitted=counts)
     rows = list(held.select_for_update(of=("self",)).select_related("hit").defer("answer").order_by("pk"))
@@ -114,6 +114,7 @@ def _admit(answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
     recount(changed)
     # Also where nothing counts anew: one answer less waits to count.
     Item.objects.filter(pk__in={row.hit.item_id for row in rows}).update(stale=True)
+    refresh_worker_stats(stage, [row.worker_id for row in rows])
     return rows
 
 
@@ -132,7 +133,7 @@ def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) ->
         Assignment.objects.filter(id__in=[row.pk for row in rows]).update(
             decision=APPROVED, not_before=None, adopted=""
         )
-        _admit(stage.assignments.filter(id__in=[row.pk for row in rows]), True)
+        _admit(stage, stage.assignments.filter(id__in=[row.pk for row in rows]), True)
         stage.project.account.post(_reserve_again(row) for row in rows)
         record(stage.project, user, "rejection taken back", rows)
     return len(rows)

@@ -391,11 +391,6 @@ def requiring(row: QualificationTest) -> list[Stage]:
     return [stage for stage in stages if any(one["qualification"] == row.key for one in stage.requirements)]
 
 
-def is_published(stage: Stage) -> bool:
-    """Whether the stage's requirements stand fast: its HIT type is made, or its HITs are planned."""
-    return bool(stage.hit_type_id) or stage.hits.exists()
-
-
 def require(stage: Stage, row: QualificationTest, user: User | None) -> None:
     """Let in only workers who passed the test. Raises FrozenStageError, RequiredTestError, WrongTestStateError."""
     if row.state in (State.WITHDRAWING, State.WITHDRAWN):
@@ -430,7 +425,7 @@ def _requirement(row: QualificationTest) -> dict[str, Any]:
 
 
 def _other_requirements(locked: Stage, row: QualificationTest) -> list[dict[str, Any]]:
-    if is_published(locked):
+    if hit_plans.is_published(locked):
         raise FrozenStageError("This stage is published, so who may answer it can no longer change.")
     return [one for one in locked.requirements if one["qualification"] != row.key]
 

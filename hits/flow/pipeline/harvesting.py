@@ -77,7 +77,7 @@ def harvest(stage: Stage, *, sweep: bool = True) -> int:
     if sweep:
         Stage.objects.filter(pk=stage.pk).update(swept_at=None)
     with lease(f"harvest:{stage.pk}", seconds=LEASE_SECONDS) as held:
-        if held is None or not stage.hit_type_id:
+        if held is None or not stage.hit_types:
             return 0
         return _Run(stage, gateway(), held).go()
 
@@ -121,16 +121,22 @@ class _Run:
         Stage.objects.filter(pk=self.stage.pk).update(swept_at=began)
         told = 0
         try:
-            for page in self.market.reviewable_pages(self.stage.hit_type_id):
-                told += self._compare(page)
-                self.held.renew()
-                if len(page) < PAGE_SIZE:
-                    break
+            for hit_type in self.stage.hit_types:
+                told += self._read_list(hit_type)
         except UnreachableError:
             Stage.objects.filter(pk=self.stage.pk, swept_at=began).update(swept_at=None)
             raise
         told += mark_unlisted(self.stage, began, _patience())
         Stage.objects.filter(pk=self.stage.pk).update(idle_sweeps=0 if told else Least(F("idle_sweeps") + 1, 100))
+
+    def _read_list(self, hit_type: str) -> int:
+        told = 0
+        for page in self.market.reviewable_pages(hit_type):
+            told += self._compare(page)
+            self.held.renew()
+            if len(page) < PAGE_SIZE:
+                break
+        return told
 
     def _compare(self, page: Sequence[RemoteHit]) -> int:
         due, closed = _compare(self.stage, page)

@@ -7,7 +7,6 @@ import time
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from django.conf import settings
@@ -16,6 +15,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from hits.domain.imported_tables import (
+    NoTableError,
+    checked_mapping,
+    file_of,
+    found_by,
+    guessed_mapping,
+    shown,
+    table_of,
+)
 from hits.domain.item_figures import count
 from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.plugins import UNUSABLE, options_of, protocol_of, recipe_of, settings_of
@@ -26,7 +34,7 @@ from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
 from hits.models import Blob, Document, Item, Project, Stage, Upload
-from hits.protocols.optional import KnownAnswersProtocol
+from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol
 from hits.recipes import SourceDocument, SourceItem
 from hits.refusals import Refusal
 
@@ -55,12 +63,63 @@ class UploadRefusedError(Refusal):
     http_status = 400
 
 
-def create_upload(project: Project, name: str, content: bytes, origin: str, user: User | None) -> Upload:
-    """Keep the bytes for the import to come. Raises UploadRefusedError."""
+def create_upload(
+    project: Project,
+    name: str,
+    content: bytes,
+    origin: str,
+    user: User | None,
+    mapping: Sequence[tuple[str, str]] | None = None,
+    *,
+    ask: bool = False,
+) -> Upload:
+    """Keep the bytes for the import to come. Raises UploadRefusedError.
+
+    `mapping` has (field, column) pairs for a table, and is remembered for the project; what it does not name is read as
+    remembered and by the names of the columns. Raises MappingRefusedError, NoTableError and, for a mapping of what is
+    no table, FormatErrors. With `ask`, a table waits until `confirm_mapping`; what is no table does not.
+    """
     check_size(len(content))
-    return Upload.objects.create(
-        project=project, name=name[-200:], origin=origin, blob=Blob.store(content), created_by=user
-    )
+    made = Upload(project=project, name=name[-200:], origin=origin, created_by=user)
+    remembered: dict[str, str] | None = None
+    if mapping is not None:
+        made.mapping, remembered = checked_mapping(project, io.BytesIO(content), name, mapping)
+    elif ask and _can_be_shown(project, content, name):
+        made.state = Upload.State.MAPPING
+    with transaction.atomic():
+        made.blob = Blob.store(content)
+        made.save()
+        _remember(project, remembered)
+    return made
+
+
+def _can_be_shown(project: Project, content: bytes, name: str) -> bool:
+    """False also for what the import will refuse: all its faults are named there."""
+    try:
+        return bool(shown(project, io.BytesIO(content), name).rows)
+    except (NoTableError, FormatErrors):
+        return False
+
+
+def confirm_mapping(upload: Upload, mapping: Sequence[tuple[str, str]]) -> bool:
+    """Let a table that waits for its columns be imported; (field, column) pairs, remembered for the project.
+
+    False for one that does not wait any more. Raises MappingRefusedError.
+    """
+    with file_of(upload.blob) as file:
+        found, remembered = checked_mapping(upload.project, file, upload.name, mapping)
+    with transaction.atomic():
+        waiting = Upload.objects.filter(pk=upload.pk, state=Upload.State.MAPPING)
+        if not waiting.update(state=Upload.State.QUEUED, mapping=found):
+            return False
+        _remember(upload.project, remembered)
+    return True
+
+
+def _remember(project: Project, mapping: dict[str, str] | None) -> None:
+    if mapping is not None:
+        Project.objects.filter(pk=project.pk).update(mapping=mapping)
+        project.mapping = mapping
 
 
 def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
@@ -119,7 +178,8 @@ def import_upload(upload_pk: int) -> int:
 
 def stop(upload: Upload) -> bool:
     """End an import that waits or runs: it stores nothing. False for one that has ended already."""
-    return _note(upload, state=Upload.State.STOPPED, finished_at=timezone.now())
+    unfinished = Upload.objects.filter(pk=upload.pk, state__in=Upload.UNFINISHED)
+    return bool(unfinished.update(state=Upload.State.STOPPED, finished_at=timezone.now()))
 
 
 def fail(upload_pk: int, why: str) -> None:
@@ -137,11 +197,7 @@ def _begin(upload: Upload) -> bool:
 
 
 def _import(upload: Upload, held: Held) -> int:
-    with TemporaryFile() as file:
-        # On the disk: the file itself takes no memory.
-        for chunk in upload.blob.read_chunks():
-            file.write(chunk)
-        file.seek(0)
+    with file_of(upload.blob) as file:
         steps = recipe_of(upload.project).steps
         documents = steps.read_documents(
             file,
@@ -151,13 +207,14 @@ def _import(upload: Upload, held: Held) -> int:
             progress=_progress(upload, held),
             seed=upload.project.seed,
             options=options_of(upload.project),
+            **_mapping(upload, file),
         )
     _refuse_other_stages(upload.project, documents)
     if hasattr(steps, "admit"):
         documents = steps.admit(documents, Rows(upload.project))
     _refuse_too_many(documents)
     _refuse_known(upload.project, [document for document in documents if document.items])
-    _refuse_unknown_answers(upload.project, documents)
+    _refuse_misfits(upload.project, documents)
     notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
     documents = [document for document in documents if document.items]
     total = len(documents)
@@ -170,6 +227,15 @@ def _import(upload: Upload, held: Held) -> int:
             refresh_summary(stage)
         _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
     return items
+
+
+def _mapping(upload: Upload, file: BinaryIO) -> dict[str, dict[str, str]]:
+    """For a recipe that reads a table: which column of the file is which field."""
+    if (table := table_of(upload.project)) is None:
+        return {}
+    if upload.mapping is not None:
+        return {"mapping": upload.mapping}
+    return {"mapping": guessed_mapping(upload.project, table, file, upload.name)}
 
 
 def _notes(documents: Sequence[SourceDocument]) -> list[str]:
@@ -238,8 +304,10 @@ def _refuse_known(project: Project, documents: Sequence[SourceDocument]) -> None
     faults.refuse()
 
 
-def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument]) -> None:
-    """A known answer that no worker could give would be compared with nothing, in silence."""
+def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> None:
+    """A known answer that no worker could give would be compared with nothing, in silence; and a page cannot show what
+    an item does not have.
+    """
     stages = _by_name(project)
     wanted = {item.stage for document in documents for item in document.items}
     wanted = {name for name in wanted if stages[name].crowd}
@@ -252,6 +320,9 @@ def _refuse_unknown_answers(project: Project, documents: Sequence[SourceDocument
             if isinstance(protocol, KnownAnswersProtocol):
                 for message in protocol.known_answer_faults(item.data, options[item.stage]):
                     found.add(document.line, "gold", message)
+            if isinstance(protocol, FittedProtocol):
+                for message in protocol.item_faults(document.data, item.data, options[item.stage]):
+                    found.add(document.line, "", message)
     found.refuse()
 
 
@@ -301,6 +372,7 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
                 origin=document.origin,
                 purpose=purposes[document.key],
                 data=document.data,
+                found_by=found_by(document.key, document.data),
             )
             for document in part
         )

@@ -32,11 +32,12 @@ def ensure_events(stage: Stage) -> bool:
     again: answers are looked for anyway.
     """
     queue = settings.MTURK_EVENTS_QUEUE_URL
-    if not queue or not stage.hit_type_id or stage.events_to in (queue, _refused(queue)):
+    if not queue or not stage.hit_types or stage.events_to in (queue, _refused(queue)):
         return False
     told = queue
     try:
-        gateway().set_events(stage.hit_type_id, queue, "SQS", events.WANTED)
+        for hit_type in stage.hit_types:
+            gateway().set_events(hit_type, queue, "SQS", events.WANTED)
     except RefusedError as error:
         log.error("The marketplace sends no events of %s to MTURK_EVENTS_QUEUE_URL: %s", stage, error)
         told = _refused(queue)
@@ -54,7 +55,7 @@ def deaf_stages() -> list[int]:
     if not queue:
         return []
     live = Hit.objects.filter(stage=OuterRef("pk"), state__in=[Hit.State.PLANNED, Hit.State.SENT, Hit.State.LIVE])
-    stages = Stage.objects.exclude(hit_type_id="").exclude(events_to__in=[queue, _refused(queue)])
+    stages = Stage.objects.exclude(hit_type_id="", earlier_hit_types=[]).exclude(events_to__in=[queue, _refused(queue)])
     return list(stages.filter(Exists(live)).order_by("pk").values_list("pk", flat=True))
 
 

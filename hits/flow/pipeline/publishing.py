@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import hit_plans, wages
+from hits.domain import hit_plans, misfits, wages
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
 from hits.domain.plugins import refuse_without_crowd, settings_of, stage_fault, usable_protocol
@@ -41,12 +41,6 @@ class QuoteChangedError(Refusal):
     """Items, price or budget changed since the page was opened. Look at the new quote and confirm again."""
 
     error_code = "quote_changed"
-
-
-class PayFrozenError(Refusal):
-    """The HIT type is made: pay can no longer change for this stage."""
-
-    error_code = "pay_frozen"
 
 
 class ArrivalsWaitError(Refusal):
@@ -122,6 +116,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     )
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
     found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
+    found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
     found.warnings.extend(_unknown_answers(stage))
     return found
 
@@ -162,7 +157,8 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
+    Raises NotOfferedError, MisfitError, NothingToPublishError, QuoteChangedError, BudgetExceededError,
+    BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
@@ -171,6 +167,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     # Raises where workers could not be shown the task.
     settings_of(stage)
     refuse_unoffered(stage)
+    misfits.refuse(stage, items)
     # Before the transaction, for it is a call. If two leads publish at once, the second batch waits in `sending`.
     refuse_beyond_balance(total)
     try:
@@ -388,11 +385,3 @@ def delete_hits(stage: Stage, user: User | None) -> Batch:
             "No HIT of this stage is over with all its answers decided. Collect and review the answers first."
         )
     return Batch.objects.create(stage=stage, kind=Batch.Kind.DELETE, total=total, created_by=user)
-
-
-def change_pay(stage: Stage, reward: Decimal) -> None:
-    """Raises PayFrozenError once anything of the stage is published: its money is reserved at the old pay."""
-    unpublished = Stage.objects.filter(pk=stage.pk, hit_type_id="", hits=None)
-    if not unpublished.update(reward=reward):
-        raise PayFrozenError("This stage is published with its pay. It can no longer change for these HITs.")
-    stage.refresh_from_db()

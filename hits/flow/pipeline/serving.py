@@ -30,6 +30,7 @@ from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk
 from hits.models import Assignment, Draft, Hit
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
+from hits.protocols.optional import SourcesProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 MAX_DRAFT_CHARACTERS = 20_000
@@ -106,6 +107,7 @@ class Page:
     """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
 
     `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
+    `sources` are the origins from which the page loads, by the directive of its policy.
     """
 
     hit: Hit
@@ -121,6 +123,7 @@ class Page:
     step: Step | None = None
     moved: bool = False
     reasons: tuple[str, ...] = ()
+    sources: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def preview(self) -> bool:
@@ -183,12 +186,13 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
     hit = visit.hit
     protocol = protocol_of(hit.stage)
     options = settings_of(hit.stage)
+    document, item = hit.item.document.data, hit.item.data
     if isinstance(protocol, StepwiseProtocol) and step is None:
         step = _step(visit, draft, "stay")
     return Page(
         hit,
         f"{protocol.name}/task.html",
-        protocol.page(hit.item.document.data, hit.item.data, options, visit.worker_id),
+        protocol.page(document, item, options, visit.worker_id),
         options,
         assignment_id=visit.assignment_id,
         worker_id=visit.worker_id,
@@ -196,6 +200,7 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
         token=page_token(visit) if visit.assignment_id else "",
         draft=draft,
         step=step,
+        sources=protocol.sources(document, item, options) if isinstance(protocol, SourcesProtocol) else {},
     )
 
 

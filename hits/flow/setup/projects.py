@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,13 +10,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max, Q
-from django.utils.text import slugify
 
 from hits import recipes
 from hits.domain.action_log import record
-from hits.domain.plugins import check_crowds, load_recipe, options_of, protocol_named, usable_recipe
+from hits.domain.plugins import load_recipe, options_of, usable_recipe
+from hits.domain.project_rows import create, create_stage
 from hits.domain.recipe_rows import Rows
-from hits.models import Account, Action, BudgetExceededError, Project, QualificationTest, Stage, StageSummary
+from hits.models import Account, Action, BudgetExceededError, Project, Stage
 from hits.quality.votes import Rule
 from hits.refusals import Refusal
 
@@ -83,75 +82,17 @@ def create_project(
     that do not fit, and recipes.OptionError for an option that the recipe does not know or a value of the wrong kind.
     """
     found = load_recipe(recipe)
-    check_crowds(found)
-    with transaction.atomic():
-        project = Project.objects.create(
-            name=name,
-            slug=_free_slug(name),
-            recipe=found.name,
-            options=found.options_with(options or {}),
-            namespace=secrets.token_hex(8),
-            seed=secrets.randbelow(2**31) if seed is None else seed,
-            contact_email=contact_email,
-        )
-        project.owners.add(owner)
-        Account.objects.create(project=project, budget=budget)
-        stages = found.stages_with(project.options)
-        for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
-            StageSummary.objects.create(stage=_create_stage(project, position, spec))
-        for test in found.tests:
-            _create_test(project, test, owner)
-    return project
-
-
-def _create_test(project: Project, test: recipes.TestSpec, owner: User) -> None:
-    """Written down as one that shall be offered: `testing.finish` tells the marketplace."""
-    QualificationTest.objects.create(
-        project=project,
-        questions=list(test.questions),
-        created_by=owner,
-        state=QualificationTest.State.OFFERING,
-        **vars(test.details),
-    )
-
-
-def _free_slug(name: str) -> str:
-    base = slugify(name)[:100] or "project"
-    slug, number = base, 1
-    while Project.objects.filter(slug=slug).exists():
-        number += 1
-        slug = f"{base}-{number}"
-    return slug
-
-
-def _create_stage(project: Project, position: int, spec: recipes.StageSpec) -> Stage:
-    return Stage.objects.create(
-        project=project,
-        key=spec.key,
-        title=spec.title,
-        position=position,
-        protocol=spec.protocol,
-        crowd=spec.crowd,
-        reward=spec.reward,
-        answers=spec.answers,
-        approval=spec.approval,
-        auto_approval_seconds=spec.auto_approval_seconds,
-        assignment_seconds=spec.assignment_seconds,
-        lifetime_seconds=spec.lifetime_seconds,
-        expected_seconds=spec.expected_seconds,
-        hit_title=spec.hit_title,
-        hit_description=spec.hit_description,
-        keywords=spec.keywords,
-        settings=protocol_named(spec.protocol).settings(spec.settings),
-        requirements=[requirement.to_dict() for requirement in spec.requirements],
-        rule=spec.rule.to_dict() if spec.rule else {},
-        quality=vars(spec.quality) if spec.quality else {},
-        not_workers_of=list(spec.asks_other_workers_than),
-        draws=spec.draws,
-        grants=spec.grants,
-        # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
-        auto_publish=spec.auto_publish,
-        auto_block=spec.auto_block,
+    wanted = found.options_with(options or {})
+    return create(
+        found,
+        name=name,
+        budget=budget,
+        contact_email=contact_email,
+        owner=owner,
+        options=wanted,
+        stages=found.stages_with(wanted),
+        tests=found.tests,
+        seed=seed,
     )
 
 
@@ -200,7 +141,7 @@ def _fit_stages(project: Project, given: Mapping[str, Any]) -> None:
     there = set(project.stages.values_list("key", flat=True))
     new = [spec for key, spec in after.items() if key not in before and key not in there]
     for position, spec in enumerate(new, start=last + 1):
-        StageSummary.objects.create(stage=_create_stage(project, position, spec))
+        create_stage(project, position, spec)
 
 
 def _stages_fault(project: Project, given: Mapping[str, Any]) -> str:

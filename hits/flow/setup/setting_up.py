@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.domain.action_log import record
+from hits.domain.hit_plans import is_published, locked
 from hits.domain.plugins import protocol_of, settings_of
 from hits.models import Document, Hit, Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
@@ -28,10 +29,6 @@ class TaskFrozenError(Refusal):
 
 class NoExampleError(Exception):
     """There is nothing to show the task with."""
-
-
-def is_frozen(stage: Stage) -> bool:
-    return bool(stage.hit_type_id) or stage.hits.exists()
 
 
 def fields_of(stage: Stage) -> tuple[Setting, ...]:
@@ -67,23 +64,17 @@ def tried(stage: Stage, given: Mapping[str, Any]) -> Stage:
 def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> None:
     """See `tried`. Raises SettingsRefusedError and, once anything of the stage is published, TaskFrozenError."""
     found = tried(stage, given)
-    unpublished = Stage.objects.filter(pk=stage.pk, hit_type_id="", hits=None)
     written = {name: getattr(found, name) for name in (*LONGEST, "settings")}
     with transaction.atomic():
-        if not unpublished.update(**written):
+        if is_published(locked(stage)):
             raise TaskFrozenError(
                 "This task is published as it stands, so it can no longer change. Nothing was changed."
             )
+        Stage.objects.filter(pk=stage.pk).update(**written)
         changed = [name for name, value in written.items() if value != getattr(stage, name)]
         if changed:
             record(stage.project, user, "changed the task", [stage], {"changed": changed})
     stage.refresh_from_db()
-
-
-def expect_seconds(stage: Stage, seconds: int | None) -> None:
-    """What an answer is expected to take; None: the time that the description tells workers. It may change any time."""
-    Stage.objects.filter(pk=stage.pk).update(expected_seconds=seconds)
-    stage.expected_seconds = seconds
 
 
 def example(stage: Stage) -> Hit:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -13,9 +14,9 @@ from django.core.validators import validate_email
 from django.db import transaction
 
 from hits.flow.people import testing
-from hits.flow.setup import projects
+from hits.flow.setup import project_files, projects
 from hits.management.commands._base import FlowCommand
-from hits.models import Stage
+from hits.models import Project, Stage
 from hits.quality.votes import RuleError
 
 
@@ -54,7 +55,11 @@ class Command(FlowCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--recipe", required=True)
+        recipe = parser.add_mutually_exclusive_group(required=True)
+        recipe.add_argument("--recipe")
+        recipe.add_argument("--file", type=Path, metavar="FILE.toml", help="what `recipe_file` of a project printed")
+        recipe.add_argument("--clone", metavar="SLUG", help="of this project, with its settings")
+        parser.add_argument("--items", action="store_true", help="with --clone: what was imported there comes with it")
         parser.add_argument("--budget", type=money, required=True, help="dollars, fees included")
         parser.add_argument("--email", required=True, help="workers see it on every task page")
         parser.add_argument("--owner", required=True, help="user name of a lead")
@@ -66,23 +71,45 @@ class Command(FlowCommand):
     def run(self, options: dict[str, Any]) -> None:
         if options["need"] and not options["answers"]:
             raise CommandError("--need goes with --answers.")
+        if options["items"] and not options["clone"]:
+            raise CommandError("--items goes with --clone.")
+        if options["option"] and not options["recipe"]:
+            raise CommandError("--option goes with --recipe.")
         owner = lead_named(options["owner"])
         _check_email(options["email"])
         with transaction.atomic():
-            project = projects.create_project(
-                options["name"],
-                options["recipe"],
-                options["budget"],
-                options["email"],
-                owner,
-                dict(options["option"]),
-                options["seed"],
-            )
+            project = _create(options, owner)
             if options["answers"]:
                 _want(project.stages.get(position=1), options["answers"], options["need"] or options["answers"])
         # An absent marketplace is told later, by the worker of the installation.
         testing.finish(project)
         self.say(project.slug)
+
+
+def _create(options: dict[str, Any], owner: User) -> Project:
+    name, budget, email = options["name"], options["budget"], options["email"]
+    if options["clone"]:
+        source = Project.objects.filter(slug=options["clone"]).first()
+        if source is None:
+            raise CommandError(f"There is no project {options['clone']!r}.")
+        made = project_files.clone(source, name, budget, owner, items=options["items"])
+        Project.objects.filter(pk=made.pk).update(contact_email=email)
+        return made
+    if options["file"]:
+        file = project_files.read(_content(options["file"]))
+        return project_files.create_from(file, name, budget, email, owner, options["seed"])
+    return projects.create_project(
+        name, options["recipe"], budget, email, owner, dict(options["option"]), options["seed"]
+    )
+
+
+def _content(path: Path) -> bytes:
+    """Not more of it than is taken, and a byte."""
+    try:
+        with path.open("rb") as file:
+            return file.read(project_files.MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
 
 
 def _check_email(address: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -10,11 +11,15 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import OperationalError, connection
 
+from hits.domain.imported_tables import ShownTable, shown
+from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
+from hits.formats.faults import Fault, grouped
 from hits.management.commands._base import ProjectCommand
-from hits.models import Upload
+from hits.models import Project, Upload
 
 EVERY_SECONDS = 2.0
+SHOWN_OF_A_CELL = 30
 
 
 class Command(ProjectCommand):
@@ -22,15 +27,32 @@ class Command(ProjectCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, nargs="+", help="several, or a folder of .story files, become one zip")
+        parser.add_argument("file", type=Path, nargs="*", help="several, or a folder of .story files, become one zip")
         parser.add_argument(
             "--origin", choices=["public", "crawled"], default="public", help="where its texts are from"
         )
+        parser.add_argument(
+            "--map",
+            metavar="FIELD=COLUMN",
+            action="append",
+            help="read this column of a table as that field, and remember it; others are read as last time and by name",
+        )
+        parser.add_argument(
+            "--columns", action="store_true", help="show the columns of a table with its first rows, and import nothing"
+        )
+        parser.add_argument("--sample", type=Path, metavar="FILE", help="write a small file that the recipe imports")
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
+        if options["sample"]:
+            return self._write_sample(project, options["sample"])
+        if not options["file"]:
+            raise CommandError("Name a file to import, or --sample FILE to write one that can be.")
         name, content = _read(list(_files(options["file"])))
-        upload = importing.create_upload(project, name, content, options["origin"], None)
+        if options["columns"]:
+            return self._show(shown(project, io.BytesIO(content), name))
+        mapping = [_pair(one) for one in options["map"]] if options["map"] else None
+        upload = importing.create_upload(project, name, content, options["origin"], None, mapping)
         self.say(f"Reading {upload.name} ({upload.blob.size:,} bytes) ...")
         with self._progress(upload.pk):
             importing.import_upload(upload.pk)
@@ -42,6 +64,29 @@ class Command(ProjectCommand):
         self.say(f"Imported {upload.items:,} items of {upload.total:,} documents into {project.slug}.")
         for note in upload.notes:
             self.say(note)
+
+    def _write_sample(self, project: Project, path: Path) -> None:
+        sample = recipe_of(project).sample
+        if sample is None:
+            raise CommandError(f"The recipe {project.recipe} has no sample file.")
+        if path.exists():
+            raise CommandError(f"{path} is there already: name another file.")
+        path.write_bytes(sample.content)
+        self.say(f"Wrote {path}.")
+
+    def _show(self, table: ShownTable) -> None:
+        field_of = {column: name for name, column in table.mapping.items()}
+        lines = [f"line {line}" for line, _ in table.rows]
+        rows = [
+            [column, field_of.get(column, "–"), *(_short(cells[column]) for _, cells in table.rows)]
+            for column in table.columns
+        ]
+        self.table(["column", "read as", *lines], rows)
+        needed = [field.name for field in table.fields if field.needed and field.name not in table.mapping]
+        if needed:
+            self.say(f"No column is {', '.join(needed)} yet, which every row needs: name it with --map FIELD=COLUMN.")
+        if table.note:
+            self.say(table.note)
 
     @contextmanager
     def _progress(self, pk: int) -> Iterator[None]:
@@ -68,14 +113,25 @@ class Command(ProjectCommand):
             connection.close()
 
     def _refuse(self, upload: Upload) -> None:
-        for fault in upload.faults:
-            where = [f"line {fault['line']}"] if fault["line"] is not None else []
-            where += [fault["place"]] if fault["place"] else []
-            self.stderr.write(f"{', '.join(where)}: {fault['message']}" if where else fault["message"])
+        for group in grouped(Fault(**fault) for fault in upload.faults):
+            self.stderr.write(str(group))
         hidden = upload.fault_count - len(upload.faults)
         if hidden > 0:
             self.stderr.write(f"and {hidden:,} more")
         raise CommandError(f"{upload.fault_count:,} faults in {upload.name}. Nothing was imported.")
+
+
+def _pair(given: str) -> tuple[str, str]:
+    field, equals, column = given.partition("=")
+    if not equals:
+        raise CommandError(f"{given} says no column: write --map FIELD=COLUMN, such as --map text=passage.")
+    return field.strip(), column.strip()
+
+
+def _short(cell: str) -> str:
+    """In one line that fits beside others."""
+    text = " ".join(cell.split())
+    return text if len(text) <= SHOWN_OF_A_CELL else f"{text[: SHOWN_OF_A_CELL - 1]}…"
 
 
 def _files(given: list[Path]) -> Iterator[Path]:

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from common.configuration import is_home
 from hits.domain import wages
 from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects
+from hits.flow.setup import projects, stage_settings
 from hits.models import Batch, Project, Upload
 from hits.mturk.errors import MarketplaceError
 
@@ -68,7 +68,8 @@ def _project(user: User) -> Project:
         found = projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
         for stage in found.stages.all():
             if time := wages.answer_time(stage):
-                publishing.change_pay(stage, max(stage.reward, time.reward_for(wages.wage_floor(stage))))
+                fair = max(stage.reward, time.reward_for(wages.wage_floor(stage)))
+                stage_settings.change(stage, {"reward": f"{fair:.2f}"}, None)
     return found
 
 

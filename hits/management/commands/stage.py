@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, BooleanOptionalAction
-from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,9 +9,9 @@ from django.db import transaction
 
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
-from hits.flow.setup import setting_up
-from hits.management.commands._base import StageCommand, dollars
-from hits.management.commands.create_project import money
+from hits.flow.setup import stage_settings
+from hits.flow.setup.stage_settings import StageSetting
+from hits.management.commands._base import StageCommand
 from hits.models import Stage
 
 _SWITCHES = {
@@ -22,12 +22,21 @@ _SWITCHES = {
 
 
 class Command(StageCommand):
-    help = "A stage's pay and what goes on by itself; with options, change them. 0 expected seconds: as its text says."
+    help = "The settings of a stage as stages.toml names them, beside the recipe's own; with options, change them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--reward", type=money, help="dollars an answer, until workers have seen the task")
-        parser.add_argument("--expected-seconds", type=int, help="what an answer takes until times are measured")
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            type=_assignment,
+            metavar="NAME=VALUE",
+            help="such as reward=0.06 or 'requirements=[...]': a text, or JSON; may be given several times",
+        )
+        parser.add_argument(
+            "--recipe-value", action="append", default=[], metavar="NAME", help="set this one to the recipe's own value"
+        )
         for name, told in _SWITCHES.items():
             parser.add_argument(f"--{name}", action=BooleanOptionalAction, help=told)
 
@@ -36,24 +45,42 @@ class Command(StageCommand):
         with transaction.atomic():
             _change(stage, options)
         stage.refresh_from_db()
-        self.say(f"{stage.title}: {dollars(stage.reward)} an answer")
-        self.say(f"expected seconds    {stage.expected_seconds or 'as its description says'}")
+        for setting in stage_settings.shown(stage):
+            self.say(_line(setting))
         for name in _SWITCHES:
-            self.say(f"{name:<19} {'yes' if getattr(stage, name.replace('-', '_')) else 'no'}")
+            self.say(f"{name:<24} {'yes' if getattr(stage, name.replace('-', '_')) else 'no'}")
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """Of `reward=0.06` the name and the value; the reward stays a text, as in stages.toml."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise CommandError(f"--set takes NAME=VALUE, such as reward=0.06, not {text!r}.")
+    if name == "reward":
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _change(stage: Stage, options: dict[str, Any]) -> None:
-    if options["reward"] is not None:
-        if not options["reward"]:
-            raise CommandError("--reward must be 0.01 or more.")
-        publishing.change_pay(stage, Decimal(options["reward"]))
-    if options["expected_seconds"] is not None:
-        if not 0 <= options["expected_seconds"] <= 86_400:
-            raise CommandError("--expected-seconds must be from 0 to 86400.")
-        setting_up.expect_seconds(stage, options["expected_seconds"] or None)
+    given = {name: stage_settings.recipe_value(stage, name) for name in options["recipe_value"]} | dict(options["set"])
+    if given:
+        stage_settings.change(stage, given, None)
     if options["auto_publish"] is not None:
         publishing.publish_by_itself(stage, options["auto_publish"])
     if options["auto_block"] is not None:
         blocking.block_by_itself(stage, options["auto_block"], None)
     if options["advance_approved"] is not None:
         advancing.only_approved(stage, options["advance_approved"], None)
+
+
+def _line(setting: StageSetting) -> str:
+    recipe = f" (recipe: {_said(setting.recipe)})" if setting.differs else ""
+    when = "" if setting.when == "any time" else f" [{setting.when}]"
+    return f"{setting.name:<24} {_said(setting.value)}{recipe}{when}"
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

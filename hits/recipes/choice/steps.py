@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from hits.formats import choices
 from hits.formats.tables import write_csv, write_jsonl
-from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
+from hits.recipes.source import (
+    UNUSED,
+    Collected,
+    Json,
+    JudgedItem,
+    NextItem,
+    ReleaseContent,
+    SourceDocument,
+    SourceItem,
+)
 
 STAGE = "choose"
+TABLE = choices.TABLE
 COLUMNS = ("id", "text", "question", "answers", "votes", "majority", "share", "conclusion", "gold", "words")
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+# No other column of a release has a full stop in its name.
+KEPT = "Input."
 DROPPED, OPEN = "dropped by the rule", "answers are missing"
 
 
@@ -27,13 +39,18 @@ def read_documents(
     progress: Callable[[int], None] | None = None,
     seed: int = 0,
     options: Mapping[str, Any] = NO_OPTIONS,
+    mapping: Mapping[str, str] | None = None,
 ) -> list[SourceDocument]:
     """One document with one item a row. Raises FormatErrors with every fault."""
-    rows = choices.read(stream, max_bytes=max_bytes, progress=progress)
+    rows = choices.read(stream, name=name, max_bytes=max_bytes, progress=progress, mapping=mapping)
     return [
-        SourceDocument(row.key, default_origin, {"text": row.text}, (SourceItem(row.key, _item(row)),), row.line)
+        SourceDocument(row.key, default_origin, _document(row), (SourceItem(row.key, _item(row)),), row.line)
         for row in rows
     ]
+
+
+def _document(row: choices.ChoiceTask) -> Json:
+    return {"text": row.text} | ({UNUSED: dict(row.unused)} if row.unused else {})
 
 
 def _item(row: choices.ChoiceTask) -> Json:
@@ -56,11 +73,17 @@ def next_items(item: JudgedItem) -> list[NextItem]:
 
 
 def build_release(collected: Collected) -> ReleaseContent:
-    """items.csv and items.jsonl: one row an item that was kept, with its votes and what most workers chose."""
+    """items.csv and items.jsonl: one row an item that was kept, with its votes and what most workers chose.
+
+    Columns of the imported files that the task does not use come out as `Input.` and their name, empty where an item's
+    file had none.
+    """
     # Whoever stores the release reads them; they are gone with the last reference.
     csv_file, jsonl_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
-    kept = write_jsonl(_rows(collected), COLUMNS, jsonl_file)
-    write_csv(map(_flat, _rows(collected)), COLUMNS, csv_file)
+    kept_columns = _kept_columns(collected)
+    columns = (*COLUMNS, *(KEPT + name for name in kept_columns))
+    kept = write_jsonl(_rows(collected, kept_columns), columns, jsonl_file)
+    write_csv(map(_flat, _rows(collected, kept_columns)), columns, csv_file)
     outcomes = Counter(item.outcome for item in collected.judged(STAGE))
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
     return ReleaseContent(
@@ -73,9 +96,21 @@ def build_release(collected: Collected) -> ReleaseContent:
     )
 
 
-def _rows(collected: Collected) -> Iterator[Json]:
+def _kept_columns(collected: Collected) -> tuple[str, ...]:
+    """The columns of imported files that the task did not use, in the order of the items."""
+    found: dict[str, None] = {}
+    for item in collected.judged(STAGE):
+        if item.outcome == "kept":
+            found.update(dict.fromkeys(item.document.get(UNUSED, ())))
+    return tuple(found)
+
+
+def _rows(collected: Collected, kept_columns: Sequence[str]) -> Iterator[Json]:
     settings = collected.settings(STAGE)
-    return (row_of(item, settings) for item in collected.judged(STAGE, labels=True) if item.outcome == "kept")
+    for item in collected.judged(STAGE, labels=True):
+        if item.outcome == "kept":
+            unused = item.document.get(UNUSED, {})
+            yield row_of(item, settings) | {KEPT + name: unused.get(name) for name in kept_columns}
 
 
 def row_of(item: JudgedItem, settings: Json) -> Json:

@@ -104,16 +104,34 @@ def test_nobody_becomes_owner_by_a_wrong_name(api: APIClient, stage: Stage) -> N
     assert "exact spelling" in error["details"]["username"][0]
 
 
-def test_pay_changes_until_workers_have_seen_it(api: APIClient, stage: Stage) -> None:
+def test_settings_change_and_what_workers_have_seen_is_refused(api: APIClient, stage: Stage) -> None:
     changed = api.patch(STAGE, {"reward": "0.06", "auto_block": False}, format="json").json()
     assert (changed["reward"], changed["auto_block"], changed["auto_publish"]) == ("0.06", False, True)
     assert api.patch(STAGE, {"advance_approved": False}, format="json").json()["advance_approved"] is False
     assert api.patch(STAGE, {"advance_approved": True}, format="json").json()["advance_approved"] is True
+    refused(api.patch(STAGE, {"rewrad": "0.07", "auto_publish": False}, format="json"), 400, "invalid")
+    refused(api.patch(STAGE, {"answers": 0}, format="json"), 400, "settings_refused")
     Stage.objects.update(hit_type_id="3TYPE")
-    refused(api.patch(STAGE, {"reward": "0.07", "auto_publish": False}, format="json"), 409, "pay_frozen")
+    given = {"answers": 5, "reward": "0.07", "auto_publish": False}
+    error = refused(api.patch(STAGE, given, format="json"), 409, "settings_fixed")
+    assert error["details"]["settings"] == ["answers"]
     now = api.get(STAGE).json()
-    assert (now["reward"], now["auto_publish"], now["pay_frozen"]) == ("0.06", True, True)
+    assert (now["reward"], now["auto_publish"], now["published"]) == ("0.06", True, True)
+    assert api.patch(STAGE, {"reward": "0.07"}, format="json").json()["hit_type_id"] == ""
+    settings = {one["name"]: one for one in api.get(STAGE + "settings/").json()}
+    assert (settings["reward"]["value"], settings["reward"]["when"]) == ("0.07", "next HITs")
+    assert settings["answers"]["when"] == "fixed" and "rule of votes counts them" in settings["answers"]["why"]
     assert api.patch(STAGE, {"auto_publish": False}, format="json").json()["auto_publish"] is False
+
+
+def test_a_setting_gets_the_recipes_own_value_again(api: APIClient, db: None) -> None:
+    body = {"name": "Own", "recipe": "choice", "budget": "5.00", "contact_email": "lab@example.org"}
+    slug = api.post("/api/projects/", body, format="json").json()["slug"]
+    home = f"/api/projects/{slug}/stages/choose/"
+    assert api.patch(home, {"reward": "0.50", "answers": 7}, format="json").json()["answers"] == 7
+    changed = api.patch(home, {"recipe_values": ["reward"], "expected_seconds": None}, format="json").json()
+    assert (changed["reward"], changed["answers"]) == ("0.05", 7)
+    refused(api.patch(home, {"recipe_values": ["shape"]}, format="json"), 400, "settings_refused")
 
 
 def test_nothing_that_waits_goes_out_unseen(api: APIClient, stage: Stage) -> None:
@@ -151,3 +169,24 @@ def test_a_project_s_page_costs_the_same_with_many_items(
     factories.items(stage, 300)
     with django_assert_num_queries(4):
         api.get(HOME)
+
+
+def test_a_project_starts_from_the_file_of_another_and_as_its_clone(api: APIClient, bob: Any, db: None) -> None:
+    body = {"name": "Own", "recipe": "choice", "budget": "5.00", "contact_email": "lab@example.org"}
+    slug = api.post("/api/projects/", body, format="json").json()["slug"]
+    api.patch(f"/api/projects/{slug}/stages/choose/", {"reward": "0.11"}, format="json")
+    file = api.get(f"/api/projects/{slug}/recipe-file/")
+    assert file.headers["Content-Disposition"] == 'attachment; filename="own.toml"'
+    text = file.content.decode().replace("answers = 3", "answers = 4")
+    del body["recipe"]
+    made = api.post("/api/projects/", {**body, "name": "By file", "recipe_file": text}, format="json").json()
+    assert [(one["reward"], one["answers"]) for one in made["stages"]] == [("0.11", 4)]
+    copy = api.post(f"/api/projects/{slug}/clone/", {"name": "Copy", "budget": "1.00"}, format="json").json()
+    assert (copy["slug"], copy["account"]["budget"], copy["stages"][0]["reward"]) == ("copy", "1.00", "0.11")
+    refused(signed_in(bob).post(f"/api/projects/{slug}/clone/", {"name": "C", "budget": "1"}, format="json"), 404,
+            "not_found")  # fmt: skip
+    both = {**body, "recipe": "choice", "recipe_file": text}
+    assert "recipe" in refused(api.post("/api/projects/", both, format="json"), 400, "invalid")["details"]
+    broken = {**body, "recipe_file": "speed = 3\n" + text}
+    error = refused(api.post("/api/projects/", broken, format="json"), 400, "project_file_refused")
+    assert error["details"]["faults"] == ["speed is unknown: remove it."]

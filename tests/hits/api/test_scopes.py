@@ -54,6 +54,7 @@ WITHOUT_MONEY = {
     ("undo-change-set", "post"),
     ("undo-target", "post"),
     ("uploads", "post"),
+    ("upload-columns", "post"),
     ("withdraw-compensation", "post"),
     ("withdraw-grant", "post"),
     ("withdraw-qualification-test", "post"),

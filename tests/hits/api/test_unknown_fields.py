@@ -15,7 +15,7 @@ from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import address, named, routes, world
 
 __all__ = ["world"]
-FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "uploads"}
+FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "uploads", "upload-columns"}
 VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
 READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
 
@@ -40,7 +40,7 @@ def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(api
     error = refused(api.patch(STAGE, {"rewards": "0.09", "autoblock": False, "auto_publish": False}, format="json"),
                     400, "invalid")  # fmt: skip
     assert set(error["details"]) == {"rewards", "autoblock"}
-    assert error["details"]["rewards"][0].startswith("Unknown field. There are: reward, auto_publish,")
+    assert error["details"]["rewards"][0].startswith("Unknown field. There are: title, answers, reward,")
     stage.refresh_from_db()
     assert stage.auto_publish
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,10 +11,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from hits.flow.pipeline import importing
+from hits.flow.setup.projects import create_project
 from hits.models import Item, Project, Stage, Upload
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused
 from tests.hits.flow.conftest import example, lines
+from tests.hits.formats.test_rows import workbook
 
 UPLOADS = HOME + "uploads/"
 
@@ -72,3 +75,95 @@ def test_an_import_is_stopped(api: APIClient, project: Project, alice: Any) -> N
     assert (answer.status_code, answer.json()["state"], answer.json()["error"]) == (200, "stopped", "")
     assert importing.import_upload(row.pk) == 0
     assert api.post(f"{UPLOADS}{row.pk}/stop/").json()["state"] == "stopped"
+
+
+ROWS = workbook([["doc", "passage", "body", "gold"], ["r1", "Rain fell.", "It rained.", "Yes"]])
+
+
+@pytest.fixture
+def choice(alice: Any) -> Project:
+    return create_project("Rain", "choice", Decimal(5), "lab@example.org", alice)
+
+
+def table(
+    api: APIClient, project: Project, route: str = "", content: bytes = ROWS, name: str = "rain.xlsx", **more: str
+) -> Any:
+    file = SimpleUploadedFile(name, content)
+    return api.post(f"/api/projects/{project.slug}/uploads/{route}", {"file": file, **more}, format="multipart")
+
+
+def test_the_columns_of_a_table_are_shown_and_nothing_is_kept(api: APIClient, choice: Project) -> None:
+    seen = table(api, choice, "columns/").json()
+    assert (seen["kind"], seen["columns"], seen["count"]) == ("xlsx", ["doc", "passage", "body", "gold"], 1)
+    assert seen["rows"] == [
+        {"line": 2, "cells": {"doc": "r1", "passage": "Rain fell.", "body": "It rained.", "gold": "Yes"}}
+    ]
+    assert {field["name"]: field["column"] for field in seen["fields"] if field["column"]} == {"gold": "gold"}
+    assert [field["name"] for field in seen["fields"] if field["needed"]] == ["id", "text"]
+    assert seen["unused"] == ["doc", "passage", "body"]
+    assert not Upload.objects.exists()
+
+
+def test_a_mapped_table_is_imported_and_what_is_not_mapped_is_kept(api: APIClient, choice: Project) -> None:
+    row = table(api, choice, mapping='{"id": "doc", "text": "passage"}').json()
+    assert (row["state"], row["items"]) == ("done", 1)
+    assert row["mapping"] == {"id": "doc", "text": "passage", "gold": "gold"}
+    items = f"/api/projects/{choice.slug}/stages/choose/items/"
+    (found,) = api.get(items, {"find": "it rained"}).json()["results"]
+    assert api.get(items, {"find": "it snowed"}).json()["results"] == []
+    assert api.get(f"{items}{found['id']}/").json()["columns"] == {"body": "It rained."}
+    again = table(api, choice, content=workbook([["doc", "passage"], ["r2", "Sun."]])).json()
+    assert (again["state"], again["mapping"]) == ("done", None)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "said"),
+    [
+        ('{"id": "doc", "text": ["passage", "body"]}', "text can be one column, not both “passage” and “body”"),
+        ('{"id": "doc", "text": "passage", "text": "body"}', "text can be one column, not both “passage” and “body”"),
+        ('{"id": "doc"}', "No column is text, which every row needs"),
+        (
+            '{"id": "doc", "text": "pasage"}',
+            "The file has no column “pasage” for text; it has doc, passage, body, gold.",
+        ),
+        ('{"id": "doc", "text": "passage", "colour": "body"}', "There is no field “colour”"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_refused_and_changes_nothing(
+    api: APIClient, choice: Project, mapping: str, said: str
+) -> None:
+    error = refused(table(api, choice, mapping=mapping), 400, "mapping_refused")
+    assert said in error["message"] and error["message"].endswith("Nothing was changed.")
+    choice.refresh_from_db()
+    assert (Upload.objects.count(), Item.objects.count(), choice.mapping) == (0, 0, {})
+
+
+@pytest.mark.parametrize("mapping", ["text=passage", "[]", "{}", '{"text": 3}', '[["text", "passage"]]', "[" * 9000])
+def test_a_mapping_that_is_no_object_of_columns_is_invalid(api: APIClient, choice: Project, mapping: str) -> None:
+    assert "mapping" in refused(table(api, choice, mapping=mapping), 400, "invalid")["details"]
+
+
+def test_a_table_without_the_columns_that_are_needed_is_refused_by_the_import(api: APIClient, choice: Project) -> None:
+    row = table(api, choice).json()
+    assert row["state"] == "refused"
+    assert [fault["message"][:36] for fault in row["faults"]] == [
+        "No column is id, which every row nee",
+        "No column is text, which every row n",
+    ]
+
+
+def test_a_recipe_without_a_table_has_no_columns_to_show_or_to_map(api: APIClient, project: Project) -> None:
+    refused(table(api, project, "columns/"), 409, "no_table")
+    refused(table(api, project, mapping='{"text": "passage"}'), 409, "no_table")
+    refused(table(api, project, "columns/", b"id,id\n"), 409, "no_table")
+
+
+def test_what_is_no_table_has_faults_instead_of_columns(api: APIClient, choice: Project) -> None:
+    error = refused(table(api, choice, "columns/", b"PK\x03\x04"), 400, "file_refused")
+    assert error["details"]["fault_count"] == 1
+
+
+def test_the_sample_file_of_a_recipe_is_imported(api: APIClient, choice: Project) -> None:
+    sample = api.get(f"/api/projects/{choice.slug}/sample-file/")
+    assert sample.headers["Content-Disposition"] == 'attachment; filename="choice-sample.csv"'
+    assert table(api, choice, content=sample.content, name="rows.csv").json()["items"] == 3

@@ -61,18 +61,24 @@ def test_the_options_are_told_with_their_meaning_and_changed(run: Run, db: None)
         run("options", slug, "--set", "none_share=5")
 
 
+def _words(told: str) -> str:
+    return " ".join(told.split())
+
+
 def test_what_goes_on_by_itself_and_the_pay_of_a_stage_are_told_and_changed(run: Run, db: None) -> None:
     factories.user("lena")
     slug = run(*NEW[:3], "cosmos", *NEW[4:], "--budget", "5").strip()
     told = run("stage", slug, "write")
-    assert "Writing: $0.70 an answer" in told and "advance-approved    yes" in told
-    told = run("stage", slug, "write", "--no-advance-approved", "--reward", "0.80", "--expected-seconds", "200")
-    assert "$0.80" in told and "advance-approved    no" in told and "expected seconds    200" in told
+    assert "reward 0.70" in _words(told) and "advance-approved yes" in _words(told)
+    given = ("--set", "reward=0.80", "--set", "expected_seconds=200", "--set", "requirements=[]")
+    told = _words(run("stage", slug, "write", "--no-advance-approved", *given))
+    for said in ("reward 0.80 (recipe: 0.70)", "advance-approved no", "expected_seconds 200", "requirements []"):
+        assert said in told
     assert not Stage.objects.get(key="write").advance_approved
-    assert "advance-approved    yes" in run("stage", slug, "write", "--advance-approved", "--expected-seconds", "0")
-    for wrong in (["--reward", "0"], ["--expected-seconds", "-1"]):
-        with pytest.raises(CommandError, match="must be"):
-            run("stage", slug, "write", *wrong)
+    assert "reward 0.70" in _words(run("stage", slug, "write", "--recipe-value", "reward"))
+    for wrong in ("reward=-1", "expected_seconds=-1", "answers=many", "reward"):
+        with pytest.raises(CommandError, match="must be|takes NAME=VALUE"):
+            run("stage", slug, "write", "--set", wrong)
 
 
 @pytest.mark.parametrize(
@@ -165,3 +171,19 @@ def test_an_import_is_stopped_by_its_number(run: Run, project: Project) -> None:
         run("stop_import", "river", str(waiting.pk))
     with pytest.raises(CommandError, match="no import 999"):
         run("stop_import", "river", "999")
+
+
+def test_a_project_is_written_as_a_file_started_from_it_and_cloned(run: Run, db: None, tmp_path: Path) -> None:
+    factories.user("lena")
+    rest = ("--budget", "5", "--owner", "lena", "--email", "lab@example.org")
+    slug = run("create_project", "Own", "--recipe", "choice", *rest).strip()
+    run("stage", slug, "choose", "--set", "reward=0.11")
+    file = tmp_path / "own.toml"
+    file.write_text(run("recipe_file", slug), encoding="utf-8")
+    made = run("create_project", "By file", "--file", str(file), *rest).strip()
+    copy = run("create_project", "Copy", "--clone", slug, "--items", *rest).strip()
+    assert [str(Stage.objects.get(project__slug=one).reward) for one in (made, copy)] == ["0.11", "0.11"]
+    file.write_text("annotate = 7", encoding="utf-8")
+    for wrong in (["--file", str(file)], ["--file", "/nowhere"], ["--clone", "nobody"]):
+        with pytest.raises(CommandError, match="annotate must be 1|cannot be read|There is no project"):
+            run("create_project", "X", *wrong, *rest)

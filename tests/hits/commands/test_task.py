@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.core.management.base import CommandError
 
@@ -38,6 +40,16 @@ def test_what_is_given_is_changed_and_the_rest_stays(run: Run, stage: Stage) -> 
     run(*change)
     assert logged(stage.project) == ["changed the task"], "the second time nothing was different"
     assert stage.actions.get().detail == {"changed": ["hit_title", "settings"]}
+
+
+def test_a_setting_may_stand_in_a_file(run: Run, stage: Stage, tmp_path: Path) -> None:
+    file = tmp_path / "labels.json"
+    file.write_text('["Fact", "Cause"]', encoding="utf-8")
+    run("task", "river", "label", "--set", f"labels=@{file}")
+    stage.refresh_from_db()
+    assert [label["text"] for label in stage.settings["labels"]] == ["Fact", "Cause"]
+    with pytest.raises(CommandError, match="cannot be read"):
+        run("task", "river", "label", "--set", f"labels=@{tmp_path}/none.json")
 
 
 def test_a_refusal_names_every_fault_and_changes_nothing(run: Run, stage: Stage) -> None:

@@ -13,7 +13,11 @@ from hits.flow.setup import projects, setting_up
 from hits.models import Item
 
 pytestmark = pytest.mark.django_db(transaction=True)
-FILE = b"id,text,question,choice1,choice2,gold\nn1,Rain fell all day.,,,,Yes\nn2,The sun shone.,Who won?,Ada,Ben,Ben\n"
+# `votes` is a column of the release too.
+FILE = (
+    b"id,text,question,choice1,choice2,gold,votes\n"
+    b"n1,Rain fell all day.,,,,Yes,12\nn2,The sun shone.,Who won?,Ada,Ben,Ben,\n"
+)
 TASK = {"hit_title": "Was it wet?", "settings": {"question": "Was it wet?", "choices": ["Yes", "No"], "shuffle": True}}
 
 
@@ -78,11 +82,12 @@ def test_votes_are_released_and_measured_against_gold(stage, market, lead):
     assert first == {
         "id": "n1", "text": "Rain fell all day.", "question": "Was it wet?", "answers": 3,
         "votes": {"Yes": 2, "No": 1}, "majority": ["Yes"], "share": 0.6667, "conclusion": "", "gold": ["Yes"],
-        "words": [],
+        "words": [], "Input.votes": "12",
     }  # fmt: skip
     assert (second["question"], second["votes"], second["gold"]) == ("Who won?", {"Ada": 2, "Ben": 1}, ["Ben"])
     rows = list(csv.DictReader(io.StringIO(files["items.csv"].decode(), newline="")))
     assert [row["votes"] for row in rows] == ["Yes: 2 | No: 1", "Ada: 2 | Ben: 1"]
+    assert ([row["Input.votes"] for row in rows], second["Input.votes"]) == (["12", ""], None)
     assert releasing.release(stage.project, lead) == (made, False)
 
 

@@ -2,6 +2,7 @@ from decimal import Decimal
 
 import pytest
 
+from hits.domain.imported_tables import searched
 from hits.flow.pipeline import importing
 from hits.flow.setup import projects
 from hits.models import Document, Item, Upload
@@ -110,3 +111,32 @@ def test_more_items_than_one_import_takes_are_refused_whole(bring, monkeypatch):
     assert (upload.state, Item.objects.count()) == (Upload.State.REFUSED, 0)
     assert "rows" in upload.faults[0]["message"]
     assert bring(2).state == Upload.State.DONE
+
+
+def test_of_100_000_rows_one_short_one_is_named_and_nothing_is_imported(lead):
+    project = projects.create_project("Rain", "choice", Decimal("10"), "lab@example.org", lead, seed=3)
+    rows = ["id,text,source", *(f"r{n},Rain fell on quay {n}.,Gazette" for n in range(100_000))]
+    rows[77_777] = "r77776,Rain fell"
+    upload = importing.create_upload(project, "rain.csv", "\n".join(rows).encode(), "public", None)
+    assert importing.import_upload(upload.pk) == 0
+    upload.refresh_from_db()
+    assert [(fault["line"], fault["message"][:38]) for fault in upload.faults] == [
+        (77_778, "2 cells where the first line has 3: qu")
+    ]
+    assert (upload.state, upload.fault_count) == (Upload.State.REFUSED, 1)
+    assert _nothing_stored()
+
+
+@pytest.mark.on_postgresql
+def test_what_a_search_looks_in_is_cut_to_what_an_index_takes(lead):
+    project = projects.create_project("Rain", "choice", Decimal("10"), "lab@example.org", lead, seed=3)
+    names = [f"c{number}" for number in range(20)]
+    cells = [f"{number}" + "\N{GRINNING FACE}" * 300 for number in range(20)]
+    content = "\n".join(",".join(row) for row in (["id", "text", *names], ["R1", "Rain.", *cells])).encode()
+    importing.import_upload(importing.create_upload(project, "rain.csv", content, "public", None).pk)
+    document = project.documents.get()
+    assert document.found_by.startswith("r1 0\N{GRINNING FACE}") and len(document.found_by) == 600
+    assert list(document.data["columns"].values()) == cells
+    stage = project.stages.get()
+    for words, count in (("R1", 1), ("3\N{GRINNING FACE}", 1), ("19\N{GRINNING FACE}", 0), ("rain.", 0)):
+        assert searched(stage.items.all(), project, words).count() == count

@@ -319,21 +319,6 @@ def test_hits_whose_time_is_over_are_extended_from_now(market, bring, stage, pub
     assert gateway().hit(stage.hits.get().hit_id).expires_at == batch.until
 
 
-def test_pay_is_frozen_once_money_is_reserved_for_it(market, bring, stage):
-    bring(1)
-    publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
-    with pytest.raises(publishing.PayFrozenError):
-        publishing.change_pay(stage, Decimal("0.50"))
-
-
-def test_pay_is_frozen_once_workers_see_it(market, bring, stage, publish):
-    bring(1)
-    publishing.change_pay(stage, Decimal("0.08"))
-    publish(stage)
-    with pytest.raises(publishing.PayFrozenError):
-        publishing.change_pay(stage, Decimal("0.01"))
-
-
 def test_pausing_a_batch_whose_calls_are_all_made_leaves_it_published(market, bring, stage, publish):
     bring(2)
     batch = publish(stage)

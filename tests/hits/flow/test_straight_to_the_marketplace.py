@@ -16,7 +16,7 @@ from hits.domain.counting import recount
 from hits.flow.people import blocking, granting, reviewing
 from hits.flow.pipeline import advancing, deciding, harvesting, scoring, sending, serving
 from hits.flow.setup import projects
-from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict
+from hits.models import Assignment, Batch, Block, Grant, Hit, Item, Label, Stage, Verdict, WorkerStat
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -97,6 +97,22 @@ def test_a_lead_who_approves_it_makes_it_count(market, second_pass):
     deciding.decide(second)
     assert states(second) == ["again"]
     assert Assignment.objects.get(pk=pks[0]).state == Assignment.State.APPROVED
+
+
+def test_the_figures_of_its_worker_follow_a_decision_about_what_the_marketplace_has_paid(market, second_pass):
+    second, hit, worker = second_pass
+    market.answer(worker, hit.hit_id, **fields(hit, "Linden"))
+    conclude(second)
+    pks = list(second.assignments.values_list("pk", flat=True))
+
+    def scored() -> int:
+        return WorkerStat.objects.get(stage=second, worker__worker_id=worker).scored
+
+    assert scored() == 0
+    reviewing.approve(second, pks, None)
+    assert scored() == 1
+    reviewing.reject(second, pks, "It was the same person.", None)
+    assert scored() == 0
 
 
 def test_an_answer_that_waits_is_neither_approved_nor_rejected_by_itself(market, second_pass):

@@ -97,7 +97,7 @@ def test_a_stage_must_have_a_crowd_exactly_if_its_protocol_asks_one(tmp_path, ow
         projects.create_project("Texts", "prepared", Decimal(10), "lab@example.org", owner)
 
 
-PAGES = ("publish", "pay", "task-settings", "answers", "hits", "rule", "draw", "extend", "expire")
+PAGES = ("publish", "stage-settings", "task-settings", "answers", "hits", "rule", "draw", "extend", "expire")
 
 
 @pytest.mark.parametrize("name", PAGES)

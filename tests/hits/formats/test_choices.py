@@ -55,7 +55,6 @@ def test_an_id_of_json_lines_may_be_a_number():
     found = rows('{"id": 7, "text": "T"}\n{"id": "8", "text": "T"}\n{"id": -3, "text": "T"}')
     assert [row.key for row in found] == ["7", "8", "-3"]
     assert "line 2, id: '7' is taken" in faults('{"id": 7, "text": "T"}\n{"id": "7", "text": "T"}')
-    assert "id: must be a text, not true or false" in faults('{"id": true, "text": "T"}')
 
 
 def test_every_fault_is_told_with_its_line():
@@ -64,7 +63,7 @@ def test_every_fault_is_told_with_its_line():
         "line 2, text: must not be blank",
         "line 2, gold: 'Perhaps' is none of",
         "line 3, id: 'a' is taken",
-        "line 3, choices[1]: is the same as choices[0]",
+        "line 3, choice2: is the same as choice1",
         "line 4, choices: are 1",
         "line 5: 2 cells",
     ):
@@ -75,11 +74,11 @@ def test_every_fault_is_told_with_its_line():
     ("text", "said"),
     [
         ("", "holds no row"),
-        ("id,texts\na,b\n", "lacks text"),
-        ("id,text,colour\na,b,c\n", "mean nothing here: 'colour'"),
-        ("id,text,id\na,b,c\n", "repeats 'id'"),
-        ('{"id": "a"}', "field text is missing"),
-        ('{"id": "a", "text": "T", "choices": 3}', "must be a list of texts"),
+        ("id,texts\na,b\n", "No column is text, which every row needs: choose one of id, texts."),
+        ("id,text,id\na,b,c\n", "has 'id' more than once"),
+        ('{"id": "a"}', "No column is text"),
+        ('{"id": "a", "text": "T", "choices": 3}', "choices: are 1: give 2 to 20"),
+        ("id,text,choices,choice2\na,T,Yes|No,No\n", "choices: are given together with choice2"),
         ('{"id": "a", "text": "T", "choices": ["A", 4]}', "must be a text, not a number"),
         ('{"id": "a", "text": "T", "gold": [true]}', "none of the row's choices"),
         ("[1]", "must be an object"),
@@ -87,6 +86,26 @@ def test_every_fault_is_told_with_its_line():
 )
 def test_what_is_no_such_file_is_refused(text, said):
     assert said in faults(text)
+
+
+def test_choices_and_gold_in_one_column_are_parted_by_bars_or_are_a_list() -> None:
+    found = rows('id,text,choices,gold\na,T,Yes | No | Perhaps,2|Yes\nb,T,"[""A | B"", ""C""]",A | B\n')
+    assert [row.choices for row in found] == [("Yes", "No", "Perhaps"), ("A | B", "C")]
+    assert [row.gold for row in found] == [("No", "Yes"), ("A | B",)]
+
+
+def test_columns_that_are_no_field_are_kept_and_faults_name_the_columns_of_the_file() -> None:
+    table = "doc,body,a,b,colour\nx,T,Yes,No,red\n"
+    mapping = {"id": "doc", "text": "body", "choice1": "a", "choice2": "b"}
+    (row,) = read(io.BytesIO(table.encode()), mapping=mapping)
+    assert (row.key, row.text, row.choices, row.unused) == ("x", "T", ("Yes", "No"), {"colour": "red"})
+    with pytest.raises(FormatErrors) as refused:
+        read(io.BytesIO(table.replace("x,T,Yes,No", ",,Yes,yes").encode()), mapping=mapping)
+    assert str(refused.value).splitlines() == [
+        "line 2, doc: must not be blank",
+        "line 2, body: must not be blank",
+        "line 2, b: is the same as a: workers could not tell them apart",
+    ]
 
 
 WORDS = some.text(alphabet="abc,;\"'|\n é", min_size=1, max_size=12).filter(str.strip)

@@ -23,6 +23,7 @@ from hits.formats import (
     qualification_test,
     reading,
     record,
+    rows,
     scenarios,
     stories,
 )
@@ -44,6 +45,14 @@ def _test(stream: io.BytesIO) -> Any:
     faults.refuse()
 
 
+def _table(stream: io.BytesIO) -> Any:
+    faults = Faults()
+    with rows.opened(stream) as table:
+        for _ in table.rows(faults):
+            pass
+    faults.refuse()
+
+
 READERS: dict[str, Callable[[io.BytesIO], Any]] = {
     "articles.jsonl": lambda stream: articles.read(stream, "a.jsonl"),
     "articles.txt": lambda stream: articles.read(stream, "a.txt"),
@@ -58,6 +67,7 @@ READERS: dict[str, Callable[[io.BytesIO], Any]] = {
     "stories.jsonl": lambda stream: stories.read(stream, "a.jsonl"),
     "stories.txt": lambda stream: stories.read(stream, "a.txt"),
     "stories.story": lambda stream: stories.read(stream, "a.story"),
+    "rows": _table,
     "bonuses": _bonuses,
     "qualification test": _test,
 }

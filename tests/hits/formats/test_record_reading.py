@@ -311,8 +311,8 @@ def test_it_lists_a_thousand_faults_and_counts_the_rest():
     with pytest.raises(FormatErrors) as caught:
         read_bytes(b"\n".join([b"nonsense"] * 1200))
     assert (len(caught.value.errors), caught.value.rest, caught.value.count) == (1000, 200, 1200)
-    assert str(caught.value).startswith("line 1: is not JSON")
-    assert str(caught.value).endswith("and 1,195 more")
+    assert str(caught.value).startswith("is not JSON: Expecting value, at column 1 (1,000 lines: 1, 2, 3, 4, 5 and 995")
+    assert str(caught.value).endswith("more)\nand 200 more")
 
 
 def test_a_message_quotes_only_the_beginning_of_something_long():

@@ -4,12 +4,18 @@ With PLUGIN_DIRS in the environment it is run on the recipes of these folders in
 """
 
 import io
+import json
+from decimal import Decimal
 
 import pytest
 from django.conf import settings
 
 from hits import protocols, recipes
-from hits.formats.faults import FormatErrors
+from hits.flow.pipeline import importing
+from hits.flow.setup.projects import create_project
+from hits.formats import rows
+from hits.formats.faults import Faults, FormatErrors
+from hits.models import Item
 from hits.protocols.base import CrowdlessProtocol
 
 FOLDERS = [folder / "recipes" for folder in settings.PLUGIN_DIRS]
@@ -49,3 +55,29 @@ def test_it_marks_each_document_and_the_same_seed_marks_alike(recipe):
     marked = recipe.steps.mark(documents, seed=3, options=recipe.options)
     assert set(marked) == {key for key, _ in documents} and all(marked.values())
     assert recipe.steps.mark(documents, seed=3, options=recipe.options) == marked
+
+
+@pytest.mark.django_db
+def test_its_sample_file_is_imported_as_it_is(recipe, django_user_model):
+    assert recipe.sample, f"{recipe.name}: add a small file, sample.csv or the like, beside steps.py"
+    lead = django_user_model.objects.create_user("lead")
+    project = create_project("Sample", recipe.name, Decimal(5), "lab@example.org", lead)
+    upload = importing.create_upload(project, recipe.sample.name, recipe.sample.content, "public", lead)
+    items = importing.import_upload(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.faults, upload.error) == ("done", [], "")
+    assert items == Item.objects.filter(stage__project=project).count() > 0
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if recipes.load(name, FOLDERS).table])
+def test_a_table_of_it_is_read_whatever_names_its_columns_have(name):
+    recipe = recipes.load(name, FOLDERS)
+    assert all(field.says for field in recipe.table.fields) and len(set(recipe.table.names)) == len(recipe.table.names)
+    given = {"max_bytes": 10**6, "default_origin": "public", "seed": 1, "options": recipe.options}
+    plain = recipe.steps.read_documents(io.BytesIO(recipe.sample.content), name=recipe.sample.name, **given)
+    with rows.opened(io.BytesIO(recipe.sample.content), recipe.sample.name) as table:
+        mapping = {name: f"column {column}" for name, column in recipe.table.guess(table.columns).items()}
+        lines = [{f"column {name}": text for name, text in cells.items()} for _, cells in table.rows(Faults())]
+    renamed = "\n".join(map(json.dumps, lines)).encode()
+    mapped = recipe.steps.read_documents(io.BytesIO(renamed), name="renamed.jsonl", mapping=mapping, **given)
+    assert [(one.key, one.items) for one in mapped] == [(one.key, one.items) for one in plain]

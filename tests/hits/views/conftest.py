@@ -88,6 +88,7 @@ class World:
     large_file: BonusFile
     article: Item
     change_set: ChangeSet
+    table: Upload
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -124,6 +125,8 @@ class World:
         }
         if name in FREE:
             return []
+        if name == "upload-columns":
+            return [self.table.project.slug, self.table.pk]
         stage = self.text.stage if name in OWN_PAGES else self.stage
         stage = self.article.stage if name in ARTICLE_PAGES else stage
         start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
@@ -148,15 +151,16 @@ PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
-    "project", "project-done", "upload", "upload-progress", "ledger", "ledger-csv",
+    "clone-project", "recipe-file",
+    "project", "project-done", "upload", "upload-progress", "upload-columns", "sample-file", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
-    "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "pay", "items", "item", "hits", "answers",
-    "block",
+    "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
+    "block", "stage-settings", "stage-wage",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "protocol-page", "protocol-page-item",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
@@ -230,8 +234,15 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
-        make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
+        make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project), _table(owners),
     )  # fmt: skip
+
+
+def _table(owners: list[Any]) -> Upload:
+    """It waits for its columns, in a project of its own, for only some recipes read tables."""
+    project = make.project(owner=owners, recipe="choice")
+    content = b"id,passage,source\n" + b"".join(b"r%d,Rain fell on the quay.,web\n" % n for n in range(7))
+    return make.upload(project, name="rows.csv", content=content, state=Upload.State.MAPPING)
 
 
 def _queries(stage: Stage) -> None:

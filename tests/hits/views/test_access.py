@@ -49,7 +49,7 @@ def test_to_an_outsider_the_project_does_not_exist(world: World, charlie: Any) -
     assert list(statuses(replies(world, outsider, [*PAGES, *VERBS]))) == [404]
 
 
-@pytest.mark.parametrize("name", ["publish", "expire", "extend", "pay", "block", "undo-block"])
+@pytest.mark.parametrize("name", ["publish", "expire", "extend", "stage-settings", "block", "undo-block"])
 def test_an_outsider_may_not_confirm_anything_either(world: World, charlie: Any, name: str) -> None:
     outsider = Client()
     outsider.force_login(charlie)

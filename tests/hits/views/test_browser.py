@@ -18,6 +18,7 @@ from ops.chromium import ARGUMENTS, quick
 from ops.waiting import PAGE_MILLISECONDS
 from tests.axe import violations
 from tests.hits import factories as make
+from tests.hits.formats.test_rows import workbook
 from tests.hits.market import Marketplace
 from tests.hits.small_recipe import answered
 from tests.hits.views.conftest import PAGES, World, build_world
@@ -28,7 +29,7 @@ NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
     "changes-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
-    "annotations-file", "computation-files",
+    "annotations-file", "computation-files", "sample-file", "recipe-file", "stage-wage",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
 
@@ -121,6 +122,40 @@ def test_the_options_of_a_recipe_are_accessible_and_keep_within_the_width(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.get_by_role("button", name="Save options").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
+
+
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
+def test_a_workbook_with_columns_of_its_own_names_is_imported(
+    opened: Opener, live_server: Any, alice: Any, eager: None, width: int, scheme: str
+) -> None:
+    project = create_project("Rain", "choice", Decimal(5), "lab@example.org", alice)
+    lines = [["doc", "Passage", "source"], *([f"r{n}", f"Rain fell on quay {n}.", "Gazette"] for n in range(7))]
+    page = opened(reverse("project", args=[project.slug]), width, scheme)
+    page.get_by_label("File, or several").set_input_files(
+        {"name": "rain.xlsx", "mimeType": "application/octet-stream", "buffer": workbook(lines)}
+    )
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("cell", name="Rain fell on quay 4.")).to_be_visible()
+    expect(page.get_by_role("cell", name="Rain fell on quay 5.")).to_have_count(0)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    unused = page.locator("[data-unused]")
+    expect(unused).to_have_text("doc, Passage, source")
+    page.get_by_label("text").select_option("Passage")
+    expect(unused).to_have_text("doc, source")
+    page.get_by_role("button", name="Import 7 rows").click()
+    expect(page.get_by_role("alert")).to_contain_text("No column is id, which every row needs")
+    expect(page.get_by_label("text")).to_have_value("Passage")
+    assert violations(page) == []
+    page.get_by_label("id").select_option("doc")
+    page.get_by_role("button", name="Import 7 rows").click()
+    expect(page.get_by_role("main")).to_contain_text("7 items from 7 texts")
+    page.goto(live_server.url + reverse("items", args=[project.slug, "choose"]))
+    page.get_by_label("Find by id").fill("gazette")
+    page.get_by_role("button", name="Find").click()
+    expect(page.get_by_role("row")).to_have_count(8)
+    page.get_by_role("link", name="r3").click()
+    expect(page.get_by_role("definition").filter(has_text="Gazette")).to_be_visible()
 
 
 def test_filtered_lists_are_accessible(world: World, opened: Opener) -> None:

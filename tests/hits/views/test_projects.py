@@ -169,7 +169,7 @@ def test_an_empty_or_oversized_file_is_refused_at_the_door(world: World, client:
         reply = client.post(world.url("import"), {"file": file, "origin": "public"})
         assert reply.status_code == 400
         assert said in reply.content.decode()
-    assert Upload.objects.count() == 1
+    assert world.project.uploads.count() == 1
 
 
 def test_a_running_import_asks_again_and_a_finished_one_does_not(world: World, client: Client) -> None:
@@ -250,7 +250,7 @@ def test_a_lead_stops_an_import_that_runs(world: World, client: Client) -> None:
     Upload.objects.update(state=Upload.State.READING, done=5, total=0)
     assert "Stop the import" in client.get(world.url("upload")).content.decode()
     page = client.post(world.url("stop-import"), follow=True).content.decode()
-    assert Upload.objects.get().state == Upload.State.STOPPED
+    assert world.project.uploads.get().state == Upload.State.STOPPED
     assert "Somebody stopped it" in page and "hx-trigger" not in page
     assert "had ended already" in client.post(world.url("stop-import"), follow=True).content.decode()
 

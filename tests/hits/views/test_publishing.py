@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from hits.flow.setup import stage_settings
 from hits.models import Batch, Hit, Item, Stage
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -191,17 +192,6 @@ def test_extending_wants_a_number_of_hours(stage: Stage, client: Client) -> None
     assert not Batch.objects.exists()
 
 
-def test_pay_changes_before_the_first_publication_and_never_after(stage: Stage, client: Client) -> None:
-    client.post(_address(stage, "pay"), {"reward": "$0.08"})
-    stage.refresh_from_db()
-    assert stage.reward == Decimal("0.08")
-    Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
-    reply = client.post(_address(stage, "pay"), {"reward": "0.20"}, follow=True)
-    stage.refresh_from_db()
-    assert stage.reward == Decimal("0.08")
-    assert "can no longer change" in reply.content.decode()
-
-
 def test_work_is_kept_when_the_job_queue_does_not_answer(
     stage: Stage, client: Client, market: Marketplace, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,12 +229,11 @@ def test_a_wage_that_nobody_can_reckon_is_not_shown_until_a_lead_states_the_time
     stage: Stage, client: Client, market: Marketplace
 ) -> None:
     Stage.objects.filter(pk=stage.pk).update(hit_description="Click a name.")
-    for name in ("stage", "publish", "pay"):
+    for name in ("stage", "publish", "stage-settings"):
         text = squeezed(client.get(_address(stage, name)))
         assert "How long an answer takes is not known" in text and "below your" not in text
         assert not re.search(r"\$[0-9.]+ an hour", text)
-    assert client.post(_address(stage, "pay"), {"expected_seconds": "0"}).status_code == 400
-    client.post(_address(stage, "pay"), {"expected_seconds": "18"})
+    stage_settings.change(stage, {"expected_seconds": 18}, None)
     text = squeezed(client.get(_address(stage, "stage")))
     assert "$8.00 an hour" in text and "Assumed: 18 s an answer, as you expect" in text
     stage.refresh_from_db()

@@ -11,35 +11,54 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import forms
+from hits.formats.faults import Fault, Faults, grouped
 from hits.models import Upload
-from hits.views.projects import grouped
 from tests.hits import factories as make
 
 
-def fault(line: int | None, place: str, message: str) -> dict[str, Any]:
-    return {"line": line, "place": place, "message": message}
-
-
 def test_faults_that_say_the_same_are_one_row_with_their_lines() -> None:
-    blank = [fault(line, f"choices[{line % 3}]", "must not be blank") for line in range(3, 120)]
-    found = grouped(
-        [*blank, fault(None, "", "holds no row"), fault(4, "id", "'a' is taken"), fault(4, "id", "'a' is taken")]
-    )
-    assert found == [
-        ("3, 4, 5 and 114 more", "choices[…]", "must not be blank"),
-        ("–", "", "holds no row"),
+    blank = [Fault(line, f"choices[{line % 3}]", "must not be blank") for line in range(3, 120)]
+    taken = Fault(4, "id", "'a' is taken")
+    found = grouped([*blank, Fault(None, "", "holds no row"), taken, taken])
+    assert [(group.where, group.place, group.message) for group in found] == [
+        ("3, 4, 5, 6, 7 and 112 more", "choices[…]", "must not be blank"),
+        ("", "", "holds no row"),
         ("4", "id", "'a' is taken"),
     ]
+    assert list(map(str, found)) == [
+        "`choices[…]` must not be blank in 117 lines: 3, 4, 5, 6, 7 and 112 more",
+        "holds no row",
+        "line 4, id: 'a' is taken",
+    ]
+
+
+def test_the_lines_of_a_fault_with_a_remedy_stand_after_it_in_brackets() -> None:
+    twice = [
+        Fault(line, "", "2 cells where the first line has 3: quote a text that holds separators") for line in (2, 9)
+    ]
+    (group,) = grouped(twice)
+    assert str(group).endswith("has 3: quote a text that holds separators (2 lines: 2, 9)")
+
+
+def test_a_kind_of_fault_that_comes_after_a_thousand_of_another_is_listed_too() -> None:
+    faults = Faults()
+    for line in range(1, 1501):
+        faults.add(line, "text", "must not be blank")
+    faults.add(1501, "id", "'a' is taken")
+    faults.add(1502, "gold", "is none of them")
+    faults.add(1503, "gold", "is none of them")
+    assert (len(faults.listed), faults.count) == (1000, 1503)
+    assert [(group.place, group.count) for group in grouped(faults.listed)] == [("text", 998), ("id", 1), ("gold", 1)]
 
 
 @pytest.mark.django_db
 def test_the_page_of_a_refused_file_shows_the_groups(alice: Any, client: Client) -> None:
-    faults = [fault(line, "gold", "is none of them") for line in range(2, 122)]
+    faults = [vars(Fault(line, "gold", "is none of them")) for line in range(2, 122)]
     project = make.project(owner=alice)
     row = make.upload(project, state=Upload.State.REFUSED, faults=faults, fault_count=120)
     text = client.get(reverse("upload", args=[project.slug, row.pk])).content.decode()
     assert "120 faults. Nothing was imported." in text
-    assert (text.count("is none of them"), text.count("2, 3, 4 and 117 more")) == (1, 1)
+    assert (text.count("is none of them"), text.count("2, 3, 4, 5, 6 and 115 more")) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +66,6 @@ def test_the_page_of_a_refused_file_shows_the_groups(alice: Any, client: Client)
     [
         (forms.BudgetForm({"budget": "-5"}), "Enter a budget of $0 or more."),
         (forms.BudgetForm({"budget": "much"}), "Enter a budget in dollars and cents, such as 12.50."),
-        (forms.PayForm({"reward": "0"}), "Enter a reward of $0.01 or more."),
     ],
 )
 def test_an_amount_that_is_refused_says_what_to_enter(form: Any, said: str) -> None:

@@ -160,7 +160,8 @@ def test_a_list_that_told_nothing_new_is_read_rarer(market, published, stage, an
 
 
 def _columns(hit: Hit) -> dict:
-    names = ("item_id", "stage_id", "batch_id", "state", "max_assignments", "created_with", "unit_cost")
+    names = ("item_id", "stage_id", "batch_id", "state", "max_assignments", "created_with", "unit_cost", "reward",
+             "assignment_seconds")  # fmt: skip
     return {name: getattr(hit, name) for name in names} | {"state": Hit.State.CLOSED}
 
 

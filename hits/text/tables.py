@@ -1,4 +1,7 @@
-"""Reads tables of `stages.toml` by pydantic models, whose fields say what each value must be; every fault at once."""
+"""Reads tables that people write, such as those of `stages.toml`, by pydantic models; every fault at once.
+
+The fields of a model say what each value must be.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,18 @@ def read(
 ) -> Read:
     """The table, without the values that do not fit. Adds to `faults` those that are not there yet.
 
-    It stands at `place` of the file; `places` has the tables where the values of some keys stand instead.
+    It stands at `place` of what was given; `places` has the tables where the values of some keys stand instead.
     """
     try:
         return model.model_validate(given)
     except ValidationError as refusal:
         errors: list[Any] = refusal.errors()
+    # A list that is told to be too short may only lack its wrong tables, which are told by themselves.
+    inner = {error["loc"][0] for error in errors if len(error["loc"]) > 2 and error["loc"][0] in model.lists}
     for error in errors:
         key, *inside = error["loc"]
+        if key in inner and not inside:
+            continue
         where = f"{(places or {}).get(key, place)}.{key}".lstrip(".")
         if key in model.lists and len(inside) > 1:
             read(model.lists[key], given[key][inside[0]], faults, f"{where}[{inside[0]}]")
@@ -56,7 +63,7 @@ def read(
 
 def _sentences(model: type[Table], given: Mapping[str, Any], error: Mapping[str, Any]) -> Sequence[str]:
     key, kind, context = error["loc"][0], error["type"], error.get("ctx", {})
-    if kind == "extra_forbidden":
+    if kind == "extra_forbidden" and len(error["loc"]) == 1:
         return [model.refusal_of(key)]
     if kind == "string_too_long":
         return [f"has {len(error['input'])} characters, the limit is {context['max_length']}"]

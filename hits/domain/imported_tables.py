@@ -1,0 +1,122 @@
+"""What a lead sees of a table before it is imported, and which of its columns is read as what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+
+from hits.domain.plugins import recipe_of
+from hits.formats import rows
+from hits.formats.faults import Faults
+from hits.formats.mapping import Table, TableField
+from hits.models import Blob, Document, Item, Project
+from hits.recipes.source import UNUSED
+from hits.refusals import Refusal
+
+# Of a larger file, the rows are not counted before it is imported.
+COUNTED_BYTES = 1_000_000
+# Of a document, this much can be searched, and of each of its columns this much. An index of PostgreSQL takes no more.
+SEARCHED = Document._meta.get_field("found_by").max_length or 0
+SEARCHED_OF_ONE = 100
+LONGEST_SEARCH = 100
+
+
+class NoTableError(Refusal):
+    """The recipe's file is no table, so there is no column to map. Nothing was changed."""
+
+    error_code = "no_table"
+
+    def __init__(self, project: Project) -> None:
+        said = f"Files of the recipe {project.recipe} are no tables: there are no columns to choose."
+        super().__init__(f"{said} Nothing was changed.")
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """`mapping` is the best guess, the column by field; `count` is the number of rows where it is known."""
+
+    kind: str
+    columns: tuple[str, ...]
+    rows: tuple[rows.TableRow, ...]
+    fields: tuple[TableField, ...]
+    mapping: Mapping[str, str]
+    count: int | None
+    note: str
+
+    def unused(self, mapping: Mapping[str, str]) -> list[str]:
+        """The columns that a mapping leaves to be kept as they are."""
+        used = set(mapping.values())
+        return [name for name in self.columns if name not in used]
+
+
+def table_of(project: Project) -> Table | None:
+    return recipe_of(project).table
+
+
+def needed_table(project: Project) -> Table:
+    """Raises NoTableError."""
+    if (table := table_of(project)) is None:
+        raise NoTableError(project)
+    return table
+
+
+def shown(project: Project, stream: BinaryIO, name: str) -> ShownTable:
+    """The columns with the first rows. Raises NoTableError, and FormatErrors for what is no table."""
+    table = needed_table(project)
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
+        first = tuple(file.first())
+        count = sum(1 for _ in file.rows(Faults())) if size <= COUNTED_BYTES else None
+        mapping = table.guess(file.columns, project.mapping)
+        return ShownTable(file.kind, file.columns, first, table.fields, mapping, count, file.note)
+
+
+def checked_mapping(
+    project: Project, stream: BinaryIO, name: str, pairs: Iterable[tuple[str, str]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The mapping of (field, column) pairs, and what to remember of it for the project.
+
+    Raises MappingRefusedError with every fault, NoTableError, and FormatErrors for what is no table.
+    """
+    table = needed_table(project)
+    with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
+        mapping = table.complete(pairs, file.columns, project.mapping)
+        return mapping, table.to_remember(mapping, file.columns)
+
+
+def guessed_mapping(project: Project, table: Table, stream: BinaryIO, name: str) -> dict[str, str]:
+    """Of a file that comes without one. The stream goes back to its beginning."""
+    with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
+        mapping = table.guess(file.columns, project.mapping)
+    stream.seek(0)
+    return mapping
+
+
+@contextmanager
+def file_of(blob: Blob) -> Iterator[BinaryIO]:
+    """The bytes that were sent in, on the disk: the file itself takes no memory."""
+    with TemporaryFile() as file:
+        for chunk in blob.read_chunks():
+            file.write(chunk)
+        file.seek(0)
+        yield file
+
+
+def searched(items: QuerySet[Item], project: Project, words: str) -> QuerySet[Item]:
+    """Items of that key, and items of documents whose key or unused columns hold the words, in whichever case."""
+    documents = Document.objects.filter(project=project, found_by__contains=words.casefold())
+    return items.filter(Q(key=words) | Q(document__in=documents.values("pk")))
+
+
+def found_by(key: str, data: Mapping[str, object]) -> str:
+    """What a search looks in: the document's key and the beginnings of the cells that it keeps by column."""
+    kept = data.get(UNUSED)
+    cells = kept.values() if isinstance(kept, dict) else ()
+    return " ".join([key, *(str(cell)[:SEARCHED_OF_ONE] for cell in cells)]).casefold()[:SEARCHED]

@@ -1,0 +1,126 @@
+"""The rows of a new project: its stages and tests, and items copied from another project."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils.text import slugify
+
+from hits.domain.plugins import check_crowds
+from hits.domain.stage_tables import columns_of
+from hits.domain.summaries import refresh_summary
+from hits.models.ledger import Account
+from hits.models.projects import Document, Item, Project, Stage, StageSummary
+from hits.models.qualification_tests import QualificationTest
+from hits.recipes import Recipe, StageSpec, TestSpec
+
+COPIED_AT_ONCE = 1000
+
+
+def create(
+    recipe: Recipe,
+    *,
+    name: str,
+    budget: Decimal,
+    contact_email: str,
+    owner: User,
+    options: Mapping[str, Any],
+    stages: Sequence[StageSpec],
+    tests: Sequence[TestSpec],
+    seed: int | None,
+) -> Project:
+    """A project with these stages, nothing published, and these qualification tests about to be offered.
+
+    Raises hits.protocols errors for settings that do not fit.
+    """
+    check_crowds(recipe)
+    with transaction.atomic():
+        project = Project.objects.create(
+            name=name,
+            slug=_free_slug(name),
+            recipe=recipe.name,
+            options=recipe.options_with(options),
+            namespace=secrets.token_hex(8),
+            seed=secrets.randbelow(2**31) if seed is None else seed,
+            contact_email=contact_email,
+        )
+        project.owners.add(owner)
+        Account.objects.create(project=project, budget=budget)
+        for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
+            create_stage(project, position, spec)
+        for test in tests:
+            _create_test(project, test, owner)
+    return project
+
+
+def _free_slug(name: str) -> str:
+    base = slugify(name)[:100] or "project"
+    slug, number = base, 1
+    while Project.objects.filter(slug=slug).exists():
+        number += 1
+        slug = f"{base}-{number}"
+    return slug
+
+
+def create_stage(project: Project, position: int, spec: StageSpec) -> Stage:
+    stage = Stage.objects.create(project=project, key=spec.key, position=position, **columns_of(spec))
+    StageSummary.objects.create(stage=stage)
+    return stage
+
+
+def _create_test(project: Project, test: TestSpec, owner: User) -> None:
+    """Written down as one that shall be offered: `testing.finish` tells the marketplace."""
+    QualificationTest.objects.create(
+        project=project,
+        questions=list(test.questions),
+        created_by=owner,
+        state=QualificationTest.State.OFFERING,
+        **vars(test.details),
+    )
+
+
+def copy_items(source: Project, target: Project) -> int:
+    """Copy what was imported, documents and their items, to be published; returns how many items.
+
+    What followed from answers is left out. Its cost in memory does not grow with the project.
+    """
+    stages = {stage.key: stage for stage in target.stages.all()}
+    copied = 0
+    with transaction.atomic():
+        for documents in _parts(source):
+            made = Document.objects.bulk_create(
+                Document(project=target, key=one.key, origin=one.origin, purpose=one.purpose, data=one.data)
+                for one in documents
+            )
+            new = {old.pk: row for old, row in zip(documents, made, strict=True)}
+            imported = Item.objects.filter(document__in=list(new), parent=None, source=None)
+            items = [
+                Item(
+                    stage=stages[one.stage.key],
+                    document=new[one.document_id],
+                    key=one.key,
+                    data=one.data,
+                    figures=one.figures,
+                    conclusion="" if one.stage.crowd else one.conclusion,
+                )
+                for one in imported.select_related("stage").order_by("pk")
+                if one.stage.key in stages
+            ]
+            Item.objects.bulk_create(items, batch_size=COPIED_AT_ONCE)
+            copied += len(items)
+        for stage in stages.values():
+            refresh_summary(stage)
+    return copied
+
+
+def _parts(source: Project) -> Iterator[list[Document]]:
+    """Documents that a worker wrote have items of later stages only: they are left out."""
+    rows = source.documents.filter(items__parent=None, items__source=None).distinct().order_by("pk").iterator()
+    while part := list(islice(rows, COPIED_AT_ONCE)):
+        yield part

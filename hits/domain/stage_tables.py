@@ -1,0 +1,81 @@
+"""A stage as a table of `stages.toml`, and the columns that such a table gives a stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hits.domain.plugins import options_of, protocol_named, usable_recipe
+from hits.models.projects import Stage
+from hits.recipes import StageSpec
+
+
+def columns_of(spec: StageSpec) -> dict[str, Any]:
+    """The columns of a stage with these values, key and position apart. Raises hits.protocols errors for settings."""
+    return {
+        "title": spec.title,
+        "protocol": spec.protocol,
+        "crowd": spec.crowd,
+        "reward": spec.reward,
+        "answers": spec.answers,
+        "approval": spec.approval,
+        "auto_approval_seconds": spec.auto_approval_seconds,
+        "assignment_seconds": spec.assignment_seconds,
+        "lifetime_seconds": spec.lifetime_seconds,
+        "expected_seconds": spec.expected_seconds,
+        "hit_title": spec.hit_title,
+        "hit_description": spec.hit_description,
+        "keywords": spec.keywords,
+        "settings": protocol_named(spec.protocol).settings(spec.settings),
+        "requirements": [requirement.to_dict() for requirement in spec.requirements],
+        "rule": spec.rule.to_dict() if spec.rule else {},
+        "quality": vars(spec.quality) if spec.quality else {},
+        "not_workers_of": list(spec.asks_other_workers_than),
+        "draws": spec.draws,
+        "grants": spec.grants,
+        # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
+        "auto_publish": spec.auto_publish,
+        "auto_block": spec.auto_block,
+        "advance_approved": spec.advance_approved,
+    }
+
+
+def table_of(stage: Stage) -> dict[str, Any]:
+    """The table that says of a stage with a crowd what its columns say; only values that JSON holds.
+
+    `feeds` is of the recipe, which stands behind every project of its own.
+    """
+    rule = stage.rule
+    params = {name: value for name, value in rule["params"].items() if name != "answers"}
+    return {
+        "key": stage.key,
+        "title": stage.title,
+        "protocol": stage.protocol,
+        "answers": stage.answers,
+        "rule": {"name": rule["name"], "version": rule["version"], **params},
+        "reward": f"{stage.reward:.2f}",
+        "expected_seconds": stage.expected_seconds or 0,
+        "assignment_seconds": stage.assignment_seconds,
+        "lifetime_seconds": stage.lifetime_seconds,
+        "approval": str(stage.approval),
+        "auto_approval_seconds": stage.auto_approval_seconds,
+        "hit_title": stage.hit_title,
+        "hit_description": stage.hit_description,
+        "keywords": stage.keywords,
+        "settings": stage.settings,
+        "requirements": stage.requirements,
+        "quality": stage.quality,
+        "asks_other_workers_than": stage.not_workers_of,
+        "draws": stage.draws,
+        "grants": stage.grants,
+        "auto_publish": stage.auto_publish,
+        "auto_block": stage.auto_block,
+        "advance_approved": stage.advance_approved,
+    }
+
+
+def recipe_table(stage: Stage) -> dict[str, Any] | None:
+    """The same of the recipe's stage with this key; None where the recipe has none, or cannot be used."""
+    recipe = usable_recipe(stage.project)
+    specs = recipe.stages_with(options_of(stage.project)) if recipe else ()
+    spec = next((one for one in specs if one.key == stage.key and one.crowd), None)
+    return table_of(Stage(key=stage.key, **columns_of(spec))) if spec else None

@@ -1,0 +1,203 @@
+"""Settings of a stage: each value that `stages.toml` states of it, changed by a lead and judged by the same reader.
+
+What goes on by itself (`auto_publish`, `auto_block`) has verbs of its own, as have the task and the rule of votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hits.domain import hit_plans
+from hits.domain.action_log import record
+from hits.domain.own_qualifications import own
+from hits.domain.plugins import refuse_without_crowd
+from hits.domain.stage_tables import columns_of, recipe_table, table_of
+from hits.models import Hit, Stage
+from hits.protocols.base import SettingsRefusedError
+from hits.recipes import StageSpec
+from hits.recipes.spec import stage_spec
+from hits.refusals import Refusal
+
+CHANGED = "changed the settings"
+# When each of them can change.
+ANY_TIME = ("title", "expected_seconds", "quality", "draws")
+# The marketplace fixes them for the HITs that are made; the next ones get what is set then.
+NEXT_HITS = (
+    "reward",
+    "assignment_seconds",
+    "lifetime_seconds",
+    "auto_approval_seconds",
+    "keywords",
+    "requirements",
+)
+BEFORE_PUBLISHING = ("answers", "approval", "hit_title", "hit_description", "asks_other_workers_than", "grants")
+NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
+# Of a HIT type: another value makes another type. The lifetime is of each HIT.
+_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds"}
+_ELSEWHERE = {
+    "settings": "is changed with the task",
+    "rule": "is changed on the page of the rule",
+    "auto_publish": "is a switch of its own",
+    "auto_block": "is a switch of its own",
+    "advance_approved": "is a switch of its own",
+    "key": "names the stage in addresses and files, so it stays",
+    "protocol": "stays: another task is another stage",
+    "feeds": "stays as the recipe says",
+    "crowd": "stays as the recipe says",
+}
+_COLUMN = {"asks_other_workers_than": "not_workers_of"}
+WHY_FIXED: Mapping[str, str] = {
+    "answers": "Items were published for this many answers, and the rule of votes counts them.",
+    "approval": "Answers were given on these terms.",
+    "hit_title": "Workers know the task by it, and answers to two versions of a task could not be compared.",
+    "hit_description": "Answers to two versions of a task could not be compared.",
+    "asks_other_workers_than": "Answers were given on these terms.",
+    "grants": "Workers have the qualification already.",
+}
+
+
+class SettingsFixedError(Refusal):
+    """Workers have seen these settings, so they stay; `names` has them. Nothing was changed."""
+
+    error_code = "settings_fixed"
+
+    def __init__(self, names: Sequence[str], reasons: Sequence[str]) -> None:
+        self.names, self.reasons = tuple(names), tuple(reasons)
+        super().__init__(" ".join([*reasons, "Nothing was changed."]))
+
+    def details(self) -> dict[str, Any]:
+        return {"settings": list(self.names), "reasons": list(self.reasons)}
+
+
+class StillSendingError(Refusal):
+    """HITs are on their way to the marketplace with the present values. Nothing was changed."""
+
+    error_code = "still_sending"
+
+
+@dataclass(frozen=True)
+class StageSetting:
+    """One setting with its value as `stages.toml` writes it; `recipe` is the recipe's own, None where it has no stage.
+
+    `when` is one of "any time", "next HITs" and "fixed"; `why` says why it is fixed.
+    """
+
+    name: str
+    value: Any
+    recipe: Any
+    when: str
+    why: str = ""
+
+    @property
+    def differs(self) -> bool:
+        return self.recipe is not None and self.value != self.recipe
+
+
+def shown(stage: Stage) -> list[StageSetting]:
+    """All settings of a stage with a crowd."""
+    refuse_without_crowd(stage)
+    own, of_recipe = table_of(stage), recipe_table(stage) or {}
+    published = hit_plans.is_published(stage)
+    return [_shown(name, own, of_recipe, published) for name in own if name in NAMES]
+
+
+def _shown(name: str, own: Mapping[str, Any], of_recipe: Mapping[str, Any], published: bool) -> StageSetting:
+    if not published or name in ANY_TIME:
+        return StageSetting(name, own[name], of_recipe.get(name), "any time")
+    if name in NEXT_HITS:
+        return StageSetting(name, own[name], of_recipe.get(name), "next HITs")
+    return StageSetting(name, own[name], of_recipe.get(name), "fixed", WHY_FIXED[name])
+
+
+def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[str]:
+    """Set these values, named and written as in `stages.toml`; returns the names of those that are new.
+
+    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, and StillSendingError while
+    HITs with the present values are on their way.
+    """
+    refuse_without_crowd(stage)
+    with transaction.atomic():
+        locked = hit_plans.locked(stage)
+        columns = columns_of(_tried(locked, given))
+        changed = [name for name in given if columns[_column(name)] != getattr(locked, _column(name))]
+        if not changed:
+            return []
+        _refuse_fixed(locked, changed, columns)
+        written = {_column(name): columns[_column(name)] for name in changed}
+        if "answers" in changed:
+            # The same rule for as many answers.
+            written["rule"] = columns["rule"]
+        if locked.hit_type_id and _OF_HIT_TYPE.intersection(changed):
+            written |= {"hit_type_id": "", "earlier_hit_types": locked.hit_types, "events_to": ""}
+        Stage.objects.filter(pk=stage.pk).update(**written)
+        before, after = table_of(locked), {**table_of(locked), **given}
+        values = {name: [before[name], after[name]] for name in changed}
+        detail = {"settings": ", ".join(changed), "values": values}
+        record(stage.project, user, CHANGED, [stage], detail)
+    stage.refresh_from_db()
+    return changed
+
+
+def recipe_value(stage: Stage, name: str) -> Any:
+    """The recipe's own value of the setting. Raises SettingsRefusedError where the recipe has no such stage."""
+    table = recipe_table(stage)
+    if table is None or name not in NAMES:
+        raise SettingsRefusedError([f"{name} has no value in the recipe {stage.project.recipe}."])
+    return table[name]
+
+
+def _column(name: str) -> str:
+    return _COLUMN.get(name, name)
+
+
+def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
+    """The stage with these values. Raises SettingsRefusedError."""
+    table = table_of(stage)
+    faults = [f"{name} {_ELSEWHERE[name]}." for name in given if name in _ELSEWHERE]
+    wanted = {name: value for name, value in given.items() if name not in _ELSEWHERE}
+    if wanted.get("expected_seconds", 0) is None:
+        # As the description says.
+        wanted["expected_seconds"] = 0
+    found: list[str] = []
+    spec = stage_spec({**table, **wanted}, "", found)
+    faults += [f"{fault}." for fault in found]
+    faults += _order_faults(stage, wanted.get("asks_other_workers_than", []))
+    faults += _title_faults(stage, wanted.get("hit_title"))
+    if spec is None or faults:
+        raise SettingsRefusedError(faults)
+    return spec
+
+
+def _order_faults(stage: Stage, others: Any) -> list[str]:
+    earlier = stage.project.stages.filter(crowd=True, position__lt=stage.position)
+    keys = set(earlier.values_list("key", flat=True))
+    wrong = [one for one in others if one not in keys] if isinstance(others, list | tuple) else []
+    return [f"asks_other_workers_than must name earlier stages, not {one!r:.60}." for one in wrong]
+
+
+def _title_faults(stage: Stage, title: Any) -> list[str]:
+    others = Stage.objects.filter(project=stage.project_id, hit_title=title).exclude(pk=stage.pk)
+    if isinstance(title, str) and others.exists():
+        return ["hit_title is that of another stage of this project: workers could not tell the two apart."]
+    return []
+
+
+def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, Any]) -> None:
+    if not hit_plans.is_published(stage):
+        return
+    fixed = {name: WHY_FIXED[name] for name in changed if name in BEFORE_PUBLISHING}
+    if own(columns["requirements"]) != own(stage.requirements):
+        fixed["requirements"] = "Answers are judged by the project's own qualifications that the stage asks for."
+    if fixed:
+        raise SettingsFixedError(list(fixed), [f"{name} is fixed: {why}" for name, why in fixed.items()])
+    on_their_way = stage.hits.filter(state__in=[Hit.State.PLANNED, Hit.State.SENT])
+    if set(NEXT_HITS).intersection(changed) and on_their_way.exists():
+        raise StillSendingError(
+            "HITs of this stage are being published with the present values. Wait until they are at the marketplace. "
+            "Nothing was changed."
+        )

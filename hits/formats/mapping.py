@@ -1,0 +1,149 @@
+"""Which column of a table is read as which field, and the rows by field with the columns that are not used.
+
+A recipe says in a `Table` which fields it reads. A mapping is the file's column by field. What no field uses is kept as
+it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from hits.formats import rows
+from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.reading import Progress, Row
+from hits.refusals import Refusal
+
+Columns = Mapping[str, str]
+NONE = ""
+
+
+class MappingRefusedError(Refusal):
+    """The mapping does not fit the table or the file; `faults` are sentences. Nothing was changed."""
+
+    error_code = "mapping_refused"
+    http_status = 400
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(" ".join([*faults, "Nothing was changed."]))
+
+    def details(self) -> dict[str, list[str]]:
+        return {"faults": list(self.faults)}
+
+
+@dataclass(frozen=True)
+class TableField:
+    """`says` is what a lead reads beside its name; each row needs a `needed` one."""
+
+    name: str
+    says: str
+    needed: bool = False
+
+
+class Table:
+    """The fields that a recipe reads from each row of a table."""
+
+    def __init__(self, *fields: TableField) -> None:
+        self.fields = fields
+        self.names = tuple(one.name for one in fields)
+
+    def guess(self, columns: Sequence[str], remembered: Columns | None = None) -> dict[str, str]:
+        """The column by field: as remembered where the file has that column, else the one of the same name.
+
+        Upper case and spaces make no difference to a name. A field that was left without a column stays so.
+        """
+        alike = {_plain(column): column for column in reversed(columns)}
+        found = {}
+        for name in self.names:
+            before = (remembered or {}).get(name)
+            known = before is not None and (before == NONE or before in columns)
+            found[name] = before if known else alike.get(_plain(name))
+        return {name: column for name, column in found.items() if column}
+
+    def complete(
+        self, pairs: Iterable[tuple[str, str]], columns: Sequence[str], remembered: Columns | None = None
+    ) -> dict[str, str]:
+        """The mapping of (field, column) pairs; what they do not name is guessed, and an empty column is none.
+
+        Raises MappingRefusedError with every fault.
+        """
+        found: dict[str, str] = {}
+        faults = []
+        for name, column in pairs:
+            if name not in self.names:
+                faults.append(f"There is no field “{name:.80}”; there are {', '.join(self.names)}.")
+            elif column and column not in columns:
+                faults.append(f"The file has no column “{column:.80}” for {name}; it has {_listed(columns)}.")
+                found.setdefault(name, column)
+            elif found.setdefault(name, column) != column:
+                faults.append(f"{name} can be one column, not both “{found[name]}” and “{column}”: choose one of them.")
+        found = {**self.guess(columns, remembered), **found}
+        faults += [
+            f"No column is {one.name}, which every row needs: choose one of {_listed(columns)}."
+            for one in self.fields
+            if one.needed and not found.get(one.name)
+        ]
+        if faults:
+            raise MappingRefusedError(faults)
+        return {name: found[name] for name in self.names if found.get(name)}
+
+    def to_remember(self, mapping: Columns, columns: Sequence[str]) -> dict[str, str]:
+        """The mapping for later files, with the fields that were left out although a column has their name."""
+        left_out = [name for name in self.guess(columns) if name not in mapping]
+        return {**mapping, **dict.fromkeys(left_out, NONE)}
+
+
+def _plain(name: str) -> str:
+    return "".join(name.casefold().split())
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - 10:,} more" if len(columns) > 10 else ""
+    return ", ".join(columns[:10]) + more
+
+
+@dataclass(frozen=True, slots=True)
+class MappedRow(Row):
+    """A row whose faults name the columns of the file. `fields` has an empty text for what has no column."""
+
+    fields: Columns = field(default_factory=dict)
+    unused: Columns = field(default_factory=dict)
+    mapping: Columns = field(default_factory=dict)
+
+    def say(self, place: str, message: str) -> None:
+        Row.say(self, self.column(place), message)
+
+    def column(self, place: str) -> str:
+        """A field's place as the file has it: of choices[1] the column that holds the choices, [1]."""
+        name, bracket, rest = place.partition("[")
+        return self.mapping.get(name, name) + bracket + rest
+
+
+def mapped_rows(
+    stream: BinaryIO,
+    table: Table,
+    faults: Faults,
+    *,
+    name: str = "",
+    max_bytes: int,
+    mapping: Columns | None = None,
+    progress: Progress | None = None,
+) -> Iterator[MappedRow]:
+    """The rows of a file by field. Without a mapping, columns are fields of the same name.
+
+    Rows that cannot be read add to `faults`. Raises FormatErrors for what is no table, or no table of these fields.
+    """
+    with rows.opened(stream, name, max_bytes=max_bytes) as file:
+        given = [] if mapping is None else [(one, mapping.get(one, NONE)) for one in table.names]
+        try:
+            columns = table.complete(given, file.columns)
+        except MappingRefusedError as error:
+            raise FormatErrors([Fault(None, "", fault) for fault in error.faults]) from error
+        used = set(columns.values())
+        unused = [column for column in file.columns if column not in used]
+        for line, cells in file.rows(faults, progress):
+            found = {one: cells[columns[one]] if one in columns else "" for one in table.names}
+            rest = {column: cells[column] for column in unused if cells[column]}
+            yield MappedRow(faults, line, found, rest, columns)

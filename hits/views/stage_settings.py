@@ -1,0 +1,140 @@
+"""The page "Settings" of a stage: all that its recipe states of it, with the recipe's own value beside each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.forms import BoundField
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from hits.domain import hit_plans
+from hits.flow.people import blocking
+from hits.flow.pipeline import publishing
+from hits.flow.setup import stage_settings
+from hits.flow.setup.stage_settings import StageSetting
+from hits.models import Stage
+from hits.protocols.base import SettingsRefusedError
+from hits.views import overview
+from hits.views.guard import FORM, PAGE, LeadRequest, for_stage
+from hits.views.settings_form import LABELS, SettingsForm, value_in_words
+from hits.views.stages import frame
+
+# Two columns of groups.
+GROUPS = (
+    (
+        ("Answers and pay", ("title", "answers", "reward", "expected_seconds")),
+        ("How workers find it", ("hit_title", "hit_description", "keywords")),
+        ("Quality", ("quality",)),
+    ),
+    (
+        ("Times and approval", ("assignment_seconds", "lifetime_seconds", "approval", "auto_approval_seconds")),
+        ("Who may answer", ("requirements", "asks_other_workers_than", "grants")),
+        ("Items", ("draws",)),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting on the page. `field` is None where it is fixed, and for requirements and policy, which have several."""
+
+    setting: StageSetting
+    label: str
+    said: str
+    recipe: str
+    field: BoundField | None
+
+
+@for_stage(FORM)
+def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
+    settings = stage_settings.shown(stage)
+    if request.method != "POST":
+        return _page(request, stage, SettingsForm(stage, settings))
+    form = SettingsForm(stage, settings, request.POST)
+    if not form.is_valid():
+        return _page(request, stage, form, 400)
+    try:
+        changed = _save(request, stage, form)
+    except SettingsRefusedError as refusal:
+        form.add_faults(refusal)
+        return _page(request, stage, form, 400)
+    except (
+        stage_settings.SettingsFixedError,
+        stage_settings.StillSendingError,
+        publishing.ArrivalsWaitError,
+    ) as refusal:
+        form.add_error(None, str(refusal))
+        return _page(request, stage, form, 409)
+    names = ", ".join(LABELS[name].removesuffix(", $") for name in changed)
+    messages.success(request, f"Saved: {names}." if changed else "Saved. These settings stood already.")
+    return redirect("stage-settings", stage.project.slug, stage.key)
+
+
+def _save(request: LeadRequest, stage: Stage, form: SettingsForm) -> list[str]:
+    """All or nothing. With `recipe_value`, the setting of this name gets the recipe's own."""
+    wanted = dict(form.given)
+    if name := request.POST.get("recipe_value", ""):
+        wanted[name] = stage_settings.recipe_value(stage, name)
+    with transaction.atomic():
+        changed = stage_settings.change(stage, wanted, request.user)
+        publishing.publish_by_itself(stage, form.cleaned_data["auto_publish"])
+        blocking.block_by_itself(stage, form.cleaned_data["auto_block"], request.user)
+    return changed
+
+
+def _page(request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 200) -> HttpResponse:
+    left_out = () if _has_earlier(stage) else ("asks_other_workers_than",)
+    columns = [
+        [(title, [_row(stage, form, name) for name in names if name not in left_out]) for title, names in groups]
+        for groups in GROUPS
+    ]
+    context = {
+        **frame(stage),
+        **overview.pay(stage),
+        **_prices(stage),
+        "form": form,
+        "columns": columns,
+        "published": hit_plans.is_published(stage),
+    }
+    return render(request, "stage/settings.html", context, status=status)
+
+
+def _has_earlier(stage: Stage) -> bool:
+    return stage.project.stages.filter(crowd=True, position__lt=stage.position).exists()
+
+
+def _row(stage: Stage, form: SettingsForm, name: str) -> Row:
+    setting = form.settings[name]
+    said = value_in_words(name, setting.value, stage)
+    recipe = value_in_words(name, setting.recipe, stage) if setting.differs else ""
+    return Row(setting, LABELS[name], said, recipe, form[name] if name in form.fields else None)
+
+
+def _prices(stage: Stage) -> dict[str, Any]:
+    wanted = overview.answers_to_buy(stage)
+    return {"pay_choices": overview.pay_choices(stage, wanted), "pay_answers": wanted}
+
+
+@for_stage(PAGE)
+def wage(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """The part that says what a typed reward and expected time make an hour; saves nothing."""
+    tried = Stage.objects.select_related("summary", "project").get(pk=stage.pk)
+    number, unit = request.GET.get("expected_seconds_0", ""), request.GET.get("expected_seconds_1", "1")
+    if _is_count(number) and _is_count(unit):
+        tried.expected_seconds = int(number) * int(unit) or None
+    try:
+        reward = Decimal(request.GET.get("reward", "").strip().removeprefix("$")).quantize(Decimal("0.01"))
+    except InvalidOperation:
+        reward = tried.reward
+    tried.reward = reward if reward.is_finite() and 0 <= reward < 1_000_000 else tried.reward
+    context = {**frame(stage), "stage": tried, **overview.pay(tried), **_prices(tried)}
+    return render(request, "stage/_wage.html", context)
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 9

@@ -1,0 +1,49 @@
+"""Pages: a project cloned, written as a file, and started from one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from hits.flow.setup import project_files, projects, stage_settings
+from hits.models import Project
+from tests.hits import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def project(alice: Any) -> Project:
+    made = projects.create_project("River", "choice", Decimal("20.00"), "lab@example.org", alice, seed=3)
+    stage_settings.change(made.stages.get(), {"reward": "0.11"}, alice)
+    return made
+
+
+def test_a_clone_is_named_priced_and_opened(client: Client, project: Project) -> None:
+    make.item(project.stages.get())
+    page = client.get("/projects/river/clone/").content.decode()
+    assert 'value="River (copy)"' in page and 'value="20.00"' in page
+    assert client.post("/projects/river/clone/", {"name": "", "budget": "x"}).status_code == 400
+    reply = client.post("/projects/river/clone/", {"name": "Second", "budget": "3.00", "items": "on"}, follow=True)
+    assert reply.redirect_chain[-1][0] == "/projects/second/"
+    made = Project.objects.get(slug="second")
+    assert (made.stages.get().reward, made.stages.get().items.count()) == (Decimal("0.11"), 1)
+
+
+def test_a_file_goes_out_and_starts_a_project_or_says_what_is_wrong(client: Client, project: Project) -> None:
+    content = client.get("/projects/river/recipe.toml").content
+    assert content.decode() == project_files.written(project)
+    typed = {"name": "By file", "budget": "3.00", "contact_email": "lab@example.org"}
+    client.post(reverse("new-project"), {**typed, "file": SimpleUploadedFile("river.toml", content)})
+    assert Project.objects.get(slug="by-file").stages.get().reward == Decimal("0.11")
+    wrong = SimpleUploadedFile("river.toml", b"speed = 3\n" + content)
+    reply = client.post(reverse("new-project"), {**typed, "name": "Wrong", "file": wrong})
+    assert reply.status_code == 400 and "speed is unknown: remove it." in reply.content.decode()
+    reply = client.post(reverse("new-project"), {**typed, "name": "Wrong"})
+    assert "Choose a recipe, or the file of a project." in reply.content.decode()
+    assert not Project.objects.filter(name="Wrong").exists()

@@ -1,0 +1,141 @@
+"""The page of a table's columns: the best guess, the first rows, and nothing imported before a lead says so."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from hits.domain.imported_tables import searched
+from hits.flow.setup.projects import create_project
+from hits.models import Item, Project, Upload
+
+pytestmark = pytest.mark.django_db
+ROWS = b"ID,Pass age,source\n" + b"".join(b"r%d,Rain fell on quay %d.,web\n" % (n, n) for n in range(7))
+
+
+@pytest.fixture
+def project(alice: Any, eager: None) -> Project:
+    return create_project("Rain", "choice", Decimal(5), "lab@example.org", alice)
+
+
+def sent(client: Client, project: Project, content: bytes = ROWS, name: str = "rain.csv") -> HttpResponse:
+    """The page that a file leads to."""
+    form = {"file": SimpleUploadedFile(name, content), "origin": "public"}
+    return client.post(reverse("import", args=[project.slug]), form, follow=True)
+
+
+def chosen(client: Client, project: Project, **columns: str) -> HttpResponse:
+    """The page that the chosen columns of the newest file lead to."""
+    address = reverse("upload-columns", args=[project.slug, project.uploads.first().pk])
+    return client.post(address, {f"column-{field}": column for field, column in columns.items()}, follow=True)
+
+
+def test_columns_of_the_same_name_are_guessed_and_five_rows_are_shown(client: Client, project: Project) -> None:
+    text = sent(client, project).content.decode()
+    assert '<option value="ID" selected>' in text and "Import 7 rows" in text
+    assert "Rain fell on quay 4." in text and "Rain fell on quay 5." not in text
+    assert not Item.objects.exists()
+
+
+def test_what_is_chosen_is_imported_and_remembered_for_the_project(client: Client, project: Project) -> None:
+    sent(client, project)
+    assert "7 items from 7 texts" in chosen(client, project, id="ID", text="Pass age").content.decode()
+    project.refresh_from_db()
+    assert project.mapping == {"id": "ID", "text": "Pass age"}
+    assert Item.objects.first().document.data == {"text": "Rain fell on quay 0.", "columns": {"source": "web"}}
+    again = sent(client, project, ROWS.replace(b"r", b"s")).content.decode()
+    assert '<option value="Pass age" selected>' in again
+
+
+def test_a_field_that_was_left_out_stays_out_though_a_column_has_its_name(client: Client, project: Project) -> None:
+    content = b"id,text,gold\nr1,Rain.,Often\n"
+    assert "Often" in sent(client, project, content).content.decode()
+    chosen(client, project, id="id", text="text")
+    assert project.uploads.first().state == Upload.State.DONE
+    assert '<option value="gold" selected>' not in sent(client, project, content).content.decode()
+
+
+def test_a_needed_field_without_a_column_is_refused_and_nothing_changes(client: Client, project: Project) -> None:
+    sent(client, project)
+    reply = chosen(client, project, id="ID")
+    assert reply.status_code == 400
+    assert "No column is text, which every row needs: choose one of ID, Pass age, source." in reply.content.decode()
+    project.refresh_from_db()
+    assert (project.uploads.get().state, project.mapping, Item.objects.count()) == (Upload.State.MAPPING, {}, 0)
+
+
+def test_columns_can_be_chosen_once(client: Client, project: Project) -> None:
+    sent(client, project)
+    chosen(client, project, id="ID", text="Pass age")
+    assert "7 items from 7 texts" in chosen(client, project, id="ID", text="source").content.decode()
+
+
+def test_a_file_that_waits_can_be_given_up(client: Client, project: Project) -> None:
+    sent(client, project)
+    client.post(reverse("stop-import", args=[project.slug, project.uploads.get().pk]))
+    assert project.uploads.get().state == Upload.State.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"id,text,id\na,b,c\n", "more than once"), (b"id,text\n,\n", "the file holds no row")]
+)
+def test_what_is_no_table_is_refused_with_its_fault_and_without_asking(
+    client: Client, project: Project, content: bytes, said: str
+) -> None:
+    text = sent(client, project, content).content.decode()
+    assert "1 fault. Nothing was imported." in text and said in text
+
+
+def test_a_file_that_cannot_be_shown_any_more_says_so(client: Client, project: Project, settings: Any) -> None:
+    sent(client, project)
+    settings.MAX_IMPORT_BYTES = 10
+    address = reverse("upload-columns", args=[project.slug, project.uploads.get().pk])
+    for reply in (client.get(address, follow=True), client.post(address, {}, follow=True)):
+        assert "rain.csv cannot be imported any more: the file has" in reply.content.decode()
+    assert project.uploads.get().state == Upload.State.MAPPING
+
+
+def test_faults_name_the_columns_of_the_file(client: Client, project: Project) -> None:
+    sent(client, project, ROWS.replace(b"Rain fell on quay 3.", b"").replace(b"Rain fell on quay 5.", b""))
+    chosen(client, project, id="ID", text="Pass age")
+    faults = [(fault["line"], fault["place"]) for fault in project.uploads.get().faults]
+    assert faults == [(5, "Pass age"), (7, "Pass age")]
+
+
+def test_names_and_cells_of_a_file_are_no_markup(client: Client, project: Project) -> None:
+    text = sent(client, project, b'id,text,<b>bold</b>\n1,<script>x</script>,"""><i>"\n').content.decode()
+    assert "<b>bold" not in text and "<script>x" not in text and '"><i>' not in text
+
+
+def test_items_are_found_by_their_key_and_their_columns(client: Client, project: Project) -> None:
+    sent(client, project, b"id,text,source\nr1,Rain.,Wexmoor Gazette\nr2,Sun.,letters 100%\n")
+    chosen(client, project, id="id", text="text")
+    items = reverse("items", args=[project.slug, "choose"])
+    for words, found in (("wexmoor GAZ", ["r1"]), ("0%", ["r2"]), ("r2", ["r2"]), ("Rain.", []), ("%", ["r2"])):
+        page = client.get(items, {"find": words}).context["page"]
+        assert [item.key for item in page.rows] == found, words
+    item = Item.objects.get(key="r1")
+    assert "Wexmoor Gazette" in client.get(reverse("item", args=[project.slug, "choose", item.pk])).content.decode()
+
+
+def test_a_search_reads_an_index_and_no_text(project: Project) -> None:
+    plan = searched(project.stages.get().items.all(), project, "gazette").explain()
+    assert "COVERING INDEX document_by_found_by" in plan
+
+
+def test_the_sample_of_the_recipe_is_downloaded(client: Client, project: Project) -> None:
+    address = reverse("sample-file", args=[project.slug])
+    assert address in client.get(reverse("project", args=[project.slug])).content.decode()
+    reply = client.get(address)
+    assert reply.headers["Content-Disposition"] == 'attachment; filename="choice-sample.csv"'
+    sent(client, project, reply.content, "choice-sample.csv")
+    assert "3 items" in chosen(
+        client, project, id="id", text="text", question="question", choice1="choice1", choice2="choice2",
+        choice3="choice3", gold="gold",
+    ).content.decode()  # fmt: skip
