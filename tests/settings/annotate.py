@@ -7,10 +7,18 @@ os.environ.setdefault("AWS_ACCESS_KEY_ID", "TESTKEY")
 os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "test-secret")
 
 from annotate.settings import *  # noqa: E402, F403
+from annotate.settings import DATABASES  # noqa: E402
+from tests.settings import database_file  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Each test client would look through all static files before its first request.
 WHITENOISE_AUTOREFRESH = True
+# A file and not memory, so that the live server's threads have connections of their own, as they have in earnest: what
+# a page saves by itself does not end up inside a transaction of the test.
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["TEST"] = {"NAME": database_file("annotate")}
+    DATABASES["default"]["OPTIONS"]["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
+DATABASES["default"]["CONN_MAX_AGE"] = 0
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 # Jobs wait in this process, where a test can look at them.
 CELERY_BROKER_URL = "memory://"

@@ -11,15 +11,14 @@ os.environ.setdefault("MARKETPLACE_DATABASE_URL", f"sqlite:///{Path(tempfile.get
 
 from marketplace.settings import *  # noqa: E402, F403
 from marketplace.settings import DATABASES  # noqa: E402
+from tests.settings import database_file  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Each test client would look through all static files before its first request.
 WHITENOISE_AUTOREFRESH = True
 # A file and not memory, so that threads and processes have connections of their own, as they have in earnest.
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["TEST"] = {
-        "NAME": str(Path(tempfile.gettempdir()) / f"test-marketplace-{os.getpid()}.sqlite3")
-    }
+    DATABASES["default"]["TEST"] = {"NAME": database_file("marketplace")}
 else:
     DATABASES["default"]["TEST"] = {"NAME": f"test_marketplace_{os.getpid()}"}
 DATABASES["default"]["CONN_MAX_AGE"] = 0
