@@ -14,8 +14,9 @@ def ensure_hit_type(stage: Stage, market: Gateway) -> str:
     """One HIT type a stage, made once: any differing byte would split the group that workers see."""
     if not stage.hit_type_id:
         hit_type_id = market.create_hit_type(_spec(stage, market))
-        Stage.objects.filter(pk=stage.pk, hit_type_id="").update(hit_type_id=hit_type_id)
-        stage.refresh_from_db(fields=["hit_type_id"])
+        # Nobody has asked for the events of this one yet.
+        Stage.objects.filter(pk=stage.pk, hit_type_id="").update(hit_type_id=hit_type_id, events_to="")
+        stage.refresh_from_db(fields=["hit_type_id", "events_to"])
     return stage.hit_type_id
 
 

@@ -133,10 +133,10 @@ def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[st
             # The same rule for as many answers.
             written["rule"] = columns["rule"]
         if locked.hit_type_id and _OF_HIT_TYPE.intersection(changed):
-            written |= {"hit_type_id": "", "earlier_hit_types": locked.hit_types, "events_to": ""}
+            written |= {"hit_type_id": "", "earlier_hit_types": locked.hit_types}
         Stage.objects.filter(pk=stage.pk).update(**written)
-        before, after = table_of(locked), {**table_of(locked), **given}
-        values = {name: [before[name], after[name]] for name in changed}
+        before = table_of(locked)
+        values = {name: [before[name], given[name]] for name in changed}
         detail = {"settings": ", ".join(changed), "values": values}
         record(stage.project, user, CHANGED, [stage], detail)
     stage.refresh_from_db()

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from hits import tasks
 from hits.flow.pipeline import harvesting, importing, listening, publishing, sending
-from hits.flow.setup import projects
+from hits.flow.setup import projects, stage_settings
 from hits.models import Assignment, Hit, Stage
 from hits.mturk import events
 from hits.mturk.events import Event, EventQueueError
@@ -55,6 +55,19 @@ def test_a_stage_that_nobody_listens_to_is_found_and_told(market, queue_url, bri
     publish(stage)
     assert listening.deaf_stages() == [stage.pk]
     tasks.resume_all()
+    assert listening.deaf_stages() == []
+
+
+def test_hits_of_another_reward_are_heard_too(heard, controls, bring, publish):
+    first = heard.hit_type_id
+    stage_settings.change(heard, {"reward": "0.09"}, None)
+    # Before the next publication: the HITs that are there are still heard.
+    listening.ensure_events(heard)
+    bring(lines([example(7)]))
+    publish(heard, "page-2")
+    assert heard.hit_type_id not in ("", first)
+    assert listening.deaf_stages() == [heard.pk]
+    assert listening.ensure_events(heard)
     assert listening.deaf_stages() == []
 
 
