@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.models import Item, Stage
 from hits.protocols.optional import FittedProtocol
@@ -60,12 +62,16 @@ def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[Misfit]:
 
 def of_waiting(stage: Stage, most: int = LOOKED_AT) -> list[Misfit]:
     """Of the first items of the stage that wait to be published, as the task is now."""
+    return of_items(stage, stage.items.filter(state=Item.State.NEW), most)
+
+
+def of_items(stage: Stage, items: QuerySet[Item], most: int = LOOKED_AT) -> list[Misfit]:
+    """Of the first of these items of the stage, as the task is now."""
     protocol = usable_protocol(stage)
     if not isinstance(protocol, FittedProtocol):
         return []
     options = settings_of(stage)
-    waiting = stage.items.filter(state=Item.State.NEW).order_by("id")
-    rows = waiting.values_list("key", "document__data", "data")[:most]
+    rows = items.order_by("id").values_list("key", "document__data", "data")[:most]
     return grouped(
         (key, protocol.item_faults(document, data, options)) for key, document, data in rows.iterator(chunk_size=2000)
     )

@@ -214,13 +214,15 @@ def _claim(pks: Sequence[int]) -> None:
 
 
 def publish_arrivals(stage: Stage) -> Batch | None:
-    """Publish what came from the stage before; None when nothing waits, or money or a missing test forbid it.
+    """Publish what came from the stage before; None when nothing waits, or something forbids it: see `held_up`.
 
     Only for a stage that nobody has to confirm: its project was confirmed with its first publication. Items that
     had a HIT before wait for a lead, who perhaps closed it; so does everything while the stage is paused.
     """
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
     if not pks or hit_plans.is_paused(stage) or unoffered(stage) or stage_fault(stage):
+        return None
+    if misfits.of_items(stage, _arrived(stage), len(pks)):
         return None
     price = hit_plans.price(stage, answers_needed(pks))
     confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
@@ -255,7 +257,7 @@ def held_up(stage: Stage) -> list[str]:
         return []
     price = hit_plans.price(stage, answers_needed(pks))
     found = [short_of_money(stage, len(pks), price, LOOKED_AT), *(one.sentence for one in unoffered(stage))]
-    return [text for text in found if text]
+    return [text for text in found if text] + misfits.sentences(misfits.of_items(stage, _arrived(stage)))
 
 
 # Steer

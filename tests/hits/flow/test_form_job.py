@@ -17,6 +17,7 @@ from hits.flow.pipeline import deciding, harvesting, importing, publishing, scor
 from hits.flow.setup import projects, setting_up
 from hits.formats.faults import Fault, grouped
 from hits.models import Item, Stage
+from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLE = b"id,text,source,right\nn1,Rain fell all day.,diary,wet\nn2,The sun shone.,letter,dry\n"
@@ -68,6 +69,20 @@ def test_items_that_the_form_does_not_fit_are_named_at_the_quote_and_not_publish
     assert sum(one.count for one in misfits.of_waiting(stage, 1)) == 1
     setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
     assert publishing.quote(stage).problems == []
+
+
+def test_arrivals_that_the_form_does_not_fit_wait_and_the_lead_reads_why(stage: Stage) -> None:
+    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    assert imported(stage, TABLE).state == "done"
+    stage.items.update(parent=make.item())
+    stage.auto_publish = True
+    setting_up.change_task(stage, {"settings": {"form": {**FORM, "show": [{"kind": "text", "text": "{txt}"}]}}}, None)
+    assert publishing.publish_arrivals(stage) is None
+    (reason,) = publishing.held_up(stage)
+    assert reason.startswith("2 waiting items do not fit the task, such as n1: The form names the column 'txt', which")
+    setting_up.change_task(stage, {"settings": {"form": FORM}}, None)
+    assert publishing.held_up(stage) == []
+    assert publishing.publish_arrivals(stage).total == 2
 
 
 def test_votes_and_single_answers_are_released_with_all_columns(stage: Stage, market: Any, lead: Any) -> None:
