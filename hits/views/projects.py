@@ -62,10 +62,10 @@ def new(request: LeadRequest) -> HttpResponse:
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
     """Raises ProjectFileError."""
-    rest = (given["name"], given["budget"], given["contact_email"], owner)
+    name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
-        return project_files.create_from(project_files.read(given["file"].read(project_files.MOST_BYTES + 1)), *rest)
-    name, budget, email, owner = rest
+        file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
+        return project_files.create_from(file, name, budget, email, owner)
     return flow.create_project(name, given["recipe"], budget, email, owner)
 
 

@@ -208,13 +208,17 @@ def create_from(
     )
 
 
-def clone(project: Project, name: str, budget: Decimal, owner: User, *, items: bool = False) -> Project:
+def clone(
+    project: Project, name: str, budget: Decimal, owner: User, *, items: bool = False, contact_email: str = ""
+) -> Project:
     """A new project with the recipe, settings, tasks, rules, pay and tests of this one, which `owner` alone owns.
 
-    With `items`, what was imported comes with it; answers, people and money never do.
+    With `items`, what was imported comes with it; answers, people and money never do. Without a `contact_email` it has
+    the one of this project.
     """
+    email = contact_email or project.contact_email
     with transaction.atomic():
-        made = create_from(read(written(project).encode()), name, budget, project.contact_email, owner)
+        made = create_from(read(written(project).encode()), name, budget, email, owner)
         if items:
             copy_items(project, made)
         record(made, owner, CLONED, detail={"project": project.slug, "items": items})

@@ -92,9 +92,7 @@ def _create(options: dict[str, Any], owner: User) -> Project:
         source = Project.objects.filter(slug=options["clone"]).first()
         if source is None:
             raise CommandError(f"There is no project {options['clone']!r}.")
-        made = project_files.clone(source, name, budget, owner, items=options["items"])
-        Project.objects.filter(pk=made.pk).update(contact_email=email)
-        return made
+        return project_files.clone(source, name, budget, owner, items=options["items"], contact_email=email)
     if options["file"]:
         file = project_files.read(_content(options["file"]))
         return project_files.create_from(file, name, budget, email, owner, options["seed"])

@@ -181,7 +181,8 @@ def test_a_project_is_written_as_a_file_started_from_it_and_cloned(run: Run, db:
     file = tmp_path / "own.toml"
     file.write_text(run("recipe_file", slug), encoding="utf-8")
     made = run("create_project", "By file", "--file", str(file), *rest).strip()
-    copy = run("create_project", "Copy", "--clone", slug, "--items", *rest).strip()
+    copy = run("create_project", "Copy", "--clone", slug, "--items", *rest[:-1], "copies@example.org").strip()
+    assert Project.objects.get(slug=copy).contact_email == "copies@example.org"
     assert [str(Stage.objects.get(project__slug=one).reward) for one in (made, copy)] == ["0.11", "0.11"]
     file.write_text("annotate = 7", encoding="utf-8")
     for wrong in (["--file", str(file)], ["--file", "/nowhere"], ["--clone", "nobody"]):
