@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hits.protocols.base import Json
 from hits.protocols.choosing import percent
+from hits.quality.majority import majority_of
 
 Said = Mapping[str, Any]
 _Compared = dict[str, tuple[Any, bool]]
@@ -52,7 +52,5 @@ def _majority(answers: Sequence[_Compared]) -> bool | None:
 
 def _most(said: Sequence[tuple[Any, bool]]) -> bool | None:
     """Whether the value that was said most often is right; None for a tie."""
-    (first, count), *others = Counter(value for value, _ in said).most_common()
-    if others and others[0][1] == count:
-        return None
-    return dict(said)[first]
+    most = majority_of(value for value, _ in said)
+    return None if most is None else dict(said)[most]

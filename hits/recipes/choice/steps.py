@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from hits.formats import choices
 from hits.formats.tables import write_csv, write_jsonl
+from hits.quality.majority import majority_of
 from hits.recipes.source import (
     UNUSED,
     Collected,
@@ -121,8 +122,8 @@ def row_of(item: JudgedItem, settings: Json) -> Json:
     texts = {one["id"]: one["text"] for one in item.data.get("choices") or settings["choices"]}
     answers = len({label.assignment for label in item.labels})
     votes = _votes(item, settings["several"])
-    majority = _over_half(votes, answers) if settings["several"] else _most(votes)
-    alone = majority[0] if len(majority) == 1 and not settings["several"] else None
+    alone = None if settings["several"] else majority_of(votes)
+    majority = _over_half(votes, answers) if settings["several"] else [alone] if alone else []
     return {
         "id": item.key,
         "text": item.document["text"],
@@ -142,12 +143,6 @@ def _votes(item: JudgedItem, several: bool) -> Counter[str]:
         return Counter(label.value for label in item.labels if label.unit == "choice")
     ticked = (label.unit for label in item.labels if label.unit.endswith("/chosen") and label.value == "yes")
     return Counter(unit.removesuffix("/chosen") for unit in ticked)
-
-
-def _most(votes: Counter[str]) -> list[str]:
-    """The choice made more often than every other, alone; none in a tie."""
-    ranked = votes.most_common(2)
-    return [ranked[0][0]] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else []
 
 
 def _over_half(votes: Counter[str], answers: int) -> list[str]:

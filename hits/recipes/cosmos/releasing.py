@@ -8,13 +8,13 @@ Each part comes in the other formats, too. The labels of test lie in test-key.cs
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from hits.formats import cosmos, labels
 from hits.formats.tables import COSMOS_TYPES, FORMATS, Format, write_all, write_csv
+from hits.quality.majority import majority_of
 from hits.recipes.artefacts import of_tables
 from hits.recipes.keys import reading
 from hits.recipes.source import Json, JudgedItem
@@ -72,7 +72,7 @@ class Majorities:
         item = self._asked.get(key)
         if item is not None and _texts(item.data) == _texts(released):
             choices = [str(label.value) for label in item.labels if label.unit == "choice"]
-            self._right.append(_majority(choices) == released["intended"])
+            self._right.append(majority_of(choices) == released["intended"])
 
     def figures(self) -> Json:
         """Flat; nothing where nobody was asked. A tie is not right."""
@@ -82,12 +82,6 @@ class Majorities:
 
 def _texts(data: Json) -> list[tuple[str, str]]:
     return [(each["id"], each["text"]) for each in data["candidates"]]
-
-
-def _majority(choices: Sequence[str]) -> str | None:
-    counts = Counter(choices).most_common(2)
-    is_tie = len(counts) == 2 and counts[0][1] == counts[1][1]
-    return None if is_tie or not counts else counts[0][0]
 
 
 # Models

@@ -18,6 +18,7 @@ from hits.formats.faults import Faults
 from hits.formats.reading import LONGEST_KEY, Keys, Row
 from hits.formats.tables import write_csv, write_jsonl
 from hits.protocols.form.protocol import protocol
+from hits.quality.majority import majority_of
 from hits.recipes.source import (
     Collected,
     GivenLabel,
@@ -133,7 +134,7 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
         "answers": len({label.assignment for label in item.labels}),
         "conclusion": item.conclusion,
         "votes": {unit: dict(counts.most_common()) for unit, counts in votes.items()},
-        "majority": {unit: _most(counts) for unit, counts in votes.items()},
+        "majority": {unit: majority_of(counts) for unit, counts in votes.items()},
         "mean": {unit: mean for unit, values in given.items() if (mean := _mean(values)) is not None},
     }
 
@@ -141,12 +142,6 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
 def _spelled(value: Any) -> str:
     """A value as the name of its votes: a text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _most(counts: Counter[str]) -> str | None:
-    """The value given more often than every other; None in a tie and where nothing was given."""
-    ranked = counts.most_common(2)
-    return ranked[0][0] if ranked and (len(ranked) == 1 or ranked[0][1] > ranked[1][1]) else None
 
 
 def _mean(values: Sequence[Any]) -> float | None:
