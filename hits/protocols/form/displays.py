@@ -5,6 +5,7 @@ A display is a table {"kind", "heading"?, ...}: the fields of its class say whic
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -36,9 +37,9 @@ class Display(Kind):
 
     heading: Filled = words(200, "")
 
+    @abstractmethod
     def shown(self, item: Item) -> Json:
         """What its template shows of the item, as plain JSON."""
-        raise NotImplementedError
 
     def page(self, item: Item) -> Json:
         return {

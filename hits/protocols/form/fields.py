@@ -8,6 +8,7 @@ rules count of a value with parts is a label more under `key/id`.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
@@ -174,9 +175,9 @@ class Field(Kind):
             **self.shown(item),
         }
 
+    @abstractmethod
     def taken(self, given: Given, item: Item) -> Any:
         """The value that was posted; None where there is none. Raises NotTakenError."""
-        raise NotImplementedError
 
     def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
         yield LabelValue(self.key, value, self.judged(self.key, value, item))
@@ -788,8 +789,9 @@ class _Written(Field):
     level = "text"
 
     @property
+    @abstractmethod
     def longest(self) -> int:
-        raise NotImplementedError
+        """The most characters."""
 
     def faults(self) -> Iterator[Fault]:
         if self.least > self.longest:
