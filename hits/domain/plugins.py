@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -52,6 +52,15 @@ def _logging_faults() -> Iterator[None]:
 def protocol_named(name: str) -> TaskProtocol:
     with _logging_faults():
         return protocols.get(name, settings.PLUGIN_ROOTS)
+
+
+def usable_protocols() -> list[TaskProtocol]:
+    """All that can be imported, in alphabetical order of their names: a broken folder harms no other."""
+    found = []
+    for name in protocols.available(settings.PLUGIN_ROOTS):
+        with suppress(protocols.BrokenProtocolError):
+            found.append(protocol_named(name))
+    return found
 
 
 def protocol_of(stage: Stage) -> TaskProtocol:

@@ -30,6 +30,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "rule": spec.rule.to_dict() if spec.rule else {},
         "quality": vars(spec.quality) if spec.quality else {},
         "not_workers_of": list(spec.asks_other_workers_than),
+        "input": spec.input.model_dump() if spec.input else {},
         "draws": spec.draws,
         "grants": spec.grants,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
@@ -70,6 +71,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,
+        **({"input": stage.input} if stage.input else {}),
     }
 
 

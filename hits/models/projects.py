@@ -126,6 +126,10 @@ class Stage(models.Model):
     requirements = models.JSONField(default=list)
     rule = models.JSONField(default=dict, help_text="The vote rule as data: name, version, params.")
     rule_edition = models.PositiveIntegerField(default=1, help_text="Counts the rules that this stage has had.")
+    input = models.JSONField(
+        default=dict,
+        help_text="Where items come from without a word of the recipe's steps: stage, each; empty where steps say it.",
+    )
     draws = models.PositiveIntegerField(default=0, help_text="Items that a draw brings by default; 0: none is drawn.")
     grants = models.SlugField(
         max_length=60,

@@ -112,6 +112,14 @@ class FittedProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class RowsProtocol(TaskProtocol, Protocol):
+    """Asks about rows: document and item hold {"columns": {name: value}}. So a stage of it can follow any other."""
+
+    def columns(self, document: Json, item: Json) -> Json:
+        """Those of both together; the item's counts where both have one of a name."""
+
+
+@runtime_checkable
 class SourcesProtocol(TaskProtocol, Protocol):
     """Its page loads pictures, sounds or videos from elsewhere."""
 

@@ -177,6 +177,24 @@ def _granted(qualification: str) -> str:
     return qualification
 
 
+class StageInput(Table):
+    """Where the items of a stage come from without a word of the recipe's steps: `hits.recipes.inputs` makes them.
+
+    `stage` is the key of an earlier stage, whose kept items they are; empty for the rows of the imported file. `each`
+    says whether an item is made of each kept item or of each answer to it that counts.
+    """
+
+    stage: str = must("be the key of an earlier stage, or empty for the rows of the imported file", "", max_length=60)
+    each: str = one_of(("item", "answer"), "item")
+
+    @field_validator("each")
+    @classmethod
+    def _fits(cls, each: str, info: ValidationInfo) -> str:
+        if each == "answer" and not info.data.get("stage"):
+            raise ValueError("is answer, which the rows of a file have not: name a stage, or write item")
+        return each
+
+
 IN_CENTS = AfterValidator(lambda dollars: dollars.quantize(Decimal("0.01")))
 # An empty value undoes that of `[defaults]`.
 OR_NONE = AfterValidator(lambda value: value or None)
@@ -184,7 +202,8 @@ OR_NONE = AfterValidator(lambda value: value or None)
 
 class StageSpec(CrowdlessStage):
     """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item;
-    `feeds` is the next stage, to which kept items go; see `Recipe.next_items`.
+    `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
+    recipe's steps say nothing.
 
     Without `crowd`, items are made by a program and corrected by leads: nothing of the stage is published, so it has
     no rule, and its pay and times say nothing.
@@ -215,12 +234,20 @@ class StageSpec(CrowdlessStage):
     quality: Annotated[Policy | None, PlainValidator(_quality)] = must("be a table", None)
     asks_other_workers_than: tuple[str, ...] = must("be a list of stage keys", ())
     feeds: Annotated[Words | None, OR_NONE] = text(60, None)
+    input: StageInput | None = must('be a table such as { stage = "ask", each = "answer" }', None)
     draws: int = whole(0, 1_000_000, 0)
     grants: Annotated[Words, AfterValidator(_granted)] = text(60, "")
     auto_publish: bool = truth(True)
     auto_block: bool = truth(False)
     advance_approved: bool = truth(True)
     expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
+
+    @field_validator("approval")
+    @classmethod
+    def _leaves_time(cls, approval: str, info: ValidationInfo) -> str:
+        if approval == "review" and info.data.get("auto_approval_seconds") == 0:
+            raise ValueError("is review, but auto_approval_seconds of 0 approves every answer at once: give leads time")
+        return approval
 
 
 # What a stage without a crowd has where others must say something.
@@ -420,6 +447,8 @@ def check_order(stages: Sequence[StageSpec], faults: list[str]) -> None:
             faults.append(f"stages[{i}].key {stage.key!r} is the key of two stages")
         if stage.feeds is not None and stage.feeds not in keys[i + 1 :]:
             faults.append(f"stages[{i}].feeds must name a later stage, not {stage.feeds!r}")
+        if stage.input and stage.input.stage and stage.input.stage not in crowds.intersection(keys[:i]):
+            faults.append(f"stages[{i}].input.stage must name an earlier stage, not {stage.input.stage!r}")
         for other in stage.asks_other_workers_than:
             if other not in keys[:i] or other not in crowds:
                 faults.append(f"stages[{i}].asks_other_workers_than must name earlier stages, not {other!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -15,7 +16,8 @@ from hits.domain.plugins import recipe_of
 from hits.domain.recipe_rows import judged, labels_of
 from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Hit, Item, Label, Stage, Verdict
-from hits.recipes.source import NextItem
+from hits.recipes.inputs import items_for
+from hits.recipes.source import JudgedItem, NextItem
 
 CHUNK = 1000
 
@@ -29,6 +31,8 @@ def advance(stage: Stage) -> int:
     """
     recipe = recipe_of(stage.project)
     stages = {found.key: found for found in stage.project.stages.all()}
+    # What is drawn from this stage does not come by itself.
+    fed = [found for found in stages.values() if found.input.get("stage") == stage.key and not found.draws]
     waiting = _waiting().filter(item__stage=stage)
     new: dict[str, int] = defaultdict(int)
     behind: set[Stage] = set()
@@ -41,7 +45,8 @@ def advance(stage: Stage) -> int:
         for verdict in verdicts:
             try:
                 said = judged(stage, verdict.item, verdict, labels.get(verdict.item_id, ()))
-                leads_to = [(stages[made.stage].key, made) for made in recipe.next_items(said)]
+                made_next = [*recipe.next_items(said), *_own(fed, said)]
+                leads_to = [(stages[made.stage].key, made) for made in made_next]
             except Exception as error:
                 _say_why(verdict, error)
                 continue
@@ -60,6 +65,11 @@ def advance(stage: Stage) -> int:
                 _refresh(behind)
     _refresh(behind)
     return sum(new.values())
+
+
+def _own(fed: Sequence[Stage], said: JudgedItem) -> Iterator[NextItem]:
+    for stage in fed:
+        yield from items_for(stage.key, stage.input["each"], said)
 
 
 def _refresh(behind: set[Stage]) -> None:

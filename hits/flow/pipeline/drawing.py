@@ -13,6 +13,7 @@ from hits.domain.recipe_rows import Rows
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import chunks
 from hits.models import Item, Stage
+from hits.recipes import inputs
 from hits.recipes.source import NextItem
 from hits.refusals import Refusal
 
@@ -71,11 +72,16 @@ def told(stage: Stage) -> dict[str, Any]:
 
 def _drawn(stage: Stage, count: int) -> list[NextItem]:
     steps = recipe_of(stage.project).steps
-    if not stage.draws or not hasattr(steps, "draw"):
+    of = stage.input.get("stage")
+    if not stage.draws or not (of or hasattr(steps, "draw")):
         raise DrawRefusedError("This stage gets its items from the stage before it, not by a draw.")
     if count < 1:
         raise DrawRefusedError("Draw at least one item.")
-    drawn = list(steps.draw(stage.key, Rows(stage.project), count, seed=stage.project.seed))
+    rows = Rows(stage.project)
+    if of:
+        drawn = inputs.drawn(stage.key, stage.input["each"], of, rows, count)
+    else:
+        drawn = list(steps.draw(stage.key, rows, count, seed=stage.project.seed))
     if not drawn:
         raise DrawRefusedError("There is nothing to draw from yet: items have to come through the stages before.")
     return drawn

@@ -363,6 +363,8 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
         seed=project.seed,
         options=options_of(project),
     )
+    # Stages that a lead added, which ask about the rows of the file too.
+    own = [stage for stage in project.stages.exclude(input={}) if stage.input["stage"] == ""]
     stored: Counter[Stage] = Counter()
     for part in _parts(documents):
         rows = Document.objects.bulk_create(
@@ -377,9 +379,10 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
             for document in part
         )
         items = [
-            _item(stages[item.stage], row, item)
+            _item(stage, row, item)
             for row, document in zip(rows, part, strict=True)
             for item in document.items
+            for stage in (stages[item.stage], *(own if stages[item.stage] == stages[""] else ()))
         ]
         Item.objects.bulk_create(items, batch_size=2000)
         stored.update(item.stage for item in items)

@@ -158,9 +158,11 @@ def _stages(given: object, faults: list[str]) -> tuple[StageSpec, ...]:
 
 
 def _check_fit(recipe: Recipe, options: dict[str, Any], stages: tuple[StageSpec, ...], faults: list[str]) -> None:
-    """The recipe's steps know its own stages: a project has all of them, each with its own task."""
+    """The recipe's steps know its own stages: a project has all of them, each with its own task, and then those that a
+    lead added.
+    """
     own = {stage.key: stage.protocol for stage in recipe.stages_with(options)}
-    given = {stage.key: stage.protocol for stage in stages}
+    given = {stage.key: stage.protocol for stage in stages if stage.input is None or stage.key in own}
     if own != given:
         wanted, there = (", ".join(f"{key} ({task})" for key, task in one.items()) for one in (own, given))
         faults.append(f"stages must be those of the recipe {recipe.name}: {wanted}; the file has {there}.")

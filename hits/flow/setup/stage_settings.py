@@ -48,6 +48,7 @@ _ELSEWHERE = {
     "key": "names the stage in addresses and files, so it stays",
     "protocol": "stays: another task is another stage",
     "feeds": "stays as the recipe says",
+    "input": "stays: other items are for another stage",
     "crowd": "stays as the recipe says",
 }
 _COLUMN = {"asks_other_workers_than": "not_workers_of"}

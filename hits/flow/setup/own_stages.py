@@ -1,0 +1,152 @@
+"""Stages that a lead adds to a project, behind those of its recipe, and removes while they have no items.
+
+Such a stage asks about rows of columns: those of the imported file, or what an earlier stage kept.
+`hits.recipes.inputs` makes its items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils.text import slugify
+
+from hits.domain.action_log import record
+from hits.domain.plugins import usable_protocols
+from hits.domain.project_rows import create_stage
+from hits.domain.stage_tables import recipe_table
+from hits.domain.summaries import refresh_summary
+from hits.models import Item, Project, Stage, Verdict
+from hits.protocols.base import SettingsRefusedError
+from hits.protocols.optional import RowsProtocol
+from hits.recipes.spec import StageSpec, stage_spec
+from hits.refusals import Refusal
+
+MOST_STAGES = 30
+COPIED_AT_ONCE = 2000
+# What a lead has not stated yet. Nothing goes out by itself before somebody has seen its price.
+DEFAULTS: Mapping[str, Any] = {
+    "answers": 3,
+    "rule": {"name": "measured", "version": 1},
+    "reward": "0.10",
+    "assignment_seconds": 1800,
+    "lifetime_seconds": 7 * 86_400,
+    "approval": "automatic",
+    "auto_approval_seconds": 0,
+    "hit_description": "Look at what is shown and answer the questions about it. About 30 seconds.",
+    "input": {"stage": "", "each": "item"},
+    "auto_publish": False,
+}
+
+
+class StageNotRemovableError(Refusal):
+    """The recipe needs the stage, or it is in use. Nothing was changed."""
+
+    error_code = "stage_not_removable"
+
+
+def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> Stage:
+    """Add a stage behind the others; `given` is its table as in `stages.toml`, `DEFAULTS` are what it may leave out.
+
+    Its items are made from what is there already; later ones come by themselves, unless the stage draws them. Nothing
+    is published. Raises SettingsRefusedError with every fault.
+    """
+    with transaction.atomic():
+        # Two leads who add stages at once get different positions.
+        project = Project.objects.select_for_update().get(pk=project.pk)
+        stages = list(project.stages.order_by("position"))
+        spec = _spec(given, stages)
+        last = project.stages.aggregate(last=Max("position"))["last"] or 0
+        made = create_stage(project, last + 1, spec)
+        if not made.draws:
+            _fill(made, stages)
+        refresh_summary(made)
+        record(project, user, "added a stage", detail={"stage": made.key})
+    return made
+
+
+def remove_stage(stage: Stage, user: User | None) -> None:
+    """Remove a stage that a lead has added and that has no published items. Raises StageNotRemovableError."""
+    with transaction.atomic():
+        project = Project.objects.select_for_update().get(pk=stage.project_id)
+        _refuse_used(stage, project)
+        project.stages.filter(position__gt=stage.position).update(position=F("position") - 1)
+        record(project, user, "removed a stage", detail={"stage": stage.key})
+        stage.delete()
+
+
+def removal_fault(stage: Stage) -> str:
+    """Why the stage cannot be removed, as a sentence; empty where it can."""
+    if not stage.input or recipe_table(stage):
+        return f"“{stage.title}” is a stage of the recipe, whose steps need it."
+    if stage.hits.exists() or stage.batches.exists():
+        return f"“{stage.title}” was published. Pause it instead."
+    others = stage.project.stages.exclude(pk=stage.pk)
+    users = [one.title for one in others if stage.key in (one.input.get("stage"), *one.not_workers_of)]
+    return f"“{stage.title}” is named by “{'”, “'.join(users)}”: remove it there first." if users else ""
+
+
+def row_protocols() -> list[str]:
+    """Names of the protocols that ask about rows of columns, which is what a stage of a lead's own has."""
+    return [protocol.name for protocol in usable_protocols() if isinstance(protocol, RowsProtocol)]
+
+
+def _spec(given: Mapping[str, Any], stages: list[Stage]) -> StageSpec:
+    """Raises SettingsRefusedError."""
+    title = given.get("title")
+    own = {"key": slugify(title)[:60].strip("-") if isinstance(title, str) else "", "hit_title": title}
+    found: list[str] = []
+    spec = stage_spec({**DEFAULTS, **own, **given}, "", found)
+    faults = [f"{fault}." for fault in found]
+    if spec:
+        faults += _place_faults(spec, stages)
+    if len(stages) >= MOST_STAGES:
+        faults.append(f"A project has at most {MOST_STAGES} stages.")
+    if spec is None or faults:
+        raise SettingsRefusedError(faults)
+    return spec
+
+
+def _place_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:
+    """What does not fit the project's other stages."""
+    earlier = {stage.key for stage in stages if stage.crowd}
+    faults = []
+    if spec.key in {stage.key for stage in stages}:
+        faults.append(f"key {spec.key!r} is that of another stage of this project: choose another title.")
+    if spec.hit_title in {stage.hit_title for stage in stages}:
+        faults.append("hit_title is that of another stage of this project: workers could not tell the two apart.")
+    if spec.protocol not in row_protocols():
+        faults.append(f"protocol must be one that asks about rows: {', '.join(row_protocols())}.")
+    if spec.feeds is not None:
+        faults.append("feeds is for a recipe's stages: the later stage names this one as its input.")
+    if spec.input and spec.input.stage and spec.input.stage not in earlier:
+        faults.append(f"input.stage must be the key of a stage of this project, not {spec.input.stage!r}.")
+    if spec.draws and not (spec.input and spec.input.stage):
+        faults.append("draws needs input.stage: the rows of a file are not drawn.")
+    wrong = [key for key in spec.asks_other_workers_than if key not in earlier]
+    return faults + [f"asks_other_workers_than must name earlier stages, not {key!r}." for key in wrong]
+
+
+def _fill(made: Stage, stages: list[Stage]) -> None:
+    """Have its items made of what is there: of the file's rows now, of what was kept by the next round."""
+    if of := made.input["stage"]:
+        Verdict.objects.filter(item__stage__project=made.project_id, item__stage__key=of, superseded_at=None).update(
+            advanced=False
+        )
+        return
+    first = next(stage for stage in stages if stage.crowd)
+    rows = first.items.filter(parent=None).order_by("id").values_list("document", "key", "data")
+    rows = rows.iterator(chunk_size=COPIED_AT_ONCE)
+    while part := list(islice(rows, COPIED_AT_ONCE)):
+        Item.objects.bulk_create(
+            Item(stage=made, document_id=document, key=key, data=data) for document, key, data in part
+        )
+
+
+def _refuse_used(stage: Stage, project: Project) -> None:
+    if fault := removal_fault(stage):
+        raise StageNotRemovableError(f"{fault} Nothing was changed.")
