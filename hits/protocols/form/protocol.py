@@ -17,6 +17,7 @@ from typing import Any
 
 from hits.protocols import choosing
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
+from hits.protocols.columns import columns_of
 from hits.protocols.form import displays, fields, filling
 from hits.protocols.form.fields import Field, NotTakenError
 from hits.protocols.form.parts import Given, Item, Kind
@@ -52,7 +53,7 @@ def _kinds(kinds: Mapping[str, type[Kind]], begin: Json) -> tuple[PartKind, ...]
 
 
 def _hint(document: Json, item: Json) -> str:
-    names = ", ".join(f"{{{name}}}" for name in list(_columns(document, item))[:SHOWN_COLUMNS])
+    names = ", ".join(f"{{{name}}}" for name in list(columns_of(document, item))[:SHOWN_COLUMNS])
     return f"Columns of an item: {names}." if names else ""
 
 
@@ -115,7 +116,7 @@ class FormProtocol:
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
         """{"instructions": HTML, "show", "ask", "layout"}; a display or field names its template."""
         form = form_of(settings["form"])
-        seen = form.item(_columns(document, item), worker)
+        seen = form.item(columns_of(document, item), worker)
         return {
             "instructions": filling.of_markdown(settings["instructions"]),
             "show": [display.page(seen) for display in form.show],
@@ -130,7 +131,7 @@ class FormProtocol:
         self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
     ) -> CheckedAnswer:
         form = form_of(settings["form"])
-        answer = _Answer(form.item(_columns(document, item), worker), fields)
+        answer = _Answer(form.item(columns_of(document, item), worker), fields)
         for number, field in enumerate(form.ask, 1):
             answer.take(field, number)
         if not answer.labels and not answer.faults:
@@ -155,7 +156,7 @@ class FormProtocol:
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the form names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
         form = form_of(settings["form"])
-        seen = form.item(_columns(document, item))
+        seen = form.item(columns_of(document, item))
         found = list(seen.missing([*form.shown_columns, *form.gold_columns]))
         for part in (*form.show, *form.ask):
             found += part.item_faults(seen)
@@ -164,7 +165,7 @@ class FormProtocol:
     def sources(self, document: Json, item: Json, settings: Json) -> dict[str, list[str]]:
         """The origins that the page of this item loads pictures, sounds and videos from, by directive."""
         form = form_of(settings["form"])
-        seen = form.item(_columns(document, item))
+        seen = form.item(columns_of(document, item))
         found: dict[str, set[str]] = {}
         for display in form.show:
             for directive, origins in display.sources(seen).items():
@@ -224,10 +225,6 @@ def _condition(field: Field, form: Form, seen: Item) -> Json | None:
 def _short(question: str) -> str:
     told = " ".join(question.split())
     return told if len(told) <= SHOWN_QUESTION else f"{told[: SHOWN_QUESTION - 1]}…"
-
-
-def _columns(document: Json, item: Json) -> Json:
-    return {**(document.get("columns") or {}), **(item.get("columns") or {})}
 
 
 def _comparable(value: Any) -> Any:

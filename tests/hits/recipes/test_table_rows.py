@@ -1,4 +1,4 @@
-"""The recipe for a questionnaire of one's own: any table comes in, votes and single answers go out."""
+"""Recipes of a table whose rows are items: any table comes in, votes and single answers go out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from hits.formats.faults import FormatErrors
-from hits.recipes.form import steps
+from hits.recipes import table_rows
 from hits.recipes.source import GivenLabel, JudgedItem
 
 LEVELS = {"mood": "nominal", "topic": "set", "stars": "ordinal", "why": "text"}
 
 
 def read(content: bytes):
-    return steps.read_documents(io.BytesIO(content), max_bytes=1_000_000, default_origin="public")
+    return table_rows.read_documents(io.BytesIO(content), max_bytes=1_000_000, default_origin="public")
 
 
 def judged(labels):
@@ -61,7 +61,7 @@ def test_votes_majority_and_mean_are_those_of_the_labels(answers):
         for n, (mood, stars) in enumerate(answers)
         for unit, value in (("mood", mood), ("stars", stars), ("topic", [mood]), ("why", {"text": "So."}))
     ]
-    row = steps.row_of(judged(labels), LEVELS)
+    row = table_rows.row_of(judged(labels), LEVELS)
     counts = Counter(mood for mood, _ in answers)
     best = [mood for mood, count in counts.items() if count == max(counts.values())]
     assert row["votes"]["mood"] == counts and row["answers"] == len(answers)
@@ -76,7 +76,7 @@ def test_single_answers_name_workers_by_a_pseudonym_of_the_project():
         GivenLabel("AWORKER1", "31", "mood", "good", True),
         GivenLabel("AWORKER1", "31", "why", {"text": "So."}, None),
     ]
-    (row,) = steps.answers_of(judged(labels), 7)
+    (row,) = table_rows.answers_of(judged(labels), 7)
     assert row["labels"] == {"mood": "good", "why": {"text": "So."}} and row["correct"] == {"mood": True}
     assert "AWORKER1" not in str(row)
-    assert row["worker"] == steps.pseudonym("AWORKER1", 7) != steps.pseudonym("AWORKER1", 8)
+    assert row["worker"] == table_rows.pseudonym("AWORKER1", 7) != table_rows.pseudonym("AWORKER1", 8)

@@ -1,0 +1,188 @@
+"""Steps of recipes with one stage, where a row of a table is an item and the votes of each item are released.
+
+All columns of the table are kept, whether the task names them or not, and come out again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+from hits.formats import rows
+from hits.formats.faults import Faults
+from hits.formats.reading import LONGEST_KEY, Keys, Row
+from hits.formats.tables import write_csv, write_jsonl
+from hits.quality.majority import majority_of
+from hits.recipes.source import (
+    Collected,
+    GivenLabel,
+    Json,
+    JudgedItem,
+    NextItem,
+    ReleaseContent,
+    SourceDocument,
+    SourceItem,
+)
+
+ID = "id"
+COLUMNS = ("id", "columns", "answers", "conclusion", "votes", "majority", "mean")
+ANSWER_COLUMNS = ("id", "worker", "labels", "correct")
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+DROPPED, OPEN = "dropped by the rule", "answers are missing"
+
+
+# Import
+
+
+def read_documents(
+    stream: BinaryIO,
+    *,
+    name: str = "",
+    max_bytes: int,
+    default_origin: str,
+    progress: Callable[[int], None] | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> list[SourceDocument]:
+    """One document with one item a row; see `hits.formats.rows`. Raises FormatErrors with every fault."""
+    faults = Faults()
+    keys, seen = Keys(), dict[str, int]()
+    found = []
+    with rows.opened(stream, name, max_bytes=max_bytes) as table:
+        for line, columns in table.rows(faults, progress):
+            row = Row(faults, line)
+            key = _key(row, columns, seen)
+            keys.check(row, key)
+            found.append(SourceDocument(key, default_origin, {"columns": columns}, (SourceItem(key, {}),), line))
+    faults.refuse()
+    return found
+
+
+def _key(row: Row, columns: Mapping[str, str], seen: dict[str, int]) -> str:
+    """The id of the row. One without is named after what it says, so that it is known again in another file."""
+    if ID in columns:
+        return row.text(columns[ID].strip(), ID, LONGEST_KEY)
+    told = json.dumps(columns, sort_keys=True, ensure_ascii=False)
+    key = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:16]
+    if key in seen:
+        row.say("", f"is the same row as line {seen[key]}: remove one of them, or give each row an id")
+    # The fault is told once: as an id that is taken, it would be told again.
+    number = seen.setdefault(key, row.line)
+    return key if number == row.line else f"{key}-{row.line}"
+
+
+def mark(documents_meta: Iterable[tuple[str, str]], *, seed: int, options: Mapping[str, Any]) -> dict[str, str]:
+    """There are no splits: everything may be released."""
+    return dict.fromkeys((key for key, _ in documents_meta), "train")
+
+
+def next_items(item: JudgedItem) -> list[NextItem]:
+    """There is no later stage."""
+    return []
+
+
+# Release
+
+
+def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> ReleaseContent:
+    """items.csv and items.jsonl with the votes of each item that was kept, answers.jsonl with every answer to it.
+
+    `levels` are those of the stage's units, in the order of the columns.
+    """
+    inputs = list(dict.fromkeys(name for item in _kept(collected, stage) for name in item.document["columns"]))
+    # Whoever stores the release reads them; they are gone with the last reference.
+    csv_file, jsonl_file, answers_file = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
+    kept = write_jsonl((row_of(item, levels) for item in _kept(collected, stage)), COLUMNS, jsonl_file)
+    write_csv(
+        (_flat(row_of(item, levels), inputs, levels) for item in _kept(collected, stage)),
+        _head(inputs, levels),
+        csv_file,
+    )
+    given = (row for item in _kept(collected, stage) for row in answers_of(item, collected.seed))
+    answers = write_jsonl(given, ANSWER_COLUMNS, answers_file)
+    outcomes = Counter(item.outcome for item in collected.judged(stage))
+    left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
+    return ReleaseContent(
+        files={"items.csv": csv_file, "items.jsonl": jsonl_file, "answers.jsonl": answers_file},
+        counts={"items": kept, "answers": answers},
+        left_out={why: count for why, count in left_out.items() if count},
+        notes=(
+            "`majority` is the value that was given most often of a unit; in a tie there is none. `mean` is there for "
+            "units whose values are numbers. Written texts stand in answers.jsonl alone.",
+            "`worker` is a pseudonym: the same for the same worker within this project.",
+        ),
+    )
+
+
+def _kept(collected: Collected, stage: str) -> Iterator[JudgedItem]:
+    return (item for item in collected.judged(stage, labels=True) if item.outcome == "kept")
+
+
+def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
+    """The row of one item; votes, majorities and means by unit, in the order of `levels`."""
+    given: dict[str, list[Any]] = {unit: [] for unit, level in levels.items() if level != "text"}
+    for label in item.labels:
+        if label.unit in given:
+            given[label.unit].append(label.value)
+    votes = {unit: Counter(map(_spelled, values)) for unit, values in given.items()}
+    return {
+        "id": item.key,
+        "columns": item.document["columns"],
+        "answers": len({label.assignment for label in item.labels}),
+        "conclusion": item.conclusion,
+        "votes": {unit: dict(counts.most_common()) for unit, counts in votes.items()},
+        "majority": {unit: majority_of(counts) for unit, counts in votes.items()},
+        "mean": {unit: mean for unit, values in given.items() if (mean := _mean(values)) is not None},
+    }
+
+
+def _spelled(value: Any) -> str:
+    """A value as the name of its votes: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _mean(values: Sequence[Any]) -> float | None:
+    numbers = [value for value in values if type(value) in (int, float)]
+    return round(sum(numbers) / len(numbers), 4) if numbers and len(numbers) == len(values) else None
+
+
+def _head(inputs: Sequence[str], levels: Mapping[str, str]) -> list[str]:
+    units = [unit for unit, level in levels.items() if level != "text"]
+    return [
+        *("id", "answers", "conclusion"),
+        *(f"Input.{name}" for name in inputs),
+        *(f"{what}.{unit}" for unit in units for what in ("majority", "votes")),
+    ]
+
+
+def _flat(row: Json, inputs: Sequence[str], levels: Mapping[str, str]) -> Json:
+    """A row of texts: what was given, and votes as `value: number`, parted by bars."""
+    found = {name: row[name] for name in ("id", "answers", "conclusion")}
+    found |= {f"Input.{name}": row["columns"].get(name, "") for name in inputs}
+    for unit, counts in row["votes"].items():
+        found[f"majority.{unit}"] = row["majority"][unit] or ""
+        found[f"votes.{unit}"] = " | ".join(f"{value}: {count}" for value, count in counts.items())
+    return found
+
+
+def answers_of(item: JudgedItem, seed: int) -> Iterator[Json]:
+    """Every answer to an item that counts, in the order in which they came; workers by their pseudonyms."""
+    by_answer: dict[str, list[GivenLabel]] = {}
+    for label in item.labels:
+        by_answer.setdefault(label.assignment, []).append(label)
+    for labels in by_answer.values():
+        yield {
+            "id": item.key,
+            "worker": pseudonym(labels[0].worker, seed),
+            "labels": {label.unit: label.value for label in labels},
+            "correct": {label.unit: label.correct for label in labels if label.correct is not None},
+        }
+
+
+def pseudonym(worker: str, seed: int) -> str:
+    return hashlib.blake2b(worker.encode(), key=str(seed).encode(), digest_size=8).hexdigest()
