@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 import xml.etree.ElementTree as ET
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -166,7 +166,8 @@ _LEDGER = """
     FROM hits_ledgerentry WHERE project_id = {project}"""
 _ACCOUNT = "SELECT reserved, paid FROM hits_account WHERE project_id = {project}"
 _HITS = """
-    SELECT id, hit_id, requester_annotation AS token FROM marketplace_hit ORDER BY id"""
+    SELECT id, hit_id, requester_annotation AS token, max_assignments AS places, completed
+    FROM marketplace_hit ORDER BY id"""
 _ASSIGNMENTS = """
     SELECT a.id, a.hit_id AS hit, a.assignment_id, a.status, a.answer, a.submitted_at AS submitted,
            w.worker_id AS worker
@@ -214,18 +215,36 @@ def money_agrees(evidence: Evidence) -> str:
     refuse_unequal("entries and account, reserved", ledger["reserved"], account["reserved"])
     refuse_unequal("entries and account, paid", ledger["paid"], account["paid"])
     refuse_unequal("reserved, in cents", account["reserved"], 0)
-    ids = {hit["id"] for hit in evidence.hits}
-    moved: dict[str, int] = defaultdict(int)
-    for row in evidence.theirs(_CHARGES):
-        if row["hit"] in ids:
-            moved[row["kind"]] += row["amount"]
-    refuse_unequal("paid and charged, in cents", ledger["paid"], moved["charge"])
-    refuse_unequal("held, and charged or released, in cents", moved["hold"], moved["charge"] + moved["release"])
+    moved = cents_moved(evidence)
+    charged, released, empty = (sum(each[kind] for each in moved) for kind in ("charge", "release", "empty"))
+    refuse_unequal("paid and charged, in cents", ledger["paid"], charged)
+    held = sum(each["hold"] for each in moved)
+    refuse_unequal("held, and charged, released or held for empty places, in cents", held, charged + released + empty)
     available, on_hold = balance(evidence.found.settings)
-    paid = Decimal(int(ledger["paid"])) / 100
-    refuse_unequal("balance before less balance now, and paid", evidence.found.before - available, paid)
-    refuse_unequal("on hold", on_hold, Decimal(0))
-    return f"${paid:,.2f} paid for {len(evidence.answers)} answers, $0.00 reserved"
+    paid, kept = Decimal(int(ledger["paid"])) / 100, Decimal(empty) / 100
+    refuse_unequal(
+        "balance before less balance now, and paid and on hold", evidence.found.before - available, paid + kept
+    )
+    refuse_unequal("on hold, and held for empty places", on_hold, kept)
+    told = f"${paid:,.2f} paid for {len(evidence.answers)} answers, $0.00 reserved"
+    return told + (f", ${kept:,.2f} on hold for places of closed HITs until these are deleted" if kept else "")
+
+
+def cents_moved(evidence: Evidence) -> list[Counter[str]]:
+    """Cents by kind for each HIT: hold, charge, release; `empty` is what stays held for places that nobody took.
+
+    A HIT that is closed because another one brought the answer first has such places; the marketplace holds their
+    money until the HIT is deleted.
+    """
+    moved: dict[int, Counter[str]] = {hit["id"]: Counter() for hit in evidence.hits}
+    for row in evidence.theirs(_CHARGES):
+        if row["hit"] in moved:
+            moved[row["hit"]][row["kind"]] += row["amount"]
+    for hit in evidence.hits:
+        mine = moved[hit["id"]]
+        # All places of a HIT cost the same.
+        mine["empty"] = mine["hold"] * (hit["places"] - hit["completed"]) // hit["places"] - mine["release"]
+    return list(moved.values())
 
 
 def releases_are_identical(evidence: Evidence) -> str:

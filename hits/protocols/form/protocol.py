@@ -150,8 +150,7 @@ class FormProtocol:
             [[{unit: _comparable(value) for unit, value in said.items()} for said in given] for _, _, given in items]
         )
 
-    def columns(self, document: Json, item: Json) -> Json:
-        return _columns(document, item)
+    columns = staticmethod(columns_of)
 
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the form names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
