@@ -81,3 +81,8 @@ def recipe_table(stage: Stage) -> dict[str, Any] | None:
     specs = recipe.stages_with(options_of(stage.project)) if recipe else ()
     spec = next((one for one in specs if one.key == stage.key and one.crowd), None)
     return table_of(Stage(key=stage.key, **columns_of(spec))) if spec else None
+
+
+def is_added(stage: Stage) -> bool:
+    """Whether a lead added the stage: the recipe's steps know nothing of it."""
+    return bool(stage.input) and recipe_table(stage) is None

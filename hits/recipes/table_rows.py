@@ -17,6 +17,7 @@ from hits.formats import rows
 from hits.formats.faults import Faults
 from hits.formats.reading import LONGEST_KEY, Keys, Row
 from hits.formats.tables import write_csv, write_jsonl
+from hits.protocols.columns import columns_of
 from hits.quality.majority import majority_of
 from hits.recipes.source import (
     Collected,
@@ -94,7 +95,9 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
 
     `levels` are those of the stage's units, in the order of the columns.
     """
-    inputs = list(dict.fromkeys(name for item in _kept(collected, stage) for name in item.document["columns"]))
+    inputs = list(
+        dict.fromkeys(name for item in _kept(collected, stage) for name in columns_of(item.document, item.data))
+    )
     # Whoever stores the release reads them; they are gone with the last reference.
     csv_file, jsonl_file, answers_file = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
     kept = write_jsonl((row_of(item, levels) for item in _kept(collected, stage)), COLUMNS, jsonl_file)
@@ -132,7 +135,7 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
     votes = {unit: Counter(map(_spelled, values)) for unit, values in given.items()}
     return {
         "id": item.key,
-        "columns": item.document["columns"],
+        "columns": columns_of(item.document, item.data),
         "answers": len({label.assignment for label in item.labels}),
         "conclusion": item.conclusion,
         "votes": {unit: dict(counts.most_common()) for unit, counts in votes.items()},

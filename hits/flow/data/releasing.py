@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, BinaryIO
 
@@ -14,12 +15,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max
 
-from hits.domain.plugins import options_of, recipe_of
+from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
+from hits.domain.stage_tables import is_added
 from hits.domain.wages import AnswerTime
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.protocols.optional import LevelledProtocol
 from hits.recipes.source import ReleaseContent
+from hits.recipes.table_rows import release_of
 from hits.refusals import Refusal
 
 MANIFEST = "manifest.json"
@@ -109,7 +113,27 @@ def to_bytes(data: Any) -> bytes:
 def _build(project: Project) -> ReleaseContent:
     # Recipes read the items more than once, and verdicts may come meanwhile.
     with snapshot():
-        return recipe_of(project).steps.build_release(Rows(project))
+        content: ReleaseContent = recipe_of(project).steps.build_release(Rows(project))
+        for stage in project.stages.exclude(input={}).order_by("position"):
+            if is_added(stage):
+                content = _with_stage(content, stage)
+    return content
+
+
+def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:
+    """The content with the files of a stage that a lead added, each named after the stage's key."""
+    protocol = usable_protocol(stage)
+    if not isinstance(protocol, LevelledProtocol):
+        return content
+    own = release_of(Rows(stage.project), stage.key, protocol.levels(settings_of(stage)))
+    files = own.files if own.counts["items"] else {}
+    return replace(
+        content,
+        files={**content.files, **{f"{stage.key}-{name}": file for name, file in files.items()}},
+        counts={**content.counts, **{f"{stage.key} {what}": count for what, count in own.counts.items()}},
+        left_out={**content.left_out, **{f"{stage.key}: {why}": count for why, count in own.left_out.items()}},
+        notes=tuple(dict.fromkeys((*content.notes, *own.notes))),
+    )
 
 
 def _scores(project: Project) -> dict[str, Any]:

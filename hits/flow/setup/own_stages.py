@@ -18,7 +18,7 @@ from django.utils.text import slugify
 from hits.domain.action_log import record
 from hits.domain.plugins import usable_protocols
 from hits.domain.project_rows import create_stage
-from hits.domain.stage_tables import recipe_table
+from hits.domain.stage_tables import is_added
 from hits.domain.summaries import refresh_summary
 from hits.models import Item, Project, Stage, Verdict
 from hits.protocols.base import SettingsRefusedError
@@ -81,7 +81,7 @@ def remove_stage(stage: Stage, user: User | None) -> None:
 
 def removal_fault(stage: Stage) -> str:
     """Why the stage cannot be removed, as a sentence; empty where it can."""
-    if not stage.input or recipe_table(stage):
+    if not is_added(stage):
         return f"“{stage.title}” is a stage of the recipe, whose steps need it."
     if stage.hits.exists() or stage.batches.exists():
         return f"“{stage.title}” was published. Pause it instead."

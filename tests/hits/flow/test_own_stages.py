@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from hits.domain.stage_tables import table_of
+from hits.flow.data import releasing
 from hits.flow.people import reviewing
 from hits.flow.pipeline import advancing, deciding, drawing, harvesting, importing, publishing, scoring, sending
 from hits.flow.setup import own_stages, project_files, projects, setting_up, stage_settings
@@ -208,3 +210,24 @@ def test_a_row_of_any_recipes_stage_has_its_texts_as_columns(lead, market):
     row = columns(added)[0]
     assert (row["text"], row["query"]) == (item.document.data["text"], item.data["query"])
     assert verdict.pk
+
+
+def test_a_release_has_the_votes_of_the_stage_in_files_of_its_own(first, market, lead):
+    imported(first)
+    stage = own_stages.add_stage(first.project, {**OF_ANSWERS, "answers": 1, "requirements": []}, lead)
+    setting_up.change_task(stage, {"settings": {"form": RATE}}, None)
+    published(first)
+    answered(first, market, *TWO)
+    before = releasing.preview(first.project)
+    assert before["counts"] == {"items": 2, "answers": 4, "rate items": 0, "rate answers": 0}
+    assert before["left_out"] == {"rate: answers are missing": 4}
+    published(stage)
+    answered(stage, market, {"good": "4"})
+    made, _ = releasing.release(first.project, lead)
+    files = {file.name: file.blob.read().decode() for file in made.files.all()}
+    assert {name for name in files if name.startswith("rate-")} == {
+        "rate-items.csv", "rate-items.jsonl", "rate-answers.jsonl",
+    }  # fmt: skip
+    rows = [json.loads(line) for line in files["rate-items.jsonl"].splitlines()]
+    assert sorted(row["columns"]["ask.headline"] for row in rows) == ["Again", "Again", "Wet!", "Wet!"]
+    assert {row["mean"]["good"] for row in rows} == {4.0}
