@@ -16,6 +16,7 @@ from hits.views import (
     items,
     money,
     options,
+    own_stages,
     payments,
     projects,
     protocol_pages,
@@ -36,6 +37,7 @@ project_urls = [
     path("", projects.detail, name="project"),
     path("done/", projects.done, name="project-done"),
     path("clone/", projects.clone, name="clone-project"),
+    path("add-stage/", own_stages.add, name="add-stage"),
     path("recipe.toml", projects.recipe_file, name="recipe-file"),
     path("owners/add/", projects.add_owner, name="add-owner"),
     path("owners/remove/", projects.remove_owner, name="remove-owner"),
@@ -107,6 +109,7 @@ project_urls = [
 stage_urls = [
     path("", stages.detail, name="stage"),
     path("done/", stages.done, name="stage-done"),
+    path("remove/", own_stages.remove, name="remove-stage"),
     path("progress/", stages.progress, name="stage-progress"),
     path("publish/", publish.publish, name="publish"),
     path("pause/", stages.pause, name="pause"),

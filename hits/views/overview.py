@@ -229,7 +229,10 @@ def figures(stage: Stage) -> dict[str, Any]:
 def feeders(project: Project) -> dict[str, str]:
     """Keys of the stages that fill by themselves, each with the title of the stage that feeds it."""
     recipe = usable_recipe(project)
-    return {spec.feeds: spec.title for spec in recipe.stages if spec.feeds} if recipe else {}
+    found = {spec.feeds: spec.title for spec in recipe.stages if spec.feeds} if recipe else {}
+    stages = {stage.key: stage for stage in project.stages.all()}
+    of = {key: stages.get(stage.input.get("stage", "")) for key, stage in stages.items() if not stage.draws}
+    return found | {key: source.title for key, source in of.items() if source}
 
 
 def pipeline_step(stage: Stage, fed_by: str) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits.domain import hit_plans
+from hits.domain.stage_tables import is_added
 from hits.flow.people import blocking
 from hits.flow.pipeline import publishing
-from hits.flow.setup import stage_settings
+from hits.flow.setup import own_stages, stage_settings
 from hits.flow.setup.stage_settings import StageSetting
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
@@ -100,6 +101,8 @@ def _page(request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 
         "form": form,
         "columns": columns,
         "published": hit_plans.is_published(stage),
+        "added": is_added(stage),
+        "removal_fault": own_stages.removal_fault(stage),
     }
     return render(request, "stage/settings.html", context, status=status)
 

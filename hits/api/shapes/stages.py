@@ -104,8 +104,8 @@ def _setting(field: type[serializers.Field[Any, Any, Any, Any]], **options: Any)
     return field(required=False, **options)
 
 
-class StageChange(Shape):
-    """What is not sent stays as it is. Limits and spelling are those of a recipe's file."""
+class StageValues(Shape):
+    """Limits and spelling are those of a recipe's file."""
 
     title = _setting(serializers.CharField)
     answers = _setting(serializers.IntegerField, help_text="Answers wanted an item.")
@@ -129,12 +129,38 @@ class StageChange(Shape):
     )
     draws = _setting(serializers.IntegerField)
     grants = _setting(serializers.CharField, allow_blank=True, help_text="A qualification for everybody who answers.")
+
+
+class StageChange(StageValues):
+    """What is not sent stays as it is."""
+
     recipe_values = _setting(
         serializers.ListField, child=serializers.CharField(), help_text="Names of settings that get the recipe's value."
     )
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
     advance_approved = serializers.BooleanField(required=False)
+
+
+class StageInputShape(Shape):
+    """Where the items of an added stage come from."""
+
+    stage = serializers.CharField(
+        allow_blank=True, default="", help_text="The key of an earlier stage; empty: the rows of the imported file."
+    )
+    each = serializers.ChoiceField(
+        choices=["item", "answer"], default="item", help_text="An item of each kept item, or of each answer to it."
+    )
+
+
+class NewStage(StageValues):
+    """What is not sent has a default."""
+
+    title = serializers.CharField()
+    key = _setting(serializers.CharField, help_text="Lower-case words joined by hyphens; the title's by default.")
+    protocol = serializers.CharField(help_text="One that asks about rows, such as form.")
+    settings = _setting(serializers.DictField, help_text="Those of the protocol, as `task/` takes them.")
+    input = StageInputShape(required=False)
 
 
 class ActionShape(Shape):

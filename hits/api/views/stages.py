@@ -10,13 +10,13 @@ from rest_framework.response import Response
 
 from hits import tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.jobs import start
+from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import stages as shapes
 from hits.domain.plugins import refuse_without_crowd
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
-from hits.flow.setup import stage_settings
+from hits.flow.setup import own_stages, stage_settings
 
 TAG = "Stages"
 
@@ -32,6 +32,25 @@ class Stages(ProjectView):
     )
     def get(self, request: Request, **address: str) -> Response:
         return page(request, self.project.stages.select_related("summary"), shapes.StageShape)
+
+    @operation(
+        "stages_add",
+        "Add a stage behind the others; nothing is published",
+        tag=TAG,
+        takes=shapes.NewStage,
+        answer=shapes.StageShape,
+        code=201,
+        refuses=[400, 404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewStage(data=request.data)
+        given.is_valid(raise_exception=True)
+        table = dict(given.validated_data)
+        if "reward" in table:
+            table["reward"] = f"{table['reward']:.2f}"
+        stage = own_stages.add_stage(self.project, table, self.user)
+        start_kept(tasks.conclude_project, self.project.pk)
+        return Response(shapes.StageShape(stage).data, 201)
 
 
 class StageDetail(StageView):
@@ -73,6 +92,17 @@ class StageDetail(StageView):
             wanted["reward"] = f"{changes['reward']:.2f}"
         if wanted:
             stage_settings.change(self.stage, wanted, self.user)
+
+    @operation(
+        "stages_remove",
+        "Remove a stage that was added and never published, with its items",
+        tag=TAG,
+        code=204,
+        refuses=[404, 409],
+    )
+    def delete(self, request: Request, **address: str) -> Response:
+        own_stages.remove_stage(self.stage, self.user)
+        return Response(status=204)
 
 
 class StageSettings(StageView):

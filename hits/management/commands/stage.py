@@ -30,7 +30,7 @@ class Command(StageCommand):
             "--set",
             action="append",
             default=[],
-            type=_assignment,
+            type=assignment,
             metavar="NAME=VALUE",
             help="such as reward=0.06 or 'requirements=[...]': a text, or JSON; may be given several times",
         )
@@ -51,7 +51,7 @@ class Command(StageCommand):
             self.say(f"{name:<24} {'yes' if getattr(stage, name.replace('-', '_')) else 'no'}")
 
 
-def _assignment(text: str) -> tuple[str, Any]:
+def assignment(text: str) -> tuple[str, Any]:
     """Of `reward=0.06` the name and the value; the reward stays a text, as in stages.toml."""
     name, equals, value = text.partition("=")
     if not equals:

@@ -151,7 +151,7 @@ PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
-    "clone-project", "recipe-file",
+    "clone-project", "recipe-file", "add-stage",
     "project", "project-done", "upload", "upload-progress", "upload-columns", "sample-file", "ledger", "ledger-csv",
     "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
@@ -187,7 +187,7 @@ STAGE_VERBS = {
     "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
     "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-on-page", "undo-change",
     "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
-    "undo-change-set",
+    "undo-change-set", "remove-stage",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)

@@ -1,0 +1,54 @@
+"""Adding a stage to a project, and removing one that was never published."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from hits import tasks
+from hits.domain.plugins import usable_protocols
+from hits.flow.setup import own_stages
+from hits.forms import NewStageForm
+from hits.models import Project, Stage
+from hits.protocols.base import SettingsRefusedError
+from hits.views import jobs
+from hits.views.guard import FORM, VERB, LeadRequest, for_project, for_stage
+
+
+@for_project(FORM)
+def add(request: LeadRequest, project: Project) -> HttpResponse:
+    """What is asked there is written next, on the page of its task."""
+    names = own_stages.row_protocols()
+    choices = [(one.name, one.title) for one in usable_protocols() if one.name in names]
+    sources = [
+        (stage.key, f"what “{stage.title}” keeps") for stage in project.stages.filter(crowd=True).order_by("position")
+    ]
+    form = NewStageForm(request.POST if request.method == "POST" else None, protocols=choices, sources=sources)
+    if form.is_valid():
+        try:
+            stage = own_stages.add_stage(project, form.table, request.user)
+        except SettingsRefusedError as refusal:
+            for reason in refusal.reasons:
+                name, _, rest = reason.partition(" ")
+                form.add_error(name if name in form.fields else None, rest if name in form.fields else reason)
+        else:
+            said = f"“{stage.title}” is there. Write what workers see, then publish."
+            if stage.input["stage"] and not stage.draws:
+                jobs.start(request, tasks.conclude_project, project.pk, said=said)
+            else:
+                messages.success(request, said)
+            return redirect("task-settings", project.slug, stage.key)
+    context = {"project": project, "form": form}
+    return render(request, "projects/new_stage.html", context, status=400 if form.is_bound else 200)
+
+
+@for_stage(VERB)
+def remove(request: LeadRequest, stage: Stage) -> HttpResponse:
+    try:
+        own_stages.remove_stage(stage, request.user)
+    except own_stages.StageNotRemovableError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("stage-settings", stage.project.slug, stage.key)
+    messages.success(request, f"“{stage.title}” is removed, and its items with it. What was imported is still there.")
+    return redirect("project", stage.project.slug)
