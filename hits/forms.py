@@ -106,7 +106,7 @@ class NewStageForm(forms.Form):
     title = forms.CharField(
         max_length=120, label="Name of the stage", help_text="Leads see it; files are named after it."
     )
-    protocol = forms.ChoiceField(label="Task", widget=forms.RadioSelect)
+    protocol = forms.ChoiceField(label="Task")
     source = forms.ChoiceField(label="Its items are made of", required=False)
     each = forms.ChoiceField(
         label="One item for",

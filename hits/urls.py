@@ -178,6 +178,7 @@ urlpatterns = [
     path("marketplace-calls/", calls.calls, name="marketplace-calls"),
     path("marketplace-calls/balance/", calls.balance, name="marketplace-balance"),
     path("new-project/", projects.new, name="new-project"),
+    path("new-project/samples/<slug:name>/", projects.recipe_sample, name="recipe-sample"),
     path("projects/<slug:slug>/", include(project_urls)),
     path("projects/<slug:slug>/stages/<slug:key>/", include(stage_urls)),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Prefetch
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
@@ -20,7 +20,7 @@ from hits.flow.setup import project_files
 from hits.flow.setup import projects as flow
 from hits.formats.faults import Fault, grouped
 from hits.models import Item, Project, Stage, Upload
-from hits.views import jobs, overview, paging
+from hits.views import jobs, overview, paging, recipe_cards
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
@@ -56,8 +56,24 @@ def new(request: LeadRequest) -> HttpResponse:
         except project_files.ProjectFileError as refusal:
             for fault in refusal.faults:
                 form.add_error("file", fault)
-    context = {"form": form, "faults": there.faults}
+    context = {
+        "form": form,
+        "cards": recipe_cards.cards(there.recipes),
+        "priced_items": recipe_cards.PRICED_ITEMS,
+        "chosen": form["recipe"].value(),
+        "faults": there.faults,
+    }
     return render(request, "projects/new.html", context, status=400 if form.is_bound else 200)
+
+
+@guarded(PAGE)
+def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
+    """The sample file of a recipe, before there is a project."""
+    sample = next((recipe.sample for recipe in offered().recipes if recipe.name == name), None)
+    if sample is None:
+        raise Http404
+    headers = {"Content-Disposition": content_disposition_header(True, sample.name) or "attachment"}
+    return HttpResponse(sample.content, content_type="application/octet-stream", headers=headers)
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:

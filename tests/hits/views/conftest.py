@@ -124,7 +124,7 @@ class World:
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
-            return []
+            return ["choice"] if name == "recipe-sample" else []
         if name == "upload-columns":
             return [self.table.project.slug, self.table.pk]
         stage = self.text.stage if name in OWN_PAGES else self.stage
@@ -138,7 +138,7 @@ TEST_PAGES = {
     "withdraw-qualification-test", "qualification-test-results",
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
-FREE = {"projects", "new-project", "marketplace-calls", "marketplace-balance"}
+FREE = {"projects", "new-project", "recipe-sample", "marketplace-calls", "marketplace-balance"}
 OWN_PAGES = {"protocol-page", "protocol-page-item", "undo-on-page"}
 ARTICLE_PAGES = {
     "queries", "article", "change-mention", "drop-query", "undo-article", "annotations", "annotations-file",

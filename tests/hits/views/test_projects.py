@@ -54,6 +54,19 @@ def test_a_wrong_field_starts_nothing_and_says_why(client: Client, wrong: dict[s
     assert not Project.objects.exists()
 
 
+def test_recipes_are_cards_with_their_stages_cost_and_sample(client: Client) -> None:
+    text = squeezed(client.get(reverse("new-project")))
+    assert text.count('name="recipe"') == len(available())
+    # 100 items for three answers each, at 5 cents and a fee of 1 cent.
+    assert "100 items of “Choice”: $18.00, fees included" in text
+    assert "Mark: 3 × $" in text
+    for name in available():
+        sample = client.get(reverse("recipe-sample", args=[name]))
+        assert (sample.status_code, bool(sample.content)) == (200, True)
+        assert sample["Content-Disposition"].startswith(f'attachment; filename="{name}-sample.')
+    assert client.get(reverse("recipe-sample", args=["nothing"])).status_code == 404
+
+
 @pytest.mark.parametrize("recipe", available())
 def test_every_recipe_can_be_started_from_its_page(client: Client, recipe: str) -> None:
     assert _new(client, recipe=recipe).status_code == 302
