@@ -1,4 +1,4 @@
-"""What both projects do in the same way: signing in, and judging addresses, cells and secrets from outside.
+"""What both projects do in the same way: signing in, and judging addresses, cells, secrets and pages from outside.
 
 Nothing here knows either project: no table, no setting of its own, no address of a page. Each project makes its own
 tables and pages from it.

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from common.html_templates import with_form
 from marketplace.models import HitLayout, Requester
 from marketplace.rules import limits
 from marketplace.rules.errors import HitLayoutDoesNotExist, ParameterValidationError
 from marketplace.rules.questions.html import HtmlQuestion, html_question_xml
 from marketplace.rules.questions.kinds import NO_FRAMES
-from marketplace.rules.questions.layouts import check_layout, fill_layout, with_form
+from marketplace.rules.questions.layouts import check_layout, fill_layout
 from marketplace.verbs import frames
 
 

@@ -68,7 +68,11 @@ TOP = {
 
 # What both projects share. It knows neither.
 COMMON_WITHOUT_DJANGO = tuple(
-    f"common.{name}" for name in ("addresses", "names", "patience", "configuration", "spreadsheet")
+    f"common.{name}"
+    for name in (
+        *("addresses", "names", "patience", "configuration", "spreadsheet"),
+        *("html_tags", "html_pages", "html_templates"),
+    )
 )
 WITHOUT_DJANGO = (
     *BELOW_MODELS,

@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from common.html_templates import placeholder_names
 from marketplace.models import Requester
 from marketplace.rules.errors import ParameterValidationError
-from marketplace.rules.questions.layouts import placeholder_names
 from marketplace.verbs import clock, layouts
 
 

@@ -17,16 +17,10 @@ from html5lib.serializer import HTMLSerializer
 from html5lib.treebuilders import getTreeBuilder
 from html5lib.treewalkers import getTreeWalker
 
+from common.html_pages import VOID, Fault, unusual
+from common.html_tags import SCRIPT, STYLE, Changes, Page
+from common.html_templates import CANNOT_BE_SHOWN, PLACEHOLDER, placeholder_names, size_of, template_faults
 from marketplace.rules import limits
-from marketplace.rules.questions.html import VOID, Fault, unusual
-from marketplace.rules.questions.layouts import (
-    CANNOT_BE_SHOWN,
-    PLACEHOLDER,
-    layout_faults,
-    placeholder_names,
-    size_of,
-)
-from marketplace.rules.questions.tags import SCRIPT, STYLE, Changes, Page
 
 # Larger pages are measured and not read: the time may grow with the square of the size.
 _MOST_READ = 2 * limits.QUESTION_BYTES
@@ -93,11 +87,11 @@ def look_at(html: str, raw: bool = False) -> Report:
 
 def _all_faults(html: str, raw: bool) -> list[Fault]:
     """With those that a `<script/>` or `<textarea/>` hides, which swallows what follows it."""
-    found = layout_faults(html, raw)
+    found = template_faults(html, raw)
     closed = _closed(html)
     if found and closed != html:
         known = {(each.line, each.text) for each in found}
-        found += [each for each in layout_faults(closed, raw) if (each.line, each.text) not in known]
+        found += [each for each in template_faults(closed, raw) if (each.line, each.text) not in known]
     return sorted(found, key=lambda each: (each.line, each.column))
 
 
@@ -187,7 +181,7 @@ def _corrected(html: str, raw: bool, squeeze: bool) -> tuple[str, list[str]]:
             return "", [str(beyond)]
         copy = _closed(copy)
         copy = _shown_again(_written_anew(_sheltered(copy), squeeze)) if raw else _written_anew(copy, squeeze)
-        faults = layout_faults(copy, raw)
+        faults = template_faults(copy, raw)
         if not faults:
             break
     return copy, _against(copy, faults, html)

@@ -16,12 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
+from common.html_pages import Surroundings, fit_into_frame
+from common.html_templates import placeholder_names
 from marketplace.models import Assignment, Hit, HitLayout
 from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.rules.questions.form_parser import read_root
-from marketplace.rules.questions.html import Surroundings, fit_into_frame, read_html_question
+from marketplace.rules.questions.html import read_html_question
 from marketplace.rules.questions.kinds import EXTERNAL, HTML
-from marketplace.rules.questions.layouts import placeholder_names
 from marketplace.rules.questions.xml import parse_stored
 from marketplace.site.frames import SANDBOX, Ticket, layout_of, ticket_of
 from marketplace.verbs import clock, frames, layouts

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.html_pages import html_faults
+from common.html_templates import template_faults
 from marketplace.rules import limits
 from marketplace.rules.questions.correcting import look_at
-from marketplace.rules.questions.html import html_faults
-from marketplace.rules.questions.layouts import check_layout, layout_faults
+from marketplace.rules.questions.layouts import check_layout
 
 TEMPLATES = {file.name: file for file in (Path(__file__).parent / "old_templates").glob("*.html")}
 # The lines that have to be looked at, each as often as something is wrong there.
@@ -84,7 +85,7 @@ def test_what_cannot_be_corrected_is_told() -> None:
     assert not unknown.corrected and "<crowd-tabs> is not offered" in unknown.left[0]
     style = look_at("<style>\n${color}</style></b>")
     assert [fault.line for fault in style.faults] == [2, 2] and not style.corrected
-    assert look_at("").faults[0].text == "The layout is empty." and look_at("a\n\x01</b>").corrected
+    assert look_at("").faults[0].text == "The page is empty." and look_at("a\n\x01</b>").corrected
 
 
 def test_a_page_that_is_right_needs_no_copy() -> None:
@@ -100,7 +101,7 @@ def test_placeholders_of_a_raw_layout_stay_where_they_are() -> None:
         "<table>${rows}</table><!-- ${a} --><textarea>${b}</textarea><script><!-- x --> f(${c})</script>"
         in report.corrected
     )
-    assert not layout_faults(report.corrected, raw=True) and "raw:" not in report.corrected
+    assert not template_faults(report.corrected, raw=True) and "raw:" not in report.corrected
     assert not look_at("<table><${row} ${Name}></${row}></table></b>", raw=True).corrected
 
 
@@ -191,9 +192,9 @@ def test_placeholders_around_the_body_are_put_into_it_in_a_copy(html: str) -> No
 @given(st.lists(st.sampled_from(PIECES), max_size=15).map("".join), st.booleans())
 def test_a_copy_that_is_offered_passes_whatever_was_wrong(html: str, raw: bool) -> None:
     report = look_at(html, raw)
-    assert report.passes == (not layout_faults(html, raw))
+    assert report.passes == (not template_faults(html, raw))
     if report.corrected:
-        assert not layout_faults(report.corrected, raw) and not html_faults(report.corrected.replace("${x}", "x"))
+        assert not template_faults(report.corrected, raw) and not html_faults(report.corrected.replace("${x}", "x"))
         assert ("${x}" in report.corrected) == ("${x}" in html)
     else:
         assert report.passes or report.left

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from common.html_pages import Surroundings, fit_into_frame
 from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.question import EXTERNAL_QUESTION
 from marketplace.rules.questions.html import (
     NAMESPACE,
     HtmlQuestion,
-    Surroundings,
     check_html,
-    fit_into_frame,
     html_question_xml,
     read_html_question,
 )

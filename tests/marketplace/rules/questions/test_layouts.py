@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from common.html_templates import with_form
 from marketplace.rules.errors import ParameterValidationError
 from marketplace.rules.questions.html import check_html
-from marketplace.rules.questions.layouts import check_layout, fill_layout, with_form
+from marketplace.rules.questions.layouts import check_layout, fill_layout
 
 LAYOUT = (
     "<p id=t>${a}</p><pre>${a}</pre><i title='${a}'></i><b class=${a}></b>"
