@@ -47,6 +47,7 @@ CROWD_ELEMENTS = frozenset(
         "instructions",
         "radio-button",
         "radio-group",
+        "slider",
         "text-area",
     )
 )

@@ -1,4 +1,4 @@
-// The common crowd-html-elements, written anew: forms, inputs, text areas, radio buttons, checkboxes, buttons,
+// The common crowd-html-elements, written anew: forms, inputs, sliders, text areas, radio buttons, checkboxes, buttons,
 // classifiers and instructions. Each one draws ordinary HTML controls inside itself, so that labels, keyboard and
 // screen readers work as in any form. A crowd-form sends one field, taskAnswers, with a JSON list of one object;
 // with answer-format="flatten-objects" it sends each value under its path, such as sentiment.label.
@@ -78,6 +78,20 @@
       copy(this, control, ["placeholder", "value", "min", "max", "step", "minlength", "maxlength", "list"]);
       this.drawField(control);
     }
+  }
+
+  // A slider alone shows no number.
+  class CrowdSlider extends Field {
+    draw() {
+      const control = element("input", { type: "range" });
+      copy(this, control, ["min", "max", "step", "value"]);
+      this.drawField(control);
+      this.shown = element("output", { for: control.id, class: "crowd-number" }, control.value);
+      control.addEventListener("input", () => { this.shown.textContent = control.value; });
+      this.append(this.shown);
+    }
+    get value() { return super.value; }
+    set value(number) { super.value = number; if (this.shown) this.shown.textContent = this.control.value; }
   }
 
   class CrowdTextArea extends Field {
@@ -277,7 +291,7 @@
   }
 
   const elements = {
-    "crowd-form": CrowdForm, "crowd-input": CrowdInput, "crowd-text-area": CrowdTextArea, "crowd-radio-group": CrowdRadioGroup,
+    "crowd-form": CrowdForm, "crowd-input": CrowdInput, "crowd-slider": CrowdSlider, "crowd-text-area": CrowdTextArea, "crowd-radio-group": CrowdRadioGroup,
     "crowd-radio-button": CrowdRadioButton, "crowd-checkbox": CrowdCheckbox, "crowd-button": CrowdButton,
     "crowd-classifier": CrowdClassifier, "crowd-instructions": CrowdInstructions,
   };

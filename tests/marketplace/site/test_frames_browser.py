@@ -307,6 +307,7 @@ CROWD = """<crowd-form {format}>
 </crowd-classifier>
 <crowd-input name="word" label="A word" required></crowd-input>
 <crowd-text-area name="why" label="Why" rows="4" max-length="500"></crowd-text-area>
+<crowd-slider name="far" label="How far?" min="0" max="10" step="2" value="4"></crowd-slider>
 <crowd-radio-group label="Sure?"><crowd-radio-button name="sure" value="yes">Yes</crowd-radio-button>
 <crowd-radio-button name="sure" value="no">No</crowd-radio-button></crowd-radio-group>
 <crowd-checkbox name="tags" value="short">Short</crowd-checkbox>
@@ -324,8 +325,9 @@ def work_through(frame: Frame) -> None:
     frame.page.keyboard.type("Zoë")
     frame.page.keyboard.press("Tab")
     frame.page.keyboard.type("be\ncause")
-    for key in ("Tab", "Space", "ArrowDown", "Tab", "Space"):
+    for key in ("Tab", "ArrowRight", "Tab", "Space", "ArrowDown", "Tab", "Space"):
         frame.page.keyboard.press(key)
+    expect(frame.locator("crowd-slider output")).to_have_text("6")
     frame.get_by_label("Plain").select_option("two")
 
 
@@ -342,6 +344,7 @@ def test_a_crowd_form_sends_its_answers_as_one_json_field(show: Callable[..., Fr
             "sentiment": {"label": "Glad"},
             "word": "Zoë",
             "why": "be\ncause",
+            "far": "6",
             "sure": {"yes": False, "no": True},
             "tags": {"short": True, "old": True},
             "plain": "two",
@@ -358,6 +361,7 @@ def test_a_flattened_crowd_form_sends_each_value_under_its_path(show: Callable[.
         "sentiment.label": "Glad",
         "word": "Zoë",
         "why": "be\ncause",
+        "far": "6",
         "sure.yes": "false",
         "sure.no": "true",
         "tags.short": "true",
