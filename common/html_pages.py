@@ -172,11 +172,11 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
     named = {tag.value("name") for tag in page.tags if tag.name == "input"}
     missing = "".join(_hidden(name, value) for name, value in ours.items() if name not in named)
     for tag in page.tags:
-        if tag.name == "form" and _is_submit(tag.value("action")):
+        if tag.name == "form" and is_submit(tag.value("action")):
             changes.set(tag, "action", around.submit_url + _fields_of(tag.value("action")))
             changes.set(tag, "method", "post")
             changes.replace(tag.end, tag.end, missing)
-        elif tag.name in ("button", "input") and tag.attribute("formaction") and _is_submit(tag.value("formaction")):
+        elif tag.name in ("button", "input") and tag.attribute("formaction") and is_submit(tag.value("formaction")):
             changes.set(tag, "formaction", around.submit_url + _fields_of(tag.value("formaction")))
         elif tag.name == "script":
             _exchange_script(changes, tag, around)
@@ -187,7 +187,7 @@ def fit_into_frame(html: str, around: Surroundings) -> str:
     return changes.made()
 
 
-def _is_submit(address: str) -> bool:
+def is_submit(address: str) -> bool:
     """Amazon's submit address on whatever host, ours, or none at all."""
     try:
         path = urlsplit(address.strip()).path

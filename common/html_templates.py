@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from re import compile as pattern
 from typing import TypeVar
@@ -131,7 +132,7 @@ def filled(html: str, values: Mapping[str, str], most: int, raw: bool = False) -
     missing, or is an address that would run a script. Values that the page has no place for are passed over: files
     have columns that are not shown.
     """
-    found = list(_placeholders(html, raw))
+    found = _placeholders(html, raw)
     _compare([placeholder.name for placeholder in found], values)
     written: list[str] = []
     place = size = 0
@@ -162,11 +163,15 @@ def _compare(wanted: list[str], values: Mapping[str, str]) -> None:
             raise NotFilledError(f"The value of {name} has a character that cannot be shown.")
 
 
-def _placeholders(html: str, raw: bool) -> Iterator[Placeholder]:
+@lru_cache(maxsize=32)
+def _placeholders(html: str, raw: bool) -> tuple[Placeholder, ...]:
+    """Kept: a template is filled in with many rows, and finding its places takes longer than that."""
     page = None if raw else Page(html)
+    places = []
     for found in PLACEHOLDER.finditer(html):
         place, leads = (AS_IT_IS, False) if page is None else _place(page, found[1], found.start())
-        yield Placeholder(found[1], found.start(), found.end(), place, leads)
+        places.append(Placeholder(found[1], found.start(), found.end(), place, leads))
+    return tuple(places)
 
 
 def _place(page: Page, name: str, start: int) -> tuple[str, bool]:

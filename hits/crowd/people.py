@@ -93,3 +93,15 @@ def happens(person: Person, item: str, what: str, share: float) -> bool:
 def one_of(options: Sequence[T], person: Person, item: str, purpose: str) -> T:
     """Each with the same probability. There must be one."""
     return options[int(draw(person.seed, person.name, item, purpose) * len(options))]
+
+
+def choose(values: Sequence[str], person: Person, place: str) -> str:
+    """One of these answers, where no key says which is right: that is the same for everybody, in whatever order they
+    are shown, and who errs takes another one.
+    """
+    if person.chooses_blindly:
+        return one_of(values, person, place, "random")
+    right = sorted(values)[int(draw(0, "right", place) * len(values))]
+    if happens(person, place, "knows", person.accuracy):
+        return right
+    return one_of([value for value in sorted(values) if value != right] or [right], person, place, "wrong")

@@ -31,7 +31,10 @@ class Onward:
 
 @dataclass(frozen=True)
 class Screen:
-    """A page, or one of a task's several. Without `onward` its form goes to `submit_url`, the marketplace's."""
+    """A page, or one of a task's several. Without `onward` its form goes to `submit_url`, the marketplace's.
+
+    A page that the requester wrote has no `page_token` and no `check_url`: its answer goes to the marketplace at once.
+    """
 
     page: Node
     form: Form
@@ -68,7 +71,7 @@ def read_screen(page: Node, url: str) -> Screen:
     """Raises NotATaskError."""
     form = page.first("form", "data-page", "data-check", method="post")
     if form is None:
-        raise NotATaskError("The page has no form.")
+        return _own_page(page, url)
     read = read_form(form)
     return Screen(
         page=page,
@@ -78,6 +81,20 @@ def read_screen(page: Node, url: str) -> Screen:
         submit_url=urljoin(url, read.action),
         onward=_onward(form, url),
     )
+
+
+def _own_page(page: Node, url: str) -> Screen:
+    """A page that the requester wrote: the marketplace's script in it says where its answer goes, and whose it is."""
+    script = page.first("script", "data-submit-url", "data-assignment-id")
+    if script is None:
+        raise NotATaskError("The page has no form.")
+    form, said = page.first("form"), script.attributes
+    fields = (read_form(form).fields if form else {}) | {
+        "assignmentId": said["data-assignment-id"],
+        "workerId": said.get("data-worker-id", ""),
+    }
+    submit_url = urljoin(url, said["data-submit-url"])
+    return Screen(page, Form(submit_url, "post", fields), "", "", submit_url, None)
 
 
 def _onward(form: Node, url: str) -> Onward | None:

@@ -268,9 +268,11 @@ class Worker:
         raise SiteError(f"The task at {held.frame_url} does not end.")
 
     def _send(self, held: _Open) -> float:
-        """Check the answer as the page's script does, and send it to the marketplace."""
+        """Check the answer as the page's script does, where it does, and send it to the marketplace."""
         for fields in (*held.answer.tries, held.answer.fields):
             held = replace(held, answer=replace(held.answer, fields=fields))
+            if not held.screen.check_url:
+                break
             checked = self._post(held, held.screen.check_url, {"page": held.screen.page_token})
             if checked.status == 403:
                 return self._turned_away(held)
@@ -284,7 +286,7 @@ class Worker:
 
     def _post(self, held: _Open, url: str, more: dict[str, str]) -> Reply:
         """The form as it stands, filled in, to this address."""
-        seconds = {"seconds_open": str(round(self.person.seconds))}
+        seconds = {"seconds_open": str(round(self.person.seconds))} if held.screen.page_token else {}
         fields = {**held.screen.form.fields, **held.answer.fields, **seconds, **more}
         return self._frame.post(url, fields, origin=origin_of(held.frame_url))
 

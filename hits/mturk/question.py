@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 from defusedxml import ElementTree
 
 EXTERNAL_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+HTML_QUESTION = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2011-11-11/HTMLQuestion.xsd"
 QUESTION_FORM = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2017-11-06/QuestionForm.xsd"
 ANSWERS = "{http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd}"
 
@@ -17,6 +18,15 @@ def external_question(url: str, frame_height: int = 0) -> str:
     return (
         f'<ExternalQuestion xmlns="{EXTERNAL_QUESTION}">'
         f"<ExternalURL>{escape(url)}</ExternalURL><FrameHeight>{frame_height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+def html_question(html: str, frame_height: int = 0) -> str:
+    """An HTMLQuestion: a page that the marketplace shows itself; `frame_height` in pixels, 0 lets it fit the frame."""
+    content = html.replace("]]>", "]]]]><![CDATA[>")
+    return (
+        f'<HTMLQuestion xmlns="{HTML_QUESTION}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
+        f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"
     )
 
 

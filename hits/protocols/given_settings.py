@@ -44,17 +44,24 @@ CLOSING = (
 
 
 class Given:
-    """The given settings over their defaults; each check adds its fault, and `done` refuses them all."""
+    """The given settings over their defaults; each check adds its fault, and `done` refuses them all.
+
+    Those of `COMMON` that are among the defaults are checked by itself.
+    """
 
     def __init__(self, given: Mapping[str, Any], defaults: Json) -> None:
         self.values: Json = {**defaults, **given}
         self.faults = [
             f"There is no setting {name!r}; there are {', '.join(defaults)}." for name in given if name not in defaults
         ]
-        self.text("instructions", LONGEST_INSTRUCTIONS, may_be_blank=True)
-        self.truth("comment")
-        self.whole("min_seconds", 0, MAX_SECONDS)
-        self.one_of("early_submit", ("notice", "hold"))
+        if "instructions" in defaults:
+            self.text("instructions", LONGEST_INSTRUCTIONS, may_be_blank=True)
+        if "comment" in defaults:
+            self.truth("comment")
+        if "min_seconds" in defaults:
+            self.whole("min_seconds", 0, MAX_SECONDS)
+        if "early_submit" in defaults:
+            self.one_of("early_submit", ("notice", "hold"))
 
     def done(self) -> Json:
         """Raises SettingsRefusedError."""

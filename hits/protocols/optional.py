@@ -13,13 +13,14 @@ from hits.protocols.base import CrowdlessProtocol, Json, TaskProtocol
 class Setting:
     """One setting of a protocol as a form shows it; `TaskProtocol.settings` judges what is written into it.
 
-    A `text` of more than one row may have paragraphs; `lines` give a list with one text a line; a `choice` is one of
-    `options`, which are (value, label). `lines` turns the value of a `lines` setting into the lines to show.
+    A `text` of more than one row may have paragraphs; `html` is a page, which may also come from a file, with the line
+    numbers that its author sees; `lines` give a list with one text a line; a `choice` is one of `options`, which are
+    (value, label). `lines` turns the value of a `lines` setting into the lines to show.
     """
 
     name: str
     label: str
-    kind: Literal["text", "lines", "bool", "number", "choice", "parts"]
+    kind: Literal["text", "html", "lines", "bool", "number", "choice", "parts"]
     help: str = ""
     rows: int = 1
     options: tuple[tuple[str, str], ...] = ()
@@ -27,6 +28,7 @@ class Setting:
     line: Callable[[Any], str] = str
     editor: PartsEditor | None = None
     seldom: bool = False
+    hint: Callable[[Json, Json], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,28 @@ class SourcesProtocol(TaskProtocol, Protocol):
     def sources(self, document: Json, item: Json, settings: Json) -> dict[str, list[str]]:
         """The origins of this item, such as https://images.example.org, by the directive of the page's policy that
         they are added to: `img-src` or `media-src`.
+        """
+
+
+@dataclass(frozen=True)
+class OwnPage:
+    """A whole HTML page of a requester, as the marketplace shows it; `frame_height` in pixels, 0 fits the window."""
+
+    html: str
+    frame_height: int = 0
+
+
+@runtime_checkable
+class OwnPageProtocol(TaskProtocol, Protocol):
+    """Its page is one of a lead's own: its HITs are HTMLQuestions, which the marketplace itself shows to workers.
+
+    So nothing is asked here before an answer is sent, there are no drafts, and the page is never served from the
+    dashboard's address but as a preview in a sandbox. `page` holds what `own_page` does.
+    """
+
+    def own_page(self, document: Json, item: Json, settings: Json) -> OwnPage:
+        """The page of this item. Values of the item never become markup in it. Raises ValueError for an item that
+        `item_faults` refuses.
         """
 
 

@@ -1,13 +1,15 @@
 """The page "Task": what a stage asks of its workers, written without code and seen as they will see it.
 
-Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame.
-Its address is the only one of the dashboard that may be framed, and only by the dashboard itself.
+Security behavior: the preview is the worker's page without anything that could be sent, shown in a sandboxed frame; a
+page that a lead wrote has a policy of its own (`hits.views.own_page`). Its address is the only one of the dashboard
+that may be framed, and only by the dashboard itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -16,25 +18,35 @@ from csp.decorators import csp_replace
 from django import forms
 from django.contrib import messages
 from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from common.html_templates import NotFilledError
+from hits.domain import misfits
 from hits.domain.hit_plans import is_published
+from hits.domain.questions import has_own_page, own_page
 from hits.flow.pipeline import serving
 from hits.flow.setup import setting_up
 from hits.models import Stage
-from hits.protocols.base import SettingsRefusedError
+from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.optional import Setting
 from hits.views import parts_editor
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
+from hits.views.own_page import previewed
 from hits.views.stages import frame
 from hits.views.task import shown
 
 # How long what was typed and not saved can be looked at.
 DRAFT_SECONDS = 3600
 _STAGE_FIELDS = ("hit_title", "hit_description")
+_HTML = {"class": "mono", "spellcheck": "false", "autocapitalize": "off", "wrap": "off"}
+# Far more than any page may have: what is wrong with it is told by its protocol.
+LONGEST_FILE = 1024 * 1024
+# Waiting items that the page looks at; publishing looks at all.
+LOOKED_AT = 200
 
 
 def _form_field(setting: Setting) -> forms.Field:
@@ -45,6 +57,9 @@ def _form_field(setting: Setting) -> forms.Field:
         return forms.IntegerField(**{**shared, "required": True})
     if setting.kind == "choice":
         return forms.ChoiceField(choices=setting.options, **{**shared, "required": True})
+    if setting.kind == "html":
+        # Lines are counted as the author counts them.
+        return forms.CharField(strip=False, widget=forms.Textarea(attrs=_HTML | {"rows": setting.rows}), **shared)
     rows = {"rows": setting.rows}
     widget = forms.Textarea(attrs=rows) if setting.kind == "lines" or setting.rows > 1 else forms.TextInput()
     return forms.CharField(widget=widget, **shared)
@@ -63,15 +78,43 @@ class TaskForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
-    def __init__(self, stage: Stage, data: Any = None) -> None:
+    def __init__(self, stage: Stage, data: Any = None, files: Any = None) -> None:
         self.stage = stage
+        self.unread: dict[str, str] = {}
         described = setting_up.fields_of(stage)
         self.settings = [setting for setting in described if setting.kind != "parts"]
         given = setting_up.shown_settings(stage)
         self.editors = [_editor(stage, one, given.get(one.name), data) for one in described if one.kind == "parts"]
         shown = {setting.name: _shown(setting, given.get(setting.name)) for setting in self.settings}
-        super().__init__(data, initial={name: getattr(stage, name) for name in _STAGE_FIELDS} | shown)
-        self.fields.update({setting.name: _form_field(setting) for setting in self.settings})
+        initial = {name: getattr(stage, name) for name in _STAGE_FIELDS} | shown
+        super().__init__(self._with_files(data, files), files, initial=initial)
+        for setting in self.settings:
+            self.fields[setting.name] = _form_field(setting)
+            if setting.hint and (hint := self._hint(setting.hint)):
+                self.fields[setting.name].help_text += f" {hint}"
+            if setting.kind == "html":
+                self.fields[_file_of(setting)] = forms.FileField(
+                    required=False, label=f"{setting.label} from a file", help_text="Takes the place of what is above."
+                )
+
+    def _with_files(self, data: Any, files: Any) -> Any:
+        """What was typed, with what a file holds in the place of what it is chosen for."""
+        chosen = [one for one in self.settings if one.kind == "html" and files and _file_of(one) in files]
+        if not chosen:
+            return data
+        read = data.copy()
+        for setting in chosen:
+            try:
+                read[setting.name] = _text_of(files[_file_of(setting)])
+            except ValueError as error:
+                self.unread[_file_of(setting)] = str(error)
+        return read
+
+    def _hint(self, hint: Callable[[Json, Json], str]) -> str:
+        with suppress(setting_up.NoExampleError):
+            item = setting_up.example(self.stage).item
+            return hint(item.document.data, item.data)
+        return ""
 
     @cached_property
     def given(self) -> dict[str, Any]:
@@ -86,6 +129,8 @@ class TaskForm(forms.Form):
         return {name: read[name] for name in _STAGE_FIELDS if name in read} | {"settings": settings}
 
     def clean(self) -> None:
+        for name, reason in self.unread.items():
+            self.add_error(name, reason)
         try:
             self.tried = setting_up.tried(self.stage, self.given)
         except SettingsRefusedError as refusal:
@@ -100,6 +145,21 @@ class TaskForm(forms.Form):
         if name not in self.fields:
             return None, reason
         return name, f"“{self.fields[name].label}”{reason.removeprefix(name)}"
+
+
+def _file_of(setting: Setting) -> str:
+    return f"{setting.name}_file"
+
+
+def _text_of(file: UploadedFile) -> str:
+    """Raises ValueError for a file that is no text, or far too long."""
+    content = file.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise ValueError(f"The file has more than {LONGEST_FILE:,} bytes: that is no page.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("The file is not in UTF-8: save it as UTF-8, or paste its text.") from None
 
 
 def _editor(stage: Stage, setting: Setting, value: Any, data: Any) -> parts_editor.Editor:
@@ -125,7 +185,7 @@ def _lines(text: str) -> list[str]:
 def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         return _page(request, stage, TaskForm(stage))
-    form = TaskForm(stage, request.POST)
+    form = TaskForm(stage, request.POST, request.FILES)
     if request.POST.get("do"):
         return _edited(request, stage, form)
     if not form.is_valid():
@@ -162,16 +222,25 @@ def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
 
 
 def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200, **more: Any) -> HttpResponse:
-    context = {**frame(stage), "form": form, "frozen": is_published(stage), **more}
+    seen = form.tried if form.is_bound and form.is_valid() else stage
+    context = {**frame(stage), "form": form, "frozen": is_published(stage), "misfits": _misfits(seen), **more}
     return render(request, "stage/task.html", context, status=status)
 
 
 @for_stage(VERB)
 def try_task(request: HttpRequest, stage: Stage) -> HttpResponse:
     """The part with the preview of what was typed, or with what is wrong with it. Changes nothing in the project."""
-    form = TaskForm(stage, request.POST)
+    form = TaskForm(stage, request.POST, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
-    return render(request, "stage/_task_preview.html", {**frame(stage), "form": form, "draft": draft})
+    fitting = _misfits(form.tried) if draft else []
+    return render(
+        request, "stage/_task_preview.html", {**frame(stage), "form": form, "draft": draft, "misfits": fitting}
+    )
+
+
+def _misfits(stage: Stage) -> list[str]:
+    """What keeps the first items that wait from being published with the task as it is here."""
+    return misfits.sentences(misfits.of_waiting(stage, LOOKED_AT))
 
 
 def _keep(stage: Stage) -> str:
@@ -194,10 +263,14 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     for name, value in _draft(request, stage).items():
         setattr(stage, name, value)
     try:
-        page = serving.open_page(setting_up.example(stage), {})
+        hit = setting_up.example(stage)
+        if has_own_page(stage):
+            return previewed(request, own_page(hit).html)
+        return shown(serving.open_page(hit, {}), request)
     except setting_up.NoExampleError as error:
         return render(request, "stage/task_nothing.html", {"error": error})
-    return shown(page, request)
+    except NotFilledError:
+        return render(request, "stage/task_nothing.html", {"error": " ".join(_misfits(stage))})
 
 
 def _draft(request: HttpRequest, stage: Stage) -> dict[str, Any]:

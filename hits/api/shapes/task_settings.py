@@ -11,7 +11,7 @@ from hits.protocols.optional import Setting
 class SettingShape(Shape):
     name = serializers.CharField()
     label = serializers.CharField()  # type: ignore[assignment]
-    kind = serializers.CharField(help_text="text, lines, bool, number, choice or parts (an object of lists).")
+    kind = serializers.CharField(help_text="text, html, lines, bool, number, choice or parts (an object of lists).")
     help = serializers.CharField()
     options = serializers.SerializerMethodField(help_text="What a choice can be.")
 

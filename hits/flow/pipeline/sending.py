@@ -24,8 +24,9 @@ from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.ledger import release
 from hits.domain.marketplace_account import gateway, sentence
 from hits.domain.outbox import CHUNK, LEASE_SECONDS, PASSING, carry_out, mark_sent, standing, why_it_waits
+from hits.domain.plugins import UNUSABLE
+from hits.domain.questions import asked_by, has_own_page
 from hits.domain.summaries import refresh_summary
-from hits.domain.task_links import task_url
 from hits.models import Batch, Extension, Hit, Item, LedgerEntry, Stage
 from hits.mturk.errors import (
     AlreadyDoneError,
@@ -38,7 +39,6 @@ from hits.mturk.errors import (
     WrongStateError,
 )
 from hits.mturk.gateway import Gateway, RemoteHit
-from hits.mturk.question import external_question
 
 Outcome = RemoteHit | MarketplaceError
 
@@ -70,6 +70,8 @@ def send(batch_pk: int) -> int:
         except RefusedError as error:
             # Of the whole batch, for instance its HIT type: asking again would give the same.
             return _stop(batch, Batch.State.PAUSED, f"{sentence(error)} Press Resume to try again.")
+        except UNUSABLE as error:
+            return _stop(batch, Batch.State.WAITING, str(error))
         except LeaseLostError:
             return 0
         finally:
@@ -135,11 +137,12 @@ def _refusals(batch: Batch) -> str:
 
 def _send_hits(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
     stage = batch.stage
+    ask = asked_by(stage)
     return carry_out(
         market,
         held,
         rows=lambda: _next_hits(batch, market, sizes),
-        call=lambda hit: _create(hit, stage, market),
+        call=lambda hit: _create(hit, stage, market, ask),
         record=lambda outcomes: _record_hits(batch, outcomes),
         stop_at=PASSING,
     )
@@ -147,8 +150,11 @@ def _send_hits(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) 
 
 def _next_hits(batch: Batch, market: Gateway, sizes: Iterator[int]) -> list[Hit]:
     """The next HITs to be made, marked as sent; those that are there already or that nobody wants are passed over."""
+    waiting = batch.hits.filter(state__in=WAITING).order_by("id")
+    if has_own_page(batch.stage):
+        waiting = waiting.select_related("item__document")
     while _may_go_on(batch):
-        planned = list(batch.hits.filter(state__in=WAITING).order_by("id")[: next(sizes)])
+        planned = list(waiting[: next(sizes)])
         dropped = _drop_unwanted_hits(batch, planned)
         hits = [hit for hit in planned if hit.pk not in dropped]
         _adopt_old(batch, hits, market)
@@ -172,11 +178,11 @@ def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
     return set(dropped)
 
 
-def _create(hit: Hit, stage: Stage, market: Gateway) -> RemoteHit:
+def _create(hit: Hit, stage: Stage, market: Gateway, ask: Callable[[Hit], str]) -> RemoteHit:
     try:
         return market.create_hit(
             stage.hit_type_id,
-            question=external_question(task_url(hit.pk)),
+            question=ask(hit),
             max_assignments=hit.max_assignments,
             lifetime_seconds=stage.lifetime_seconds,
             token=hit.token,

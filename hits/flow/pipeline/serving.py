@@ -26,6 +26,7 @@ from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
 from hits.domain.plugins import protocol_of, settings_of, stage_fault
+from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk
 from hits.models import Assignment, Draft, Hit
@@ -159,9 +160,12 @@ def resolve(token: str) -> Hit:
 def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     """The page of a HIT for what the frame says of itself. Writes nothing.
 
+    A page of a lead's own is never served here: its scripts would run at our address.
     Raises FrameRefusedError, NotEligibleError, TokenRefusedError.
     """
     _refuse_unusable(hit)
+    if has_own_page(hit.stage):
+        raise TokenRefusedError("The marketplace itself shows this task. Open it there.")
     if query.get("assignmentId", PREVIEW) == PREVIEW:
         return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)

@@ -17,7 +17,7 @@ from typing import Any
 
 from hits.protocols import choosing
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
-from hits.protocols.columns import columns_of
+from hits.protocols.columns import columns_of, named
 from hits.protocols.form import displays, fields, filling
 from hits.protocols.form.fields import Field, NotTakenError
 from hits.protocols.form.parts import Given, Item, Kind
@@ -29,7 +29,6 @@ from hits.protocols.majorities import right_shares
 from hits.protocols.optional import PartKind, PartList, PartsEditor, Setting
 
 SHOWN_QUESTION = 60
-SHOWN_COLUMNS = 20
 DEFAULTS: Json = {
     **COMMON,
     "form": {
@@ -53,8 +52,7 @@ def _kinds(kinds: Mapping[str, type[Kind]], begin: Json) -> tuple[PartKind, ...]
 
 
 def _hint(document: Json, item: Json) -> str:
-    names = ", ".join(f"{{{name}}}" for name in list(columns_of(document, item))[:SHOWN_COLUMNS])
-    return f"Columns of an item: {names}." if names else ""
+    return named(document, item, "{%s}")
 
 
 EDITOR = PartsEditor(

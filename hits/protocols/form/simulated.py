@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
-from hits.crowd.people import Person, draw, happens, one_of
+from hits.crowd.people import Person, choose
 from hits.crowd.task_page import Screen
 
 WORDS = ("It", "says", "so", "in", "what", "is", "shown", "and", "nothing", "else")
@@ -41,7 +41,7 @@ def _answered(person: Person, section: Node, place: str) -> dict[str, str] | Non
         return _radios(person, radios, place)
     if select := section.first("select", "name"):
         values = [node.attributes["value"] for node in select.all("option") if node.attributes["value"]]
-        return {select.attributes["name"]: _choose(person, values, place)}
+        return {select.attributes["name"]: choose(values, person, place)}
     [control] = section.all("textarea", "name") or section.all("input", "name")
     return _written(person, kind, control, place)
 
@@ -49,7 +49,7 @@ def _answered(person: Person, section: Node, place: str) -> dict[str, str] | Non
 def _boxes(person: Person, section: Node, place: str) -> dict[str, str]:
     """One box, and as many more as there have to be."""
     names = sorted(node.attributes["name"] for node in section.all("input", "name"))
-    first = _choose(person, names, place)
+    first = choose(names, person, place)
     least = int(section.all("div", "data-least")[0].attributes["data-least"])
     return dict.fromkeys([first, *(name for name in names if name != first)][: max(1, least)], "yes")
 
@@ -57,21 +57,11 @@ def _boxes(person: Person, section: Node, place: str) -> dict[str, str]:
 def _radios(person: Person, radios: Sequence[Node], place: str) -> dict[str, str]:
     names = list(dict.fromkeys(node.attributes["name"] for node in radios))
     values = {name: [node.attributes["value"] for node in radios if node.attributes["name"] == name] for name in names}
-    return {name: _choose(person, values[name], f"{place} {name}") for name in names}
-
-
-def _choose(person: Person, values: Sequence[str], place: str) -> str:
-    if person.chooses_blindly:
-        return one_of(values, person, place, "random")
-    # What is right is the same for everybody, in whatever order it is shown.
-    right = sorted(values)[int(draw(0, "right", place) * len(values))]
-    if happens(person, place, "knows", person.accuracy):
-        return right
-    return one_of([value for value in sorted(values) if value != right] or [right], person, place, "wrong")
+    return {name: choose(values[name], person, f"{place} {name}") for name in names}
 
 
 def _order(person: Person, names: Sequence[str], place: str) -> dict[str, str]:
-    first = _choose(person, sorted(names), place)
+    first = choose(sorted(names), person, place)
     rest = [name for name in sorted(names) if name != first]
     return {name: str(number) for number, name in enumerate([first, *rest], 1)}
 
@@ -99,4 +89,4 @@ def _number(person: Person, limits: dict[str, str], place: str) -> str:
     if not low:
         return high or "1"
     next_one = float(low) + (float(step) if step not in ("", "any") else 1)
-    return _choose(person, [low] if high and next_one > float(high) else [low, f"{next_one:g}"], place)
+    return choose([low] if high and next_one > float(high) else [low, f"{next_one:g}"], person, place)

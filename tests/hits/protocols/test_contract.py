@@ -20,8 +20,9 @@ from django.urls import reverse
 
 from hits import protocols
 from hits.crowd.html import Node, parse, read_form
+from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from hits.protocols.optional import CorrectableProtocol
+from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol
 from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
@@ -41,12 +42,17 @@ def roots(tmp_path_factory) -> list[Path]:
 NAMES = protocols.available(settings.PLUGIN_DIRS or [protocols.HOME])
 WITHOUT_CROWD = [name for name in NAMES if isinstance(protocols.get(name, settings.PLUGIN_ROOTS), CrowdlessProtocol)]
 WITH_CROWD = [name for name in NAMES if name not in WITHOUT_CROWD]
+WITH_OWN_PAGE = [name for name in WITH_CROWD if isinstance(protocols.get(name, settings.PLUGIN_ROOTS), OwnPageProtocol)]
 WITH_PAGES = [name for name in NAMES if protocols.pages(name, settings.PLUGIN_ROOTS)]
 if not settings.PLUGIN_DIRS:
     WITH_CROWD.append("yes_or_no")
     WITH_PAGES.append("yes_or_no")
 # Those without a page for workers have a shorter contract: it is at the end.
 of_all = pytest.mark.parametrize("name", [*WITHOUT_CROWD, *WITH_CROWD], indirect=True)
+of_those_with_a_page_here = pytest.mark.parametrize(
+    "name", [name for name in WITH_CROWD if name not in WITH_OWN_PAGE], indirect=True
+)
+of_those_with_own_page = pytest.mark.parametrize("name", WITH_OWN_PAGE, indirect=True)
 of_those_without_a_crowd = pytest.mark.parametrize("name", WITHOUT_CROWD, indirect=True)
 of_those_with_pages = pytest.mark.parametrize("name", WITH_PAGES, indirect=True)
 
@@ -144,6 +150,7 @@ def test_its_scores_are_numbers_and_nothing_without_answers(protocol, sample):
     assert protocol.scores([]) == {}
 
 
+@of_those_with_a_page_here
 def test_it_brings_a_template_for_the_task_page(folder, name):
     assert (folder / "templates" / name / "task.html").is_file()
 
@@ -155,6 +162,7 @@ def installed(roots, folder, settings, db):
     settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": [*settings.TEMPLATES[0]["DIRS"], folder / "templates"]}]
 
 
+@of_those_with_a_page_here
 def test_its_page_is_served_from_wherever_it_is(name, installed, sample, settings, client):
     from hits.domain.task_links import task_url
     from hits.flow.pipeline import serving
@@ -170,6 +178,22 @@ def test_its_page_is_served_from_wherever_it_is(name, installed, sample, setting
     assert f'action="{origin}/mturk/externalSubmit"' in response.content.decode()
     token = serving.page_token(serving.Visit(hit, "3A", "AW"))
     assert client.post("/task/check/", {"page": token, **sample["fields"]}).json() == {"ok": True}
+
+
+@of_those_with_own_page
+def test_a_page_of_its_own_fits_into_a_question_and_is_never_served_here(
+    name, installed, protocol, sample, settings, client
+):
+    from hits.domain.task_links import task_url
+    from tests.hits import factories as make
+
+    page = protocol.own_page(sample["document"], sample["item"], protocol.settings({}))
+    assert protocol.page(sample["document"], sample["item"], protocol.settings({})) == vars(page)
+    assert len(html_question(page.html, page.frame_height).encode()) <= 65_535
+    stage = make.stage(protocol=name)
+    hit = make.hit(make.item(stage, document=make.document(stage.project, data=sample["document"])))
+    reply = client.get("/task/" + task_url(hit.pk).split("/task/")[1])
+    assert reply.status_code == 404 and "The marketplace itself shows this task" in reply.content.decode()
 
 
 @of_those_without_a_crowd

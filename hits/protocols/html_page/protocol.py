@@ -1,0 +1,163 @@
+"""A page of a lead's own: a Mechanical Turk or Turkle template, filled in with the columns of a row.
+
+The setting `template` is HTML with `${column}` placeholders. Document and item hold {"columns": {name: value}}; see
+`hits.protocols.columns`. A HIT of it is an HTMLQuestion: the marketplace shows the page, and nothing is asked here
+before an answer is sent.
+
+Labels: each field of the page that was answered has one, under its name: the value of radio buttons, of a list or a
+classifier, a number, a text. Checkboxes, lists with several choices, and whatever has its name more than once give a
+list, which is empty where nothing was chosen. It is the same whether a crowd-form or a plain form sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from common.html_templates import NotFilledError, TooLargeError
+from hits.protocols.base import CheckedAnswer, Json, SettingsRefusedError
+from hits.protocols.columns import columns_of, named
+from hits.protocols.given_settings import MAX_SECONDS, Given
+from hits.protocols.html_page.answers import labels_of
+from hits.protocols.html_page.controls import LEVELS, RESERVED
+from hits.protocols.html_page.template import LONGEST_NAME, MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
+from hits.protocols.optional import OwnPage, Setting
+
+HIGHEST = 10_000
+DEFAULT_TEMPLATE = """<form>
+  <fieldset>
+    <legend>Is this easy to understand?</legend>
+    <label><input type="radio" name="answer" value="yes" required> Yes</label>
+    <label><input type="radio" name="answer" value="no"> No</label>
+  </fieldset>
+  <button>Submit</button>
+</form>
+"""
+DEFAULTS: Json = {"template": DEFAULT_TEMPLATE, "more_fields": [], "frame_height": 0, "min_seconds": 0}
+
+
+class HtmlPageProtocol:
+    name = "html_page"
+    title = "A page of your own (HTML template)"
+    fields = (
+        Setting(
+            "template",
+            "Template",
+            "html",
+            "HTML with ${column} where the value of that column stands, as Mechanical Turk and Turkle take it.",
+            rows=24,
+            hint=lambda document, item: named(document, item, "${%s}"),
+        ),
+        Setting(
+            "more_fields",
+            "Fields that scripts add, one a line",
+            "lines",
+            "Only for pages whose scripts make fields. What has no field in the page or here is not kept as a label.",
+            rows=2,
+        ),
+        Setting(
+            "frame_height",
+            "Height of the frame, px",
+            "number",
+            f"0 to {HIGHEST:,}; 0 leaves it to the marketplace, which fits the frame to the window.",
+        ),
+        Setting(
+            "min_seconds",
+            "Least time, s",
+            "number",
+            f"0 to {MAX_SECONDS}. A faster answer counts only when you approve it; the page itself asks for no time.",
+        ),
+    )
+    example: tuple[Json, Json] = ({"columns": {"text": "The ferry to Linden sails again, a year late."}}, {})
+
+    def settings(self, given: Mapping[str, Any]) -> Json:
+        """The given settings completed with defaults. Raises SettingsRefusedError with every fault."""
+        found = Given(given, DEFAULTS)
+        found.whole("frame_height", 0, HIGHEST)
+        found.faults += self._template_faults(found.values)
+        return found.done()
+
+    def _template_faults(self, values: Json) -> list[str]:
+        """Brings template and names into the form in which they are kept."""
+        text, names = values["template"], values["more_fields"]
+        if not isinstance(text, str):
+            return [f"template must be a text, not {text!r:.60}."]
+        values["template"] = text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        template, faults = read_template(text)
+        wrong = _name_faults(names, template)
+        if template and not wrong and not with_more(template, names).fields:
+            wrong = [
+                'template line 1: the page asks nothing: give a field a name, such as <input name="answer">, or name '
+                "the fields that its scripts add."
+            ]
+        return [*faults, *wrong]
+
+    def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
+        """{"html", "frame_height"}."""
+        return vars(self.own_page(document, item, settings)).copy()
+
+    def own_page(self, document: Json, item: Json, settings: Json) -> OwnPage:
+        """Raises NotFilledError, a ValueError, for an item that `item_faults` refuses."""
+        return OwnPage(_template(settings).filled(columns_of(document, item)), settings["frame_height"])
+
+    def check(
+        self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
+    ) -> CheckedAnswer:
+        return CheckedAnswer(tuple(labels_of(_template(settings), columns_of(document, item), fields)))
+
+    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+        """Nothing: no answer is known."""
+        return {}
+
+    def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
+        """What the template names and the item lacks, or has in a way that cannot be shown; sentences."""
+        template, columns = _template(settings), columns_of(document, item)
+        missing = [name for name in template.columns if name not in columns]
+        if missing:
+            return [
+                f"The template names the column {name!r:.60}, which is missing: add it, or correct the template."
+                for name in missing
+            ]
+        try:
+            template.filled(columns)
+        except TooLargeError:
+            return [f"The page filled in with this row has more than {MOST_BYTES:,} bytes: shorten its values."]
+        except NotFilledError as error:
+            return [str(error)]
+        return [
+            f"The field {field.name!r:.60} can have several values, which come parted by bars, and a choice of this "
+            "row holds a bar: write it without."
+            for field in template.fields.values()
+            if field.parted and any("|" in value for value in template.options(field, columns))
+        ]
+
+    def levels(self, settings: Json) -> dict[str, str]:
+        """How the values of each unit can be compared: nominal, interval, set or text."""
+        return {name: LEVELS[field.kind] for name, field in _template(settings).fields.items()}
+
+
+def _name_faults(names: Any, template: Template | None) -> list[str]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return [f"more_fields must be a list of names, not {names!r:.60}."]
+    faults = []
+    for name in names:
+        if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+            faults.append(f"more_fields has {name!r:.70}: a name has 1 to {LONGEST_NAME} characters that can be read.")
+        elif name in RESERVED or (template and name in template.fields):
+            faults.append(f"more_fields has {name!r:.60}, which the page or the marketplace has already.")
+    if len(set(names)) < len(names):
+        faults.append("more_fields has a name more than once.")
+    if len(names) > MOST_FIELDS:
+        faults.append(f"more_fields has {len(names):,} names; at most {MOST_FIELDS} are taken.")
+    return faults
+
+
+def _template(settings: Json) -> Template:
+    """Of settings that were taken once."""
+    template, faults = read_template(settings["template"])
+    if template is None:
+        raise SettingsRefusedError(faults)
+    return with_more(template, settings["more_fields"])
+
+
+protocol = HtmlPageProtocol()

@@ -1,0 +1,15 @@
+"""Steps of the recipe for a template of one's own: a row of a table is an item, and its votes are released."""
+
+from __future__ import annotations
+
+from hits.protocols.html_page.protocol import protocol
+from hits.recipes.source import Collected, ReleaseContent
+from hits.recipes.table_rows import mark, next_items, read_documents, release_of
+
+__all__ = ["build_release", "mark", "next_items", "read_documents"]
+
+STAGE = "ask"
+
+
+def build_release(collected: Collected) -> ReleaseContent:
+    return release_of(collected, STAGE, protocol.levels(collected.settings(STAGE)))

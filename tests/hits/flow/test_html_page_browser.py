@@ -1,0 +1,74 @@
+"""Templates as laboratories have them: published through a stage to a real marketplace, answered in a real browser."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserType, Frame, Page, Route, expect
+
+from hits.models import Assignment, Stage
+from ops.chromium import ARGUMENTS, quick
+from ops.waiting import PAGE_MILLISECONDS
+from tests.hits.flow.test_html_page_job import labels, published, taken_up
+from tests.hits.market import Marketplace
+from tests.hits.protocols.page_templates import CASES, Case
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def chromium(browser_type: BrowserType) -> Iterator[Browser]:
+    with pytest.MonkeyPatch.context() as patch:
+        # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        browser = browser_type.launch(executable_path=quick(), args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def on_this_machine_alone(route: Route) -> None:
+    if urlsplit(route.request.url).hostname in ("127.0.0.1", "localhost"):
+        route.continue_()
+    else:
+        route.abort()
+
+
+@pytest.fixture
+def worker(chromium: Browser, market: Marketplace) -> Iterator[Page]:
+    """Signed in at the marketplace; nothing beyond this machine can be reached."""
+    name = f"worker-{secrets.token_hex(6)}"
+    market.do("sign_up", username=name, attributes={"country": "US", "subdivision": "CA"})
+    context = chromium.new_context()
+    context.set_default_timeout(PAGE_MILLISECONDS)
+    context.route("**/*", on_this_machine_alone)
+    page = context.new_page()
+    page.goto(f"{market.url}/accounts/login/")
+    page.get_by_label("Username").fill(name)
+    page.get_by_label("Password").fill("worker")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("link", name="Profile")).to_be_visible()
+    yield page
+    context.close()
+
+
+def opened(page: Page, market: Marketplace, stage: Stage) -> Frame:
+    page.goto(f"{market.url}/mturk/preview?groupId={stage.hit_type_id}")
+    page.get_by_role("button", name="Accept").click()
+    page.wait_for_url("**/mturk/work/*/")
+    frame = page.locator("iframe.task").element_handle().content_frame()
+    assert frame is not None
+    frame.wait_for_load_state()
+    return frame
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_field_that_a_worker_posts_is_a_label(case: Case, worker: Page, market: Marketplace) -> None:
+    stage = published(case)
+    case.work(opened(worker, market, stage))
+    expect(worker.get_by_role("heading", name="That was the last one")).to_be_visible()
+    taken_up(stage)
+    answer = Assignment.objects.get()
+    assert (answer.problem, labels(stage)) == ("", case.labels)

@@ -1,0 +1,154 @@
+"""A lead brings a template: faults stand at its input, a file takes its place, and the preview reaches nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from playwright.sync_api import Browser, expect
+
+from hits.crowd.html import parse, read_form
+from hits.models import Stage
+from hits.protocols.html_page.protocol import protocol
+from tests.axe import violations
+from tests.hits import factories as make
+from tests.hits.protocols.page_templates import CASES, FOLDER
+from tests.hits.views.test_browser import browser, opened
+
+__all__ = ["browser", "opened"]
+pytestmark = pytest.mark.django_db(transaction=True)
+# What a page that wanted to act for the lead would try.
+GREEDY = """<p id="told">${text}</p>
+<form action="/mturk/externalSubmit"><input name="a"><button>Send</button></form>
+<script>
+  const tried = { cookie: document.cookie, origin: self.origin };
+  for (const [name, act] of Object.entries({
+    parent: () => parent === self ? "none" : parent.document.body.innerHTML,
+    kept: () => localStorage.length + sessionStorage.length,
+    popup: () => window.open("/"),
+  })) {
+    try { tried[name] = String(act()); } catch (error) { tried[name] = error.name; }
+  }
+  fetch("/", {credentials: "include", mode: "no-cors"}).then(() => "fetched", (error) => error.name).then((said) => {
+    tried.fetch = said;
+    document.body.dataset.tried = JSON.stringify(tried);
+  });
+</script>"""
+
+
+@pytest.fixture
+def stage(alice: Any) -> Stage:
+    columns = {"settings": protocol.settings({}), "hit_title": "Old title", "protocol": "html_page", "key": "ask"}
+    return make.stage(make.project(owner=alice), **columns)
+
+
+def address(stage: Stage, name: str = "task-settings") -> str:
+    return reverse(name, args=[stage.project.slug, stage.key])
+
+
+def sent(client: Client, stage: Stage, name: str = "task-settings", **fields: Any) -> HttpResponse:
+    (form,) = parse(client.get(address(stage)).content.decode()).all("form", "data-task-form")
+    return client.post(address(stage, name), {**read_form(form).fields, **fields})
+
+
+def row(stage: Stage, **columns: str) -> None:
+    make.item(stage, document=make.document(stage.project, data={"columns": columns}), data={})
+
+
+def test_a_template_is_saved_as_it_was_written(client: Client, stage: Stage) -> None:
+    template = "\n\n<p>${text}</p>\n<input name='a'>\n"
+    assert sent(client, stage, template=template.replace("\n", "\r\n")).status_code == 302
+    stage.refresh_from_db()
+    assert stage.settings["template"] == template
+    (area,) = parse(client.get(address(stage)).content.decode()).all("textarea", name="template")
+    assert area.text().removeprefix("\n") == template
+
+
+def test_a_file_takes_the_place_of_what_is_typed(client: Client, stage: Stage) -> None:
+    file = SimpleUploadedFile("page.html", b"\xef\xbb\xbf" + CASES[1].html.encode())
+    assert sent(client, stage, template="<p>", template_file=file).status_code == 302
+    stage.refresh_from_db()
+    assert stage.settings["template"] == CASES[1].html
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ((FOLDER / "unclosed.html").read_bytes(), "“Template” line 5: &lt;div&gt; is not closed: add &lt;/div&gt;."),
+        (b"\xff\xfe<p>", "The file is not in UTF-8"),
+        (b"x" * (1024 * 1024 + 1), "The file has more than 1,048,576 bytes"),
+        (b"x" * 70_000, "“Template” has 70,000 bytes; at most 65,235 fit into a question."),
+    ],
+    ids=["unclosed", "utf-16", "a megabyte", "too large"],
+)
+def test_a_file_that_is_no_template_changes_nothing_and_is_told_why(
+    client: Client, stage: Stage, content: bytes, told: str
+) -> None:
+    reply = sent(client, stage, template_file=SimpleUploadedFile("page.html", content))
+    assert reply.status_code == 400 and told in reply.content.decode()
+    stage.refresh_from_db()
+    assert stage.settings == protocol.settings({})
+
+
+def test_columns_are_listed_and_those_that_are_missing_are_named_before_it_is_saved(
+    client: Client, stage: Stage
+) -> None:
+    row(stage, text="It rains.", by="Bo")
+    assert "Columns of an item: ${text}, ${by}." in client.get(address(stage)).content.decode()
+    reply = sent(client, stage, "try-task", template="<p>${txt}</p><input name='a'>").content.decode()
+    assert "1 waiting item does not fit the task" in reply and "the column &#x27;txt&#x27;, which is missing" in reply
+    assert (
+        "does not fit" not in sent(client, stage, "try-task", template="<p>${by}</p><input name='a'>").content.decode()
+    )
+
+
+def test_the_preview_has_no_origin_and_sends_nothing(client: Client, stage: Stage) -> None:
+    reply = client.get(address(stage, "preview-task"))
+    policy = dict(part.split(" ", 1) for part in reply.headers["Content-Security-Policy"].split("; "))
+    assert policy["sandbox"] == "allow-scripts"
+    assert (policy["default-src"], policy["form-action"]) == ("'none'", "'none'")
+    assert policy["frame-ancestors"] == "http://testserver"
+    assert "Is this easy to understand?" in reply.content.decode()
+    assert Client().get(address(stage, "preview-task")).status_code == 302
+
+
+def test_a_page_that_cannot_be_filled_in_is_not_previewed(client: Client, stage: Stage) -> None:
+    row(stage, text="It rains.")
+    Stage.objects.update(settings={"template": "<p>${txt}</p><input name='a'>"})
+    reply = client.get(address(stage, "preview-task")).content.decode()
+    assert "the column &#x27;txt&#x27;, which is missing" in reply
+
+
+def test_scripts_of_the_page_reach_nothing_of_the_dashboard(
+    browser: Browser, client: Client, stage: Stage, live_server: Any
+) -> None:
+    row(stage, text="<b>It rains.</b>")
+    Stage.objects.update(settings={"template": GREEDY})
+    session = client.cookies["annotate_session"].value
+    context = browser.new_context()
+    context.add_cookies([{"name": "annotate_session", "value": session, "url": live_server.url}])
+    page = context.new_page()
+    # In the frame, and in a tab of its own.
+    for place, shown in (("task-settings", page.frame_locator("iframe.task-frame")), ("preview-task", page)):
+        page.goto(live_server.url + address(stage, place))
+        expect(shown.locator("body[data-tried]")).to_be_visible()
+        tried = shown.locator("body").evaluate("(body) => JSON.parse(body.dataset.tried)")
+        alone = place == "preview-task"
+        assert tried.pop("parent") == ("none" if alone else "SecurityError")
+        assert tried == {"popup": "null", "kept": "0", "cookie": "", "origin": "null", "fetch": "TypeError"}
+        assert shown.locator("#told").inner_text() == "<b>It rains.</b>"
+        expect(shown.get_by_role("button", name="Accept the HIT to submit")).to_be_disabled()
+    context.close()
+
+
+def test_crowd_elements_are_drawn_and_the_page_is_accessible(opened: Any, stage: Stage) -> None:
+    case = next(case for case in CASES if case.name == "crowd_form")
+    row(stage, **case.columns)
+    Stage.objects.update(settings={"template": case.html})
+    page = opened(address(stage))
+    expect(page.frame_locator("iframe.task-frame").get_by_label("A title")).to_be_visible()
+    assert violations(page) == []
