@@ -140,8 +140,8 @@ def _fill(made: Stage, stages: list[Stage]) -> None:
         return
     first = next(stage for stage in stages if stage.crowd)
     rows = first.items.filter(parent=None).order_by("id").values_list("document", "key", "data")
-    rows = rows.iterator(chunk_size=COPIED_AT_ONCE)
-    while part := list(islice(rows, COPIED_AT_ONCE)):
+    stream = rows.iterator(chunk_size=COPIED_AT_ONCE)
+    while part := list(islice(stream, COPIED_AT_ONCE)):
         Item.objects.bulk_create(
             Item(stage=made, document_id=document, key=key, data=data) for document, key, data in part
         )

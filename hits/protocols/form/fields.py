@@ -91,6 +91,13 @@ CLOSING = (
     ),
 )
 SHUFFLE = Setting("shuffle", "Another order for each worker", "bool", seldom=True)
+STAY_LAST = Setting(
+    "stay_last",
+    "Answers that stay last",
+    "number",
+    "Such as 1 for “Other”: the others change places.",
+    seldom=True,
+)
 CHOICES = Setting(
     "choices",
     "Answers, one a line",
@@ -225,9 +232,12 @@ class _Choosing(_Known):
         f"be a list of 2 to {MOST_CHOICES} texts or objects of id, text and help", min_length=2, max_length=MOST_CHOICES
     )
     shuffle: bool = truth(False)
+    stay_last: int = whole(0, MOST_CHOICES, 0)
 
     def faults(self) -> Iterator[Fault]:
         yield from doubled(self.choices)
+        if self.stay_last >= len(self.choices):
+            yield "stay_last", f"must be less than {len(self.choices)}, the number of choices"
 
     def texts(self) -> Iterator[str]:
         yield from super().texts()
@@ -245,7 +255,10 @@ class _Choosing(_Known):
             {"id": one.id, "text": item.fill(one.text), "help": item.fill(one.help), "name": f"{self.key}.{one.id}"}
             for one in self.choices
         ]
-        return item.order(found, self.key) if self.shuffle else found
+        if not self.shuffle:
+            return found
+        moving = len(found) - self.stay_last
+        return [*item.order(found[:moving], self.key), *found[moving:]]
 
     def shown(self, item: Item) -> Json:
         return {"choices": self.offered(item)}
@@ -267,7 +280,7 @@ class One(_Choosing):
     level = "nominal"
     new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
     inputs = (
-        KEY_INPUT, QUESTION, CHOICES, SHUFFLE,
+        KEY_INPUT, QUESTION, CHOICES, SHUFFLE, STAY_LAST,
         Setting("ordered", "The answers are steps, in this order", "bool", "Statistics then use it.", seldom=True),
         *CLOSING, GOLD,
     )  # fmt: skip
@@ -313,7 +326,7 @@ class AnyOf(_Parted):
     level = "set"
     new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
     inputs = (
-        KEY_INPUT, QUESTION, CHOICES, SHUFFLE,
+        KEY_INPUT, QUESTION, CHOICES, SHUFFLE, STAY_LAST,
         Setting("least", "Fewest answers", "number", "0: ticking nothing is an answer."),
         Setting("most", "Most answers", "number", "Empty: all of them."),
         *CLOSING, GOLD,

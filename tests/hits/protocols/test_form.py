@@ -366,6 +366,18 @@ def test_the_order_of_one_worker_stays_and_does_not_depend_on_the_known_answer()
     assert len({tuple(order(f"A{number}")) for number in range(30)}) > 15
 
 
+def test_answers_that_stay_last_do_so_in_every_order() -> None:
+    form = made({**ONE, "choices": ["a", "b", "c", "Other", "None"], "shuffle": True, "stay_last": 2})
+    orders = set()
+    for number in range(30):
+        (field,) = protocol.page(DOCUMENT, {}, form, f"A{number}")["ask"]
+        orders.add(tuple(choice["text"] for choice in field["choices"]))
+    assert {order[3:] for order in orders} == {("Other", "None")}
+    assert len({order[:3] for order in orders}) > 3
+    with pytest.raises(SettingsRefusedError, match="stay_last must be less than 2, the number of choices"):
+        made({**ONE, "choices": ["a", "b"], "stay_last": 2})
+
+
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*b", "(.*a){20}", "([a-zA-Z]+)*[0-9]"])
 def test_no_expression_takes_long_on_any_text(pattern: str) -> None:
     # An engine that tries every way would not come to an end.
