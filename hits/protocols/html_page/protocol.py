@@ -109,6 +109,8 @@ class HtmlPageProtocol:
         """Nothing: no answer is known."""
         return {}
 
+    columns = staticmethod(columns_of)
+
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the template names and the item lacks, or has in a way that cannot be shown; sentences."""
         template, columns = _template(settings), columns_of(document, item)

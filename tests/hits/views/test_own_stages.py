@@ -29,7 +29,7 @@ def stage(alice: Any) -> Stage:
 
 def test_a_lead_adds_a_stage_writes_its_task_next_and_removes_it(client: Any, stage: Stage) -> None:
     page = client.get("/projects/news/add-stage/").content.decode()
-    assert "what “Ask” keeps" in page and 'value="form"' in page and 'value="spans"' not in page
+    assert "what “Ask” keeps" in page and 'value="form"' in page and 'value="html_page"' in page and 'value="spans"' not in page
     made = client.post("/projects/news/add-stage/", GIVEN)
     assert (made.status_code, made["Location"]) == (302, "/projects/news/stages/rate/task/")
     new = stage.project.stages.get(key="rate")
@@ -75,7 +75,7 @@ def test_by_commands(run: Run, stage: Stage) -> None:
     said = run("stages", "news", "--add", "Rate", "--protocol", "form", "--from", "ask", "--set", "reward=0.05")
     assert "each item of ask" in said
     assert stage.project.stages.get(key="rate").items.count() == 1
-    with pytest.raises(CommandError, match="Name the --protocol: form"):
+    with pytest.raises(CommandError, match="Name the --protocol: form, html_page"):
         run("stages", "news", "--add", "Again")
     with pytest.raises(CommandError, match="stage of the recipe"):
         run("stages", "news", "--remove", "ask")
