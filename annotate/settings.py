@@ -118,6 +118,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            # `may` is asked beside nearly every button.
+            "builtins": ["hits.templatetags.roles"],
         },
     }
 ]

@@ -16,9 +16,11 @@ from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
-from hits.models import ApiToken, Project, Stage
+from hits.models import ApiToken, Membership, Project, Stage
 from hits.models.projects import LONGEST_SEARCH
 from hits.recipes import Option
+
+Role = Membership.Role
 
 
 class MoneyField(forms.DecimalField):
@@ -196,8 +198,9 @@ class AnnotationsForm(forms.Form):
     file = forms.FileField(label="File of annotations", help_text="JSON Lines, as downloaded: one article a line.")
 
 
-class OwnerForm(forms.Form):
+class MemberForm(forms.Form):
     username = forms.CharField(max_length=150, label="User name", widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.READER, label="Role")
 
     def clean_username(self) -> User:
         """The account of that name."""
@@ -207,12 +210,17 @@ class OwnerForm(forms.Form):
         return found
 
 
-class FormerOwnerForm(forms.Form):
-    owner: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None)
+class MemberOfForm(forms.Form):
+    member: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None)
 
     def __init__(self, project: Project, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.fields["owner"].queryset = project.owners.all()  # type: ignore[attr-defined]
+        people = get_user_model().objects.filter(memberships__project=project)
+        self.fields["member"].queryset = people  # type: ignore[attr-defined]
+
+
+class ChangedRoleForm(MemberOfForm):
+    role = forms.ChoiceField(choices=Role.choices)
 
 
 class BudgetForm(forms.Form):

@@ -1,7 +1,8 @@
 """What every view of the API is made of: the guard, the brakes, and the description in the schema.
 
-Security behavior: an anonymous call is answered with 401. A project that the caller does not own does not exist
-(404), whatever the verb; that is decided here, before any handler runs, for everything under a project.
+Security behavior: an anonymous call is answered with 401. A project that the caller is no member of does not exist
+(404), whatever the verb. To a member whose role does not allow it (`hits.domain.roles`), and on a route that no role
+may call, the answer is 403. That is decided here, before any handler runs, for everything under a project.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
+from hits.domain import roles
 from hits.domain.action_log import acting_from
 from hits.domain.plugins import refuse_without_crowd
 from hits.models import Action, Project, Stage
@@ -89,21 +91,26 @@ class LeadView(APIView):
         return throttles
 
 
-# `self.project` is the caller's own.
+# `self.project` is one that the caller is a member of, with a role that allows this.
 class ProjectView(LeadView):
     project: Project
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        owned = Project.objects.visible_to(request.user).select_related("account")
-        self.project = get_object_or_404(owned, slug=kwargs["slug"])
+        mine = Project.objects.visible_to(request.user).select_related("account")
+        self.project = get_object_or_404(mine, slug=kwargs["slug"])
+        # What has no handler is answered with 405; describing a route (OPTIONS) does nothing in a project.
+        if hasattr(self, str(request.method).lower()) and request.method != "OPTIONS":
+            route = request.resolver_match.url_name if request.resolver_match else None
+            verb = roles.route_verb(str(route), str(request.method))
+            roles.refuse_unless_allowed(self.project, verb)
 
     def address(self, name: str) -> str:
         """Of a route of this project."""
         return str(reverse(f"api:{name}", [self.project.slug], request=self.request))
 
 
-# `self.stage` is a stage of the caller's own project, with its project, account and summary.
+# `self.stage` is a stage of the caller's project, with its project, account and summary.
 # With `crowd`, a stage without one is refused (409).
 class StageView(ProjectView):
     stage: Stage

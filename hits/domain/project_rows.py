@@ -16,7 +16,7 @@ from hits.domain.plugins import check_crowds
 from hits.domain.stage_tables import columns_of
 from hits.domain.summaries import refresh_summary
 from hits.models.ledger import Account
-from hits.models.projects import Document, Item, Project, Stage, StageSummary
+from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.qualification_tests import QualificationTest
 from hits.recipes import Recipe, StageSpec, TestSpec
 
@@ -50,7 +50,7 @@ def create(
             seed=secrets.randbelow(2**31) if seed is None else seed,
             contact_email=contact_email,
         )
-        project.owners.add(owner)
+        Membership.objects.create(project=project, user=owner, role=Membership.Role.OWNER)
         Account.objects.create(project=project, budget=budget)
         for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
             create_stage(project, position, spec)

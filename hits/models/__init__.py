@@ -9,7 +9,7 @@ from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
-from hits.models.projects import Document, Item, Project, Stage, StageSummary
+from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.rules import RuleEdition
@@ -42,6 +42,7 @@ __all__ = [
     "Lease",
     "LedgerCheck",
     "LedgerEntry",
+    "Membership",
     "Project",
     "Qualification",
     "QualificationScore",

@@ -11,7 +11,7 @@ from hits.models.workers import Block
 
 LONGEST_NAME = 150
 # Of a detail, what names the thing that something was done to.
-NAMES = ("owner", "test", "item", "computation", "settings", "project")
+NAMES = ("owner", "member", "role", "test", "item", "computation", "settings", "project")
 
 
 class ActionQuerySet(models.QuerySet["Action"]):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
@@ -19,7 +21,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """
         found = self
         for word in text[:LONGEST_SEARCH].split():
-            owned = Project.owners.through.objects.filter(project=models.OuterRef("pk"), user__username__icontains=word)
+            owned = Membership.objects.owning().filter(project=models.OuterRef("pk"), user__username__icontains=word)
             named = models.Q(name__icontains=word) | models.Q(slug__icontains=word) | models.Q(recipe__icontains=word)
             found = found.filter(named | models.Exists(owned))
         if not state:
@@ -30,8 +32,9 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return found.filter(models.Exists(stages.filter(state=state)))
 
     def visible_to(self, user) -> ProjectQuerySet:
-        """The projects that the user owns; everybody else gets an empty list, also a superuser."""
-        return self.filter(owners=user)
+        """The projects that the user is a member of, each with the user's `role`; also a superuser sees no others."""
+        # The annotation reads the membership that the filter found.
+        return self.filter(memberships__user=user).annotate(role=models.F("memberships__role"))
 
 
 class Project(models.Model):
@@ -44,12 +47,14 @@ class Project(models.Model):
     )
     seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
     contact_email = models.EmailField(help_text="Shown to workers on every task page.")
-    owners = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="projects")
     mapping = models.JSONField(
         default=dict,
         help_text="The column of an imported file by field, as it was confirmed last; empty for a field left out.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    # Of the person who asks; there where the rows came through `visible_to`.
+    role: str
 
     objects = ProjectQuerySet.as_manager()
 
@@ -58,6 +63,40 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def owners(self) -> models.QuerySet[User]:
+        """The people with the role owner, by name."""
+        owning = Membership.objects.owning().filter(project=self)
+        return get_user_model().objects.filter(pk__in=owning.values("user")).order_by("username")
+
+
+class MembershipQuerySet(models.QuerySet["Membership"]):
+    def owning(self) -> MembershipQuerySet:
+        return self.filter(role=Membership.Role.OWNER)
+
+
+class Membership(models.Model):
+    """What one person is in one project. `hits.domain.roles` says what each role may do."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", "Owner"
+        MANAGER = "manager", "Manager"
+        REVIEWER = "reviewer", "Reviewer"
+        READER = "reader", "Reader"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=8, choices=Role.choices)
+    since = models.DateTimeField(auto_now_add=True)
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("project", "user", name="member_once_a_project")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.project_id}"
 
 
 class Document(models.Model):
@@ -81,6 +120,12 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class StageQuerySet(models.QuerySet["Stage"]):
+    def visible_to(self, user) -> StageQuerySet:
+        """The stages of the projects that the user is a member of, each with the user's `role` there."""
+        return self.filter(project__memberships__user=user).annotate(role=models.F("project__memberships__role"))
 
 
 class Stage(models.Model):
@@ -158,6 +203,10 @@ class Stage(models.Model):
     swept_at = models.DateTimeField(null=True, help_text="When the list of reviewable HITs was last read.")
     idle_sweeps = models.PositiveSmallIntegerField(default=0, help_text="Readings in a row that told nothing new.")
     quality_checked_at = models.PositiveIntegerField(default=0, help_text="Scored answers at the last quality check.")
+    # Of the person who asks; there where the rows came through `visible_to`.
+    role: str
+
+    objects = StageQuerySet.as_manager()
 
     class Meta:
         ordering = ["project", "position"]

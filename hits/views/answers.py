@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
+from hits.domain.roles import may, page_verb
 from hits.flow.people import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
 from hits.models.answers import HELD
@@ -60,12 +61,12 @@ MOST_COUNTED = 1000
 
 
 @for_stage(PAGE)
-def answers(request: HttpRequest, stage: Stage) -> HttpResponse:
+def answers(request: LeadRequest, stage: Stage) -> HttpResponse:
     return _page(request, stage, forms.RejectForm())
 
 
 def _page(
-    request: HttpRequest, stage: Stage, form: forms.AnswersForm, status: int = 200, faults: Sequence[str] = ()
+    request: LeadRequest, stage: Stage, form: forms.AnswersForm, status: int = 200, faults: Sequence[str] = ()
 ) -> HttpResponse:
     """`faults` stand above and beside the buttons of a form that was refused; what was ticked and written stays."""
     if faults:
@@ -96,7 +97,7 @@ def _page(
         ],
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
-        "deciding": chosen in DECIDING,
+        "deciding": chosen in DECIDING and may(request.role, page_verb("approve", "POST")),
         "form": form,
         "faults": faults,
         "ticked": set(request.POST.getlist("answers")) if form.is_bound else set(),

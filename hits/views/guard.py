@@ -1,7 +1,8 @@
 """The one guard of the dashboard: who may call a view, and how.
 
-Security behavior: a visitor is sent to sign in; a project that the user does not own does not exist (404), so
-that nobody learns which names are taken. A verb answers to POST alone, a page to GET and HEAD alone.
+Security behavior: a visitor is sent to sign in; a project that the user is no member of does not exist (404), so
+that nobody learns which names are taken. To a member whose role does not allow it (`hits.domain.roles`), and on a page
+that no role may see, the answer is 403 with a sentence. A verb answers to POST alone, a page to GET and HEAD alone.
 """
 
 from __future__ import annotations
@@ -17,15 +18,17 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from hits.domain import roles
 from hits.domain.action_log import acting_from
 from hits.domain.plugins import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
 
 
 class LeadRequest(HttpRequest):
-    """A request past the guard: its user is signed in."""
+    """A request past the guard: its user is signed in, and has this role in the project that the page is about."""
 
     user: User  # type: ignore[assignment]
+    role: str
 
 
 View = Callable[..., HttpResponse]
@@ -43,6 +46,8 @@ def guarded(methods: Sequence[str]) -> Callable[[View], View]:
             with acting_from(Action.Origin.PAGE):
                 try:
                     return view(request, *given, **more)
+                except roles.RoleRefusedError as refusal:
+                    return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=403)
                 except UNUSABLE as error:
                     # The page of the project and that of the stage say it too, and need nothing of that code.
                     return render(request, "projects/unusable.html", {"error": error}, status=409)
@@ -58,12 +63,20 @@ def for_project(methods: Sequence[str]) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def inner(request: HttpRequest, slug: str, **more: Any) -> HttpResponse:
-            owned = Project.objects.visible_to(request.user).select_related("account")
-            return view(request, get_object_or_404(owned, slug=slug), **more)
+            project = get_object_or_404(Project.objects.visible_to(request.user).select_related("account"), slug=slug)
+            _admit(request, project)
+            return view(request, project, **more)
 
         return guarded(methods)(inner)
 
     return decorate
+
+
+def _admit(request: HttpRequest, project: Project) -> None:
+    """Raises RoleRefusedError."""
+    request.role = project.role  # type: ignore[attr-defined]
+    page = request.resolver_match.url_name if request.resolver_match else None
+    roles.refuse_unless_allowed(project, roles.page_verb(str(page), str(request.method)))
 
 
 def for_stage(methods: Sequence[str], *, crowd: bool = True) -> Callable[[View], View]:
@@ -76,9 +89,10 @@ def for_stage(methods: Sequence[str], *, crowd: bool = True) -> Callable[[View],
     def decorate(view: View) -> View:
         @wraps(view)
         def inner(request: HttpRequest, slug: str, key: str, **more: Any) -> HttpResponse:
-            owned = Project.objects.visible_to(request.user)
-            stages = Stage.objects.select_related("project__account", "summary")
-            stage = get_object_or_404(stages, project__in=owned, project__slug=slug, key=key)
+            stages = Stage.objects.visible_to(request.user).select_related("project__account", "summary")
+            stage = get_object_or_404(stages, project__slug=slug, key=key)
+            stage.project.role = stage.role
+            _admit(request, stage.project)
             if crowd and not stage.crowd:
                 context = {"stage": stage, "project": stage.project, "error": NoCrowdError(stage)}
                 return render(request, "stage/no_crowd.html", context, status=409)

@@ -1,4 +1,4 @@
-"""Projects: the list, a new one, its page with owners and budget, and importing files."""
+"""Projects: the list, a new one, its page with members and budget, and importing files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hits import forms, tasks
 from hits.domain.own_qualifications import presence
 from hits.domain.plugins import faults_of, offered, usable_recipe
 from hits.flow.pipeline import computing, importing
-from hits.flow.setup import project_files
+from hits.flow.setup import members, project_files
 from hits.flow.setup import projects as flow
 from hits.formats.faults import Fault, grouped
 from hits.models import Item, Project, Stage, Upload
@@ -133,10 +133,9 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "computes": bool(computing.computations(project)),
         "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
         "has_options": bool(flow.options_of(project)),
-        "owners": project.owners.order_by("username"),
+        "members": members.members(project)[:SHOWN],
         "import_form": forms.ImportForm(),
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
-        "owner_form": forms.OwnerForm(),
         "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
         "done": project.actions.of_project().order_by("-id")[:SHOWN],
@@ -150,32 +149,6 @@ def done(request: HttpRequest, project: Project) -> HttpResponse:
     """Everything that was done in the project and its stages, newest first."""
     page = paging.by_id(project.actions.of_project(), request.GET, newest_first=True)
     return render(request, "projects/done.html", {"project": project, "page": page})
-
-
-@for_project(VERB)
-def add_owner(request: LeadRequest, project: Project) -> HttpResponse:
-    form = forms.OwnerForm(request.POST)
-    if not form.is_valid():
-        return _page(request, project, 400, owner_form=form)
-    flow.add_owner(project, form.cleaned_data["username"], request.user)
-    messages.success(request, f"{form.cleaned_data['username']} now owns this project too.")
-    return redirect("project", project.slug)
-
-
-@for_project(VERB)
-def remove_owner(request: LeadRequest, project: Project) -> HttpResponse:
-    form = forms.FormerOwnerForm(project, request.POST)
-    if not form.is_valid():
-        messages.info(request, "This person does not own the project any more.")
-        return redirect("project", project.slug)
-    former = form.cleaned_data["owner"]
-    try:
-        flow.remove_owner(project, former, request.user)
-    except flow.LastOwnerError as error:
-        messages.error(request, str(error))
-        return redirect("project", project.slug)
-    messages.success(request, f"{former} no longer owns {project.name}.")
-    return redirect("projects") if former == request.user else redirect("project", project.slug)
 
 
 @for_project(VERB)

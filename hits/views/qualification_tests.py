@@ -70,7 +70,7 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
         except testing.RefusedTestError as error:
             _put_on_fields(form, error.errors)
         else:
-            messages.success(request, f"“{row.title}” is a draft that only you and the other owners see.")
+            messages.success(request, f"“{row.title}” is a draft that only members of the project see.")
             return _back(row)
     context = {**frame(project), "form": form}
     return render(request, "tests/new.html", context, status=400 if form.is_bound else 200)

@@ -35,6 +35,7 @@ from hits.models import (
     Label,
     LedgerCheck,
     LedgerEntry,
+    Membership,
     Project,
     QualificationTest,
     Release,
@@ -75,9 +76,14 @@ def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: A
         "contact_email": "lab@example.org",
     }
     row = Project.objects.create(**{**defaults, **columns})
-    row.owners.set(owner if isinstance(owner, list) else [owner] if owner else [])
+    for person in owner if isinstance(owner, list) else [owner] if owner else []:
+        member(row, person)
     Account.objects.create(project=row, budget=Decimal(budget))
     return row
+
+
+def member(project_row: Project, person: Any, role: str = Membership.Role.OWNER) -> Membership:
+    return Membership.objects.create(project=project_row, user=person, role=role)
 
 
 def stage(project_row: Project | None = None, *, summary: dict[str, Any] | None = None, **columns: Any) -> Stage:

@@ -1,4 +1,4 @@
-"""Recipes, projects, owners and budgets."""
+"""Recipes, projects and budgets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hits.api.shapes.computations import OptionShape
 from hits.api.shapes.stages import StageShape
 from hits.domain.plugins import faults_of
 from hits.flow.setup import project_files
-from hits.models import Project, Stage
+from hits.models import Membership, Project, Stage
 from hits.models.projects import LONGEST_SEARCH
 
 
@@ -93,11 +93,8 @@ class ProjectShape(Shape):
     recipe = serializers.CharField()
     contact_email = serializers.EmailField()
     created_at = serializers.DateTimeField()
+    role = serializers.ChoiceField(Membership.Role.choices, help_text="Yours in this project.")
     account = AccountShape()
-
-
-class OwnerShape(Shape):
-    username = serializers.CharField(max_length=150)
 
 
 class Budget(Shape):
@@ -121,7 +118,7 @@ class ProjectDetailShape(ProjectShape):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_owners(self, project: Project) -> list[str]:
-        return list(project.owners.order_by("username").values_list("username", flat=True))
+        return list(project.owners.values_list("username", flat=True))
 
     @extend_schema_field(StageShape(many=True))
     def get_stages(self, project: Project) -> list[dict[str, Any]]:

@@ -1,15 +1,12 @@
-"""Projects, their recipes, owners and budget."""
+"""Projects, their recipes and budget."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
-from rest_framework import exceptions, status
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -78,10 +75,11 @@ class Projects(LeadView):
             project = project_files.create_from(project_files.read(text.encode()), owner=self.user, **values)
         else:
             project = flow.create_project(owner=self.user, **values)
-        return _started(project)
+        return _started(project, self.user)
 
 
-def _started(project: Project) -> Response:
+def _started(made: Project, user: User) -> Response:
+    project = Project.objects.visible_to(user).select_related("account").get(pk=made.pk)
     if project.qualification_tests.exists():
         start_kept(tasks.finish_tests, project.pk)
     return Response(shapes.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
@@ -117,7 +115,7 @@ class Clone(ProjectView):
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.NewClone(data=request.data)
         given.is_valid(raise_exception=True)
-        return _started(project_files.clone(self.project, owner=self.user, **given.validated_data))
+        return _started(project_files.clone(self.project, owner=self.user, **given.validated_data), self.user)
 
 
 class ProjectDetail(ProjectView):
@@ -163,53 +161,3 @@ class Budget(ProjectView):
         flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
         self.project.account.refresh_from_db()
         return Response(shapes.AccountShape(self.project.account).data)
-
-
-class Owners(ProjectView):
-    pays = frozenset({"POST"})
-
-    @operation("owners_list", "Who owns the project", tag=TAG, answer=shapes.OwnerShape(many=True), refuses=[404])
-    def get(self, request: Request, **address: str) -> Response:
-        return self._owners()
-
-    @operation(
-        "owners_add",
-        "Let somebody else own the project too",
-        tag=TAG,
-        takes=shapes.OwnerShape,
-        answer=shapes.OwnerShape(many=True),
-        refuses=[404],
-    )
-    def post(self, request: Request, **address: str) -> Response:
-        given = shapes.OwnerShape(data=request.data)
-        given.is_valid(raise_exception=True)
-        flow.add_owner(self.project, _user(given.validated_data["username"]), self.user)
-        return self._owners()
-
-    def _owners(self) -> Response:
-        return Response(shapes.OwnerShape(self.project.owners.order_by("username"), many=True).data)
-
-
-class Owner(ProjectView):
-    pays = frozenset({"DELETE"})
-
-    @operation(
-        "owners_remove",
-        "Take the project from an owner; the last one stays",
-        tag=TAG,
-        code=204,
-        refuses=[404, 409],
-    )
-    def delete(self, request: Request, username: str, **address: str) -> Response:
-        former = self.project.owners.filter(username=username).first()
-        if former is None:
-            raise exceptions.NotFound("This person does not own the project.")
-        flow.remove_owner(self.project, former, self.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _user(username: str) -> Any:
-    found: User | None = get_user_model().objects.filter(username=username, is_active=True).first()
-    if found is None:
-        raise exceptions.ValidationError({"username": ["Nobody here has this user name. Ask for the exact spelling."]})
-    return found

@@ -61,12 +61,6 @@ class BudgetNotConfirmedError(Refusal):
         return {"before": f"{self.before:.2f}", "budget": f"{self.budget:.2f}"}
 
 
-class LastOwnerError(Refusal):
-    """A project keeps at least one owner."""
-
-    error_code = "last_owner"
-
-
 def create_project(
     name: str,
     recipe: str,
@@ -219,21 +213,3 @@ def budget_changes(project: Project) -> list[BudgetChange]:
 
 def is_large_change(before: Decimal, budget: Decimal) -> bool:
     return budget > MANY_TIMES * before or abs(budget - before) > MUCH
-
-
-def add_owner(project: Project, owner: User, user: User | None) -> None:
-    """Let `owner` own the project too; twice is once. `user` is who says so."""
-    with transaction.atomic():
-        if not project.owners.filter(pk=owner.pk).exists():
-            project.owners.add(owner)
-            record(project, user, "added an owner", detail={"owner": owner.get_username()})
-
-
-def remove_owner(project: Project, owner: User, user: User | None) -> None:
-    """Take the project from `owner`. `user` is who says so. Raises LastOwnerError."""
-    with transaction.atomic():
-        if not project.owners.exclude(pk=owner.pk).exists():
-            raise LastOwnerError("A project needs an owner. Add another one first.")
-        if project.owners.filter(pk=owner.pk).exists():
-            project.owners.remove(owner)
-            record(project, user, "removed an owner", detail={"owner": owner.get_username()})

@@ -63,7 +63,7 @@ def _lead() -> User:
 
 def _project(user: User) -> Project:
     """The recipe pays what was paid in 2018; a sample pays what a lead should."""
-    found = Project.objects.filter(name=NAME, owners=user.pk).first()
+    found = Project.objects.filter(name=NAME, memberships__user=user).first()
     if found is None:
         found = projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
         for stage in found.stages.all():

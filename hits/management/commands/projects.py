@@ -19,7 +19,8 @@ class Command(FlowCommand):
     def run(self, options: dict[str, Any]) -> None:
         found = Project.objects.matching(" ".join(options["words"]), options["state"]).order_by("slug")
         rows = [
-            _row(project) for project in found.select_related("account").prefetch_related("stages__summary", "owners")
+            _row(project)
+            for project in found.select_related("account").prefetch_related("stages__summary", "memberships__user")
         ]
         self.table(["project", "name", "recipe", "owners", "stages at work", "kept", "paid", "budget"], rows)
 
@@ -30,7 +31,7 @@ def _row(project: Project) -> list[object]:
         project.slug,
         project.name,
         project.recipe,
-        ", ".join(owner.username for owner in project.owners.all()),
+        ", ".join(sorted(row.user.username for row in project.memberships.all() if row.role == row.Role.OWNER)),
         sum(stage.state == Stage.State.LIVE for stage in stages),
         f"{sum(stage.summary.kept for stage in stages):,}",
         dollars(project.account.paid),

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
 from hits.flow.setup.api_tokens import make_token
-from hits.models import ChangeSet, Project, Stage
+from hits.models import Blob, ChangeSet, Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in
 from tests.hits.protocols import articles, phrases
@@ -82,7 +82,9 @@ def world(stage: Stage) -> dict[str, Any]:
     rows |= dict.fromkeys(["article", "drop-query", "undo-article"], annotated)
     rows |= dict.fromkeys(
         ["change-set", "confirm-change-set", "undo-change-set"],
-        ChangeSet.objects.create(stage=making, effect={"items": 0, "before": {}, "after": {}, "left_out": {}}),
+        ChangeSet.objects.create(
+            stage=making, blob=Blob.store(b"{}"), effect={"items": 0, "before": {}, "after": {}, "left_out": {}}
+        ),
     )
     return {
         "stages": {

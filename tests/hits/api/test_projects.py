@@ -91,16 +91,26 @@ def test_a_large_change_of_the_budget_is_confirmed_with_its_amount(api: APIClien
 
 
 def test_an_owner_lets_another_one_in_and_leaves(api: APIClient, stage: Stage, bob: Any) -> None:
-    answer = api.post(HOME + "owners/", {"username": "bob"}, format="json")
-    assert answer.json() == [{"username": "alice"}, {"username": "bob"}]
-    assert api.delete(HOME + "owners/alice/").status_code == 204
+    answer = api.post(HOME + "members/", {"username": "bob", "role": "reader"}, format="json")
+    assert [(row["username"], row["role"]) for row in answer.json()] == [("alice", "owner"), ("bob", "reader")]
+    assert signed_in(bob).get(HOME).json()["role"] == "reader"
+    refused(api.patch(HOME + "members/alice/", {"role": "manager"}, format="json"), 409, "last_owner")
+    assert api.patch(HOME + "members/bob/", {"role": "owner"}, format="json").json()["role"] == "owner"
+    assert api.delete(HOME + "members/alice/").status_code == 204
     assert api.get(HOME).status_code == 404
-    refused(signed_in(bob).delete(HOME + "owners/bob/"), 409, "last_owner")
-    refused(signed_in(bob).delete(HOME + "owners/alice/"), 404, "not_found")
+    refused(signed_in(bob).delete(HOME + "members/bob/"), 409, "last_owner")
+    refused(signed_in(bob).delete(HOME + "members/alice/"), 404, "not_found")
 
 
-def test_nobody_becomes_owner_by_a_wrong_name(api: APIClient, stage: Stage) -> None:
-    error = refused(api.post(HOME + "owners/", {"username": "bab"}, format="json"), 400, "invalid")
+def test_somebody_with_another_role_is_not_added_again(api: APIClient, stage: Stage, bob: Any) -> None:
+    api.post(HOME + "members/", {"username": "bob", "role": "reader"}, format="json")
+    error = refused(api.post(HOME + "members/", {"username": "bob", "role": "owner"}, format="json"), 409, "is_member")
+    assert "bob is a reader of River news already" in error["message"]
+
+
+def test_nobody_becomes_a_member_by_a_wrong_name(api: APIClient, stage: Stage) -> None:
+    given = {"username": "bab", "role": "reader"}
+    error = refused(api.post(HOME + "members/", given, format="json"), 400, "invalid")
     assert "exact spelling" in error["details"]["username"][0]
 
 

@@ -15,6 +15,7 @@ from django.core.management import get_commands, load_command_class
 from django.urls import URLPattern, URLResolver
 
 from hits import urls
+from hits.domain import roles
 from tests.hits.api.test_guard import routes
 
 DOCUMENT = settings.ROOT / "docs" / "verbs.md"
@@ -31,6 +32,7 @@ OTHER_COMMANDS = {
 
 @dataclass(frozen=True)
 class Verb:
+    name: str
     api: frozenset[str]
     commands: frozenset[str]
     pages: frozenset[str]
@@ -42,7 +44,7 @@ def quoted(text: str) -> frozenset[str]:
 
 def verbs() -> list[Verb]:
     rows = ROW.finditer(DOCUMENT.read_text(encoding="utf-8"))
-    return [Verb(quoted(row["api"]), quoted(row["command"]), quoted(row["page"])) for row in rows]
+    return [Verb(row["verb"], quoted(row["api"]), quoted(row["command"]), quoted(row["page"])) for row in rows]
 
 
 def address(route: URLPattern, method: str) -> str:
@@ -77,14 +79,17 @@ def pages(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
 
 def takes_forms(view: Any) -> bool:
     """Whether it answers to POST: a class of Django's, or a function behind `require_http_methods`."""
-    if hasattr(view, "view_class"):
-        return True
+    return hasattr(view, "view_class") or "POST" in methods_of(view)
+
+
+def methods_of(view: Any) -> tuple[str, ...]:
+    """Of a function behind `require_http_methods`."""
     while view:
         allowed = inspect.getclosurevars(view).nonlocals.get("request_method_list")
         if allowed:
-            return "POST" in allowed
+            return tuple(allowed)
         view = getattr(view, "__wrapped__", None)
-    return False
+    return ()
 
 
 def test_the_readme_says_that_every_verb_is_a_route_and_a_command() -> None:
@@ -105,3 +110,28 @@ def _words(parser: ArgumentParser) -> set[str]:
     """The options, and the actions that a positional argument takes."""
     options = set(parser._option_string_actions)
     return options.union(*(action.choices or () for action in parser._actions if not action.option_strings))
+
+
+def test_the_table_of_roles_has_each_verb_of_a_project_with_its_pages_and_routes() -> None:
+    told = {(verb.name, verb.pages | verb.api) for verb in verbs() if any("…" in route for route in verb.api)}
+    assert {(verb.name, addresses_of(verb)) for verb in roles.TABLE if verb not in (roles.LOOK, roles.EXPORT)} == told
+
+
+def addresses_of(verb: roles.Verb) -> frozenset[str]:
+    """Its pages that take forms, and its routes as the document writes them."""
+    taking = {page.name for page in pages(urls.urlpatterns) if takes_forms(page.callback)}
+    previews = quoted(DOCUMENT.read_text(encoding="utf-8").partition("## Pages that change nothing")[2])
+    called = {address(route, method) for route, method in routes() if f"{method.upper()} {route.name}" in verb.routes}
+    return (verb.pages & taking) - previews | called
+
+
+MATRIX = settings.ROOT / "docs" / "roles.md"
+
+
+def test_the_page_of_roles_shows_the_table() -> None:
+    rows = [
+        f"| {name} | {' | '.join('yes' if allowed[role] else '–' for role in allowed)} |"
+        for name, allowed in roles.matrix()
+    ]
+    written = [line for line in MATRIX.read_text(encoding="utf-8").splitlines() if re.match(r"\| (?!verb )[A-Z]", line)]
+    assert written == rows

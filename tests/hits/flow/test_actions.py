@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits import tasks
 from hits.domain.action_log import record
 from hits.flow.people import blocking, reviewing
-from hits.flow.setup import projects
+from hits.flow.setup import members, projects
 from hits.models import Action, Assignment, Block, Stage
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
@@ -206,19 +206,19 @@ def test_the_page_of_a_stage_shows_the_latest_of_what_was_done_and_leads_to_all(
     }  # fmt: skip
 
 
-def test_owners_and_the_task_are_kept_in_the_log_whichever_way_they_were_changed(stage: Stage, lead: Any) -> None:
+def test_members_and_the_task_are_kept_in_the_log_whichever_way_they_were_changed(stage: Stage, lead: Any) -> None:
     slug = stage.project.slug
     make.user("omar")
     client = Client()
     client.force_login(lead)
-    client.post(reverse("add-owner", args=[slug]), {"username": "omar"})
+    client.post(reverse("add-member", args=[slug]), {"username": "omar", "role": "owner"})
     api = signed_in(lead)
-    api.delete(f"/api/projects/{slug}/owners/omar/")
+    api.delete(f"/api/projects/{slug}/members/omar/")
     api.patch(f"/api/projects/{slug}/stages/{stage.key}/task/", {"hit_title": "Another title"}, format="json")
     rows = [(row.verb, row.origin, row.user, row.detail) for row in stage.project.actions.order_by("id")]
     assert rows == [
-        ("added an owner", "page", lead, {"owner": "omar"}),
-        ("removed an owner", "api", lead, {"owner": "omar"}),
+        ("added a member", "page", lead, {"member": "omar", "role": "owner"}),
+        ("removed a member", "api", lead, {"member": "omar", "role": "owner"}),
         ("changed the task", "api", lead, {"changed": ["hit_title", "settings"]}),
     ]
 
@@ -227,7 +227,7 @@ def test_the_page_of_a_project_shows_what_was_done_to_it_and_no_single_answer(
     stage: Stage, answer: Assignment, lead: Any, client: Client
 ) -> None:
     grace = make.user("grace")
-    projects.add_owner(stage.project, grace, lead)
+    members.add_member(stage.project, grace, "reader", lead)
     projects.change_budget(stage.project, Decimal("120"), lead)
     blocking.block_by_itself(stage, not stage.auto_block, lead)
     record(stage.project, None, "blocked", [make.block(stage, make.worker("A1B2C3"))])
@@ -236,10 +236,10 @@ def test_the_page_of_a_project_shows_what_was_done_to_it_and_no_single_answer(
     for name in ("project", "project-done"):
         page = " ".join(client.get(reverse(name, args=["river"])).content.decode().split())
         listed = page.partition(">What was done<")[2]
-        assert "Added an owner <strong>grace</strong>, by anna" in listed
+        assert "Added a member <strong>grace, reader</strong>, by anna" in listed
         assert "<strong>from $100.00 to $120.00</strong>, by anna" in listed
         assert "Blocked <strong>A1B2C3</strong>" in listed and "Approved" not in listed
     rows = signed_in(lead).get("/api/projects/river/actions/").json()["results"]
     assert [(row["about"], row["stage"]) for row in rows] == [
-        ("grace", None), ("from $100.00 to $120.00", None), ("", "validate"), ("A1B2C3", "validate"),
+        ("grace, reader", None), ("from $100.00 to $120.00", None), ("", "validate"), ("A1B2C3", "validate"),
     ]  # fmt: skip

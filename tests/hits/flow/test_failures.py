@@ -82,7 +82,7 @@ def test_a_failure_on_one_answer_is_that_answers_problem(stage, answers, monkeyp
 
 def test_the_stages_page_says_so_and_the_answer_says_why(stage, answers, monkeypatch) -> None:
     lead = make.user("anna")
-    stage.project.owners.add(lead)
+    make.member(stage.project, lead)
     client = Client()
     client.force_login(lead)
     fail_on_the_fatal_one(monkeypatch, key_error)

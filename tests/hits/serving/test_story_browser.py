@@ -156,7 +156,7 @@ def test_it_can_be_read_by_everybody_and_the_count_stays_in_sight(new_page, task
 @pytest.mark.parametrize(("scheme", "screen"), LOOKS)
 def test_a_lead_compares_a_copied_story_with_the_other_one(new_page, live_server, hit, scheme, screen):
     alice = make.user("alice")
-    hit.stage.project.owners.set([alice])
+    make.member(hit.stage.project, alice)
     copy = f"{OTHER[:150]} {STORY[60:]}"
     for at, text in enumerate((STORY, OTHER, copy)):
         answer = make.assignment(hit, submitted_at=make.NOON + timedelta(minutes=at))

@@ -79,23 +79,35 @@ def test_two_projects_of_one_name_have_two_addresses(client: Client) -> None:
     assert Project.objects.values("slug").distinct().count() == 2
 
 
-def test_an_owner_is_added_by_name_and_removed(world: World, client: Client, charlie: Any) -> None:
-    client.post(world.url("add-owner"), {"username": "charlie"})
-    assert charlie in world.project.owners.all()
-    client.post(world.url("remove-owner"), {"owner": str(charlie.pk)})
-    assert charlie not in world.project.owners.all()
+def test_a_member_is_added_by_name_gets_another_role_and_is_removed(world: World, client: Client, charlie: Any) -> None:
+    def role() -> str | None:
+        return world.project.memberships.filter(user=charlie).values_list("role", flat=True).first()
+
+    client.post(world.url("add-member"), {"username": "charlie", "role": "reader"})
+    assert role() == "reader"
+    client.post(world.url("change-role"), {"member": str(charlie.pk), "role": "reviewer"})
+    assert role() == "reviewer"
+    client.post(world.url("remove-member"), {"member": str(charlie.pk)})
+    assert role() is None
+    assert list(world.project.actions.order_by("id").values_list("verb", "detail")) == [
+        ("added a member", {"member": "charlie", "role": "reader"}),
+        ("changed a role", {"member": "charlie", "before": "reader", "role": "reviewer"}),
+        ("removed a member", {"member": "charlie", "role": "reviewer"}),
+    ]
 
 
 def test_an_unknown_name_is_refused_beside_its_field(world: World, client: Client) -> None:
-    reply = client.post(world.url("add-owner"), {"username": "nobody"})
+    reply = client.post(world.url("add-member"), {"username": "nobody", "role": "reader"})
     assert reply.status_code == 400
     assert "Nobody here has this user name" in reply.content.decode()
 
 
 def test_the_last_owner_stays(client: Client, alice: Any) -> None:
     project = make.project(owner=alice)
-    reply = client.post(reverse("remove-owner", args=[project.slug]), {"owner": str(alice.pk)}, follow=True)
-    assert "needs an owner" in reply.content.decode()
+    for verb in ("remove-member", "change-role"):
+        given = {"member": str(alice.pk), "role": "manager"}
+        reply = client.post(reverse(verb, args=[project.slug]), given, follow=True)
+        assert "needs an owner" in reply.content.decode()
     assert alice in project.owners.all()
 
 

@@ -1,0 +1,88 @@
+"""The members of a project and their roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
+from rest_framework import exceptions, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits.api.base import ProjectView, operation
+from hits.api.shapes import members as shapes
+from hits.flow.setup import members as flow
+
+TAG = "Members"
+
+
+class Members(ProjectView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "members_list", "Who is in the project, with the roles", tag=TAG, answer=shapes.MemberShape(many=True),
+        refuses=[404],
+    )  # fmt: skip
+    def get(self, request: Request, **address: str) -> Response:
+        return self._members()
+
+    @operation(
+        "members_add",
+        "Let somebody who has an account here into the project",
+        tag=TAG,
+        takes=shapes.NewMember,
+        answer=shapes.MemberShape(many=True),
+        refuses=[403, 404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewMember(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        flow.add_member(self.project, _user(wanted["username"]), wanted["role"], self.user)
+        return self._members()
+
+    def _members(self) -> Response:
+        return Response(shapes.MemberShape(flow.members(self.project), many=True).data)
+
+
+class Member(ProjectView):
+    pays = frozenset({"PATCH", "DELETE"})
+
+    @operation(
+        "members_change_role",
+        "Give a member another role; the last owner stays one",
+        tag=TAG,
+        takes=shapes.ChangedRole,
+        answer=shapes.MemberShape,
+        refuses=[403, 404, 409],
+    )
+    def patch(self, request: Request, username: str, **address: str) -> Response:
+        given = shapes.ChangedRole(data=request.data)
+        given.is_valid(raise_exception=True)
+        flow.change_role(self.project, self._member(username), given.validated_data["role"], self.user)
+        return Response(shapes.MemberShape(flow.members(self.project).get(user__username=username)).data)
+
+    @operation(
+        "members_remove",
+        "Take a member out of the project; the last owner stays",
+        tag=TAG,
+        code=204,
+        refuses=[403, 404, 409],
+    )
+    def delete(self, request: Request, username: str, **address: str) -> Response:
+        flow.remove_member(self.project, self._member(username), self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def _member(self, username: str) -> User:
+        found = flow.members(self.project).filter(user__username=username).first()
+        if found is None:
+            raise exceptions.NotFound("This person is no member of the project.")
+        return found.user
+
+
+def _user(username: str) -> Any:
+    found: User | None = get_user_model().objects.filter(username=username, is_active=True).first()
+    if found is None:
+        raise exceptions.ValidationError({"username": ["Nobody here has this user name. Ask for the exact spelling."]})
+    return found

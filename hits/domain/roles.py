@@ -1,0 +1,243 @@
+"""Who may do what in a project: one table, asked by the one guard of pages and that of the API.
+
+Each verb has the least role that may do it, and names every page (`hits.urls`) and route (`hits.api.urls`, with its
+method) that does it. What the table does not name is refused to everybody. docs/roles.md shows the table; tests hold
+it, docs/verbs.md and the addresses together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hits.models.projects import Membership, Project
+from hits.refusals import Refusal
+
+Role = Membership.Role
+OWNER, MANAGER, REVIEWER, READER = Role.OWNER, Role.MANAGER, Role.REVIEWER, Role.READER
+# From the one that may least to the one that may everything.
+RANKS = (READER, REVIEWER, MANAGER, OWNER)
+LOOKING = ("GET", "HEAD")
+OWNERS_NAMED = 5
+
+
+class RoleRefusedError(Refusal):
+    """The role of a member does not allow this. Nothing was changed."""
+
+    error_code = "role"
+    http_status = 403
+
+    def __init__(self, project: Project, role: str, least: str | None) -> None:
+        self.slug, self.role, self.least = project.slug, role, least
+        super().__init__(f"{_needs(least)} You are {named(role)} of {project.name}. {_who_to_ask(project)}")
+
+    def details(self) -> dict[str, str]:
+        return {"role": self.role, "needed": self.least or ""}
+
+
+def named(role: str) -> str:
+    """'owner' -> 'an owner'."""
+    return f"an {role}" if role == OWNER else f"a {role}"
+
+
+def _needs(least: str | None) -> str:
+    if least is None:
+        return "No role may do this."
+    enough = RANKS[RANKS.index(Role(least)) :]
+    return f"This takes the role {' or '.join(enough)}."
+
+
+def _who_to_ask(project: Project) -> str:
+    names = list(project.owners.values_list("username", flat=True)[: OWNERS_NAMED + 1])
+    more = " and others" if len(names) > OWNERS_NAMED else ""
+    return f"Its owner{'s' if len(names) > 1 else ''}: {', '.join(names[:OWNERS_NAMED])}{more}."
+
+
+@dataclass(frozen=True)
+class Verb:
+    """`pages` are names of pages, which answer to GET and POST alike; `routes` such as "POST publish"."""
+
+    name: str
+    least: str
+    pages: frozenset[str]
+    routes: frozenset[str]
+
+
+def _verb(name: str, least: str, *, pages: str = "", routes: tuple[str, ...] = ()) -> Verb:
+    return Verb(name, least, frozenset(pages.split()), frozenset(routes))
+
+
+def _get(names: str) -> tuple[str, ...]:
+    return tuple(f"GET {name}" for name in names.split())
+
+
+# Of these pages, GET alone: where one takes a form too, the verb of the form says who may send it.
+LOOK = _verb(
+    "Look at everything",
+    READER,
+    pages="""
+        project project-done upload upload-progress sample-file members
+        ledger ledger-checks ledger-check ledger-check-progress payments payments-progress compensations compensation
+        computations computation computation-progress computation-results computation-outside
+        options options-split releases release-preview release worker
+        qualification-tests qualification-test preview-qualification-test qualification-test-results
+        grants grants-of grants-progress
+        stage stage-done stage-progress stage-settings stage-wage task-settings preview-task rule rule-progress
+        items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
+    """,
+    routes=_get("""
+        project actions members uploads sample-file upload blocks undo-block held-qualifications grants
+        ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
+        compensations compensation qualification-tests qualification-test qualification-test-results
+        options computations computation-runs computation-run computation-run-results
+        release-preview releases release
+        stages stage stage-settings stage-actions task quote batches batch workers block-proposals rule draw
+        items item targets target articles article change-sets change-set answers changes left-out
+    """),
+)
+EXPORT = _verb(
+    "Download what is there: releases, answers, the ledger, the recipe",
+    READER,
+    pages="recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv annotations-file changes-csv",
+    routes=_get("recipe-file computation-files release-file annotations"),
+)
+TABLE = (
+    LOOK,
+    EXPORT,
+    _verb("Change the budget", OWNER, pages="change-budget", routes=("PUT budget",)),
+    _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
+    _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
+    _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",)),
+    _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",)),
+    _verb("Import a file", MANAGER, pages="import", routes=("POST uploads",)),
+    _verb(
+        "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
+    ),
+    _verb("Stop an import", MANAGER, pages="stop-import", routes=("POST stop-upload",)),
+    _verb("Change the recipe's options", MANAGER, pages="options", routes=("PATCH options",)),
+    _verb("Add a stage", MANAGER, pages="add-stage", routes=("POST stages",)),
+    _verb("Remove a stage that was never published", MANAGER, pages="remove-stage", routes=("DELETE stage",)),
+    _verb(
+        "Change the settings and what goes on by itself",
+        MANAGER,
+        pages="stage-settings arrivals auto-block advance-approved",
+        routes=("PATCH stage",),
+    ),
+    _verb("Change the text and settings of the task", MANAGER, pages="task-settings try-task", routes=("PATCH task",)),
+    _verb("Change the vote rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
+    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",)),
+    _verb("Judge again by the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
+    _verb("Draw a sample", MANAGER, pages="draw", routes=("POST draw",)),
+    _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
+    _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),
+    _verb("Publish", MANAGER, pages="publish", routes=("POST publish",)),
+    _verb("Pause publishing", MANAGER, pages="pause", routes=("POST pause",)),
+    _verb("Resume publishing", MANAGER, pages="resume", routes=("POST resume",)),
+    _verb("Close HITs early", MANAGER, pages="expire", routes=("POST expire",)),
+    _verb("Keep HITs open longer", MANAGER, pages="extend", routes=("POST extend",)),
+    _verb("Delete finished HITs", MANAGER, pages="delete-hits", routes=("POST delete-hits",)),
+    _verb("Collect answers now", REVIEWER, pages="harvest", routes=("POST harvest",)),
+    _verb("Approve", REVIEWER, pages="approve", routes=("POST approve",)),
+    _verb("Reject", REVIEWER, pages="reject", routes=("POST reject",)),
+    _verb("Take back a rejection", REVIEWER, pages="take-back", routes=("POST take-back",)),
+    _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
+    _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
+    _verb("Block", MANAGER, pages="block", routes=("POST block",)),
+    _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
+    _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
+    _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),
+    _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),
+    _verb(
+        "Change a draft",
+        MANAGER,
+        pages="qualification-test qualification-test-row",
+        routes=("PATCH qualification-test",),
+    ),
+    _verb(
+        "Take questions from a file or from items with a known answer",
+        MANAGER,
+        pages="fill-qualification-test",
+        routes=("POST draw-qualification-test",),
+    ),
+    _verb("Remove a draft", MANAGER, pages="remove-qualification-test", routes=("DELETE qualification-test",)),
+    _verb("Offer a test", MANAGER, pages="offer-qualification-test", routes=("POST offer-qualification-test",)),
+    _verb(
+        "Withdraw a test", MANAGER, pages="withdraw-qualification-test", routes=("POST withdraw-qualification-test",)
+    ),
+    _verb(
+        "Fetch the results",
+        MANAGER,
+        pages="fetch-qualification-test-results",
+        routes=("POST fetch-qualification-test-results",),
+    ),
+    _verb("Pay a bonus", MANAGER, pages="pay-bonus", routes=("POST bonuses", "POST bonus-quote")),
+    _verb(
+        "Pay a file of bonuses",
+        MANAGER,
+        pages="bonus-file bonus-file-preview large-bonus-file large-bonus-file-progress",
+        routes=("POST bonus-files", "POST order-bonus-file"),
+    ),
+    _verb(
+        "Compensate a worker",
+        MANAGER,
+        pages="new-compensation",
+        routes=("POST compensations", "POST compensation-quote"),
+    ),
+    _verb("Withdraw a compensation", MANAGER, pages="withdraw-compensation", routes=("POST withdraw-compensation",)),
+    _verb("Check the ledger", MANAGER, pages="check-ledger", routes=("POST ledger-checks",)),
+    _verb("Start a computation", MANAGER, pages="start-computation", routes=("POST computation-runs",)),
+    _verb("Stop a computation", MANAGER, pages="stop-computation", routes=("POST stop-computation-run",)),
+    _verb("Resume a computation", MANAGER, pages="resume-computation", routes=("POST resume-computation-run",)),
+    _verb(
+        "Bring in what was computed elsewhere",
+        MANAGER,
+        pages="import-computation",
+        routes=("POST computation-answers",),
+    ),
+    _verb("Change the mentions of an article", REVIEWER, pages="change-mention", routes=("PUT article",)),
+    _verb("Take a query out", REVIEWER, pages="drop-query", routes=("POST drop-query",)),
+    _verb("Undo the last change of an article", REVIEWER, pages="undo-article", routes=("POST undo-article",)),
+    _verb("Make the queries again", MANAGER, pages="generate-again", routes=("POST generate-again",)),
+    _verb("Bring in corrected annotations", REVIEWER, pages="annotations", routes=("POST annotations",)),
+    _verb("Confirm brought-in annotations", REVIEWER, pages="confirm-change-set", routes=("POST confirm-change-set",)),
+    _verb("Undo brought-in annotations", REVIEWER, pages="undo-change-set", routes=("POST undo-change-set",)),
+    _verb("Change the targets of a text", REVIEWER, pages="protocol-page-item", routes=("PUT target",)),
+    _verb("Undo the last change of the targets", REVIEWER, pages="undo-on-page", routes=("POST undo-target",)),
+    _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
+    _verb("Score predictions against a release", READER, pages="evaluate-release", routes=("POST evaluate-release",)),
+)
+
+_SEEN = LOOK.pages | EXPORT.pages
+_OF_PAGE = {page: verb for verb in TABLE if verb not in (LOOK, EXPORT) for page in verb.pages}
+_OF_ROUTE = {route: verb for verb in TABLE for route in verb.routes}
+
+
+def page_verb(page: str, method: str) -> Verb | None:
+    """The verb that a page does with this method; None: the table does not name it."""
+    if method in LOOKING and page in _SEEN:
+        return EXPORT if page in EXPORT.pages else LOOK
+    return _OF_PAGE.get(page)
+
+
+def route_verb(route: str, method: str) -> Verb | None:
+    """The verb that a route does with this method; None: the table does not name it."""
+    return _OF_ROUTE.get(f"{'GET' if method in LOOKING else method} {route}")
+
+
+def may(role: str, verb: Verb | None) -> bool:
+    return verb is not None and RANKS.index(Role(role)) >= RANKS.index(Role(verb.least))
+
+
+def refuse_unless_allowed(project: Project, verb: Verb | None) -> None:
+    """Raises RoleRefusedError unless the role that this project was asked for with may do this."""
+    if not may(project.role, verb):
+        raise RoleRefusedError(project, project.role, verb.least if verb else None)
+
+
+def gained() -> list[tuple[str, list[str]]]:
+    """Each role, from the one that may least, with the verbs that it may do and the role before may not."""
+    return [(role.value, [verb.name for verb in TABLE if verb.least == role]) for role in RANKS]
+
+
+def matrix() -> list[tuple[str, dict[str, bool]]]:
+    """Each verb with which of the roles may do it, from the owner on."""
+    return [(verb.name, {role.value: may(role, verb) for role in reversed(RANKS)}) for verb in TABLE]

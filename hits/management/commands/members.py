@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from hits.flow.setup import members
+from hits.management.commands._base import ProjectCommand, agreed
+from hits.management.commands.create_project import lead_named
+from hits.models import Membership, Project
+
+
+class Command(ProjectCommand):
+    help = "List who is in a project, with the roles; add, change and remove members. All is done or nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        shape: dict[str, Any] = {"action": "append", "default": [], "type": _with_role, "metavar": "NAME=ROLE"}
+        roles = ", ".join(Membership.Role.values)
+        parser.add_argument("--add", **shape, help=f"a lead's user name; roles: {roles}")
+        parser.add_argument("--change", **shape, help="another role for a member")
+        parser.add_argument("--remove", action="append", default=[], metavar="NAME", help="the last owner stays")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+
+    def run(self, options: dict[str, Any]) -> None:
+        project = self.project(options)
+        coming = [(lead_named(name), role) for name, role in options["add"]]
+        changing = [(_member(project, name), role) for name, role in options["change"]]
+        leaving = [_member(project, name) for name in options["remove"]]
+        question = f"Remove {', '.join(options['remove'])} from {project.slug}? [y/N] "
+        if leaving and not options["yes"] and not agreed(question):
+            raise CommandError("Nothing was changed.")
+        with transaction.atomic():
+            for person, role in coming:
+                members.add_member(project, person, role, None)
+            for person, role in changing:
+                members.change_role(project, person, role, None)
+            for person in leaving:
+                members.remove_member(project, person, None)
+        self.table(["user name", "role"], [[row.user.username, row.role] for row in members.members(project)])
+
+
+def _with_role(text: str) -> tuple[str, str]:
+    name, _, role = text.rpartition("=")
+    if not name or role not in Membership.Role.values:
+        raise ArgumentTypeError(f"{text!r} is no NAME=ROLE. Roles: {', '.join(Membership.Role.values)}.")
+    return name, role
+
+
+def _member(project: Project, name: str) -> User:
+    found = project.memberships.select_related("user").filter(user__username=name).first()
+    if found is None:
+        there = ", ".join(row.user.username for row in members.members(project))
+        raise CommandError(f"{name} is no member of {project.slug}. Its members: {there}. Nothing was changed.")
+    return found.user

@@ -1,0 +1,155 @@
+"""Each role on each page: what the table of roles allows answers, all else is refused with 403 and changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client, RequestFactory
+from django.urls import Resolver404, resolve
+
+from hits import urls
+from hits.domain.roles import MANAGER, OWNER, RANKS, READER, REVIEWER, TABLE, may, page_verb
+from hits.models import Membership
+from hits.views import projects
+from tests.hits import factories as make
+from tests.hits.api.test_guard import _everything
+from tests.hits.commands.test_verbs import methods_of
+from tests.hits.market import Marketplace
+from tests.hits.views.conftest import PAGES, VERBS, World
+
+pytestmark = pytest.mark.django_db
+
+NAMES = [*PAGES, *VERBS]
+FORMS = {pattern.name: methods_of(pattern.callback) for pattern in [*urls.project_urls, *urls.stage_urls]}
+
+
+@pytest.fixture
+def everywhere(world: World) -> World:
+    """Carl is to have one role in both projects of the world."""
+    carl = make.user("carl")
+    for project in (world.project, world.table.project):
+        make.member(project, carl, READER)
+    return world
+
+
+def browser_of(role: str) -> Client:
+    Membership.objects.filter(user__username="carl").update(role=role)
+    client = Client()
+    client.force_login(Membership.objects.filter(user__username="carl")[0].user)
+    return client
+
+
+def calls() -> Iterator[tuple[str, str]]:
+    """Every page with every method that it answers."""
+    for name in NAMES:
+        for method in FORMS[name]:
+            if method != "HEAD":
+                yield name, method
+
+
+def test_every_page_with_each_of_its_methods_stands_in_the_table() -> None:
+    assert [call for call in calls() if page_verb(*call) is None] == []
+    told = {page for verb in TABLE for page in verb.pages}
+    assert told == set(NAMES)
+
+
+@pytest.mark.parametrize("role", RANKS)
+def test_a_role_may_do_on_pages_what_the_table_says(everywhere: World, role: str, market: Marketplace) -> None:
+    client, wrong = browser_of(role), []
+    for name, method in calls():
+        allowed = may(role, page_verb(name, method))
+        with transaction.atomic():
+            reply = client.generic(method, everywhere.url(name))
+            transaction.set_rollback(True)
+        if (reply.status_code != 403) is not allowed:
+            wrong.append((name, method, reply.status_code))
+    assert wrong == []
+
+
+def test_what_is_refused_changes_nothing_and_says_who_may(everywhere: World, market: Marketplace) -> None:
+    client, before = browser_of(READER), _everything()
+    for name, method in calls():
+        verb = page_verb(name, method)
+        if verb is None or not may(READER, verb):
+            text = client.generic(method, everywhere.url(name)).content.decode()
+            assert "You are a reader of" in text, name
+            assert "alice, bob" in text, name
+            assert "Nothing was changed" in text, name
+    after = _everything()
+    assert {name for name, rows in after.items() if rows != before[name]} <= {"Session", "User"}
+
+
+@pytest.mark.parametrize(
+    ("role", "may_do", "may_not"),
+    [
+        (MANAGER, {"publish", "pay-bonus", "block", "make-release"}, {"change-budget", "add-member", "remove-member"}),
+        (REVIEWER, {"approve", "reject", "change-mention"}, {"publish", "pay-bonus", "block", "make-release"}),
+        (READER, {"evaluate-release", "rule-preview"}, {"approve", "harvest", "import", "clone-project"}),
+    ],
+)
+def test_the_table_says_what_the_roles_are_for(role: str, may_do: set[str], may_not: set[str]) -> None:
+    allowed = {name for name, _ in calls() if may(role, page_verb(name, "POST"))}
+    assert may_do <= allowed
+    assert not may_not & allowed
+
+
+def test_an_owner_may_do_everything() -> None:
+    assert all(may(OWNER, verb) for verb in TABLE)
+
+
+def test_a_page_that_the_table_does_not_name_is_refused_to_an_owner_too(world: World, alice: Any) -> None:
+    request = RequestFactory().get("/somewhere/")
+    request.user = alice
+    assert projects.done(request, slug="river-news").status_code == 403
+
+
+class Doing(HTMLParser):
+    """Of a page: (method, address) of its links and of its forms; no address where a form sends to its own page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "a" and given.get("href"):
+            self.found.append(("GET", str(given["href"])))
+        if tag == "form" and given.get("method") == "post":
+            self.found.append(("POST", given.get("action") or ""))
+        self.found += [("POST", str(given[name])) for name in ("formaction", "hx-post") if given.get(name)]
+        if given.get("hx-get"):
+            self.found.append(("GET", str(given["hx-get"])))
+
+
+def offered(page: str, text: str) -> Iterator[tuple[str, str]]:
+    """(name of a page, method) of what this page leads to within a project."""
+    reader = Doing()
+    reader.feed(text)
+    for method, address in reader.found:
+        path = re.split("[?#]", address)[0]
+        try:
+            name = resolve(path).url_name if path else page
+        except Resolver404:
+            continue
+        if name in FORMS:
+            yield name, method
+
+
+@pytest.mark.parametrize("role", RANKS)
+def test_no_page_offers_what_the_role_may_not_do(everywhere: World, role: str, market: Marketplace) -> None:
+    client, wrong, doing = browser_of(role), set(), set()
+    for page in PAGES:
+        if may(role, page_verb(page, "GET")):
+            reply = client.get(everywhere.url(page))
+            content = b"".join(reply.streaming_content) if reply.streaming else reply.content
+            found = set(offered(page, content.decode(errors="replace")))
+            doing |= {name for name, method in found if method == "POST"}
+            wrong |= {(page, *call) for call in found if not may(role, page_verb(*call))}
+    assert wrong == set()
+    if role == OWNER:
+        assert {"change-budget", "add-member", "pause", "give-grant", "block"} <= doing
