@@ -223,8 +223,21 @@ def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
 
 def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200, **more: Any) -> HttpResponse:
     seen = form.tried if form.is_bound and form.is_valid() else stage
-    context = {**frame(stage), "form": form, "frozen": is_published(stage), "misfits": _misfits(seen), **more}
+    context = {
+        **frame(stage),
+        "form": form,
+        "frozen": is_published(stage),
+        "misfits": _misfits(seen),
+        "keys": setting_up.example_keys(stage),
+        "shown_item": _shown_item(request),
+        **more,
+    }
     return render(request, "stage/task.html", context, status=status)
+
+
+def _shown_item(request: HttpRequest) -> str:
+    """The key of the item that the preview is of; empty for the first."""
+    return (request.POST.get("shown_item") or request.GET.get("shown_item", ""))[:300]
 
 
 @for_stage(VERB)
@@ -232,10 +245,8 @@ def try_task(request: HttpRequest, stage: Stage) -> HttpResponse:
     """The part with the preview of what was typed, or with what is wrong with it. Changes nothing in the project."""
     form = TaskForm(stage, request.POST, request.FILES)
     draft = _keep(form.tried) if form.is_valid() else ""
-    fitting = _misfits(form.tried) if draft else []
-    return render(
-        request, "stage/_task_preview.html", {**frame(stage), "form": form, "draft": draft, "misfits": fitting}
-    )
+    found = {"draft": draft, "misfits": _misfits(form.tried) if draft else [], "shown_item": _shown_item(request)}
+    return render(request, "stage/_task_preview.html", {**frame(stage), "form": form, **found})
 
 
 def _misfits(stage: Stage) -> list[str]:
@@ -259,11 +270,11 @@ def _cache_key(stage: Stage, key: str) -> str:
 @csp_replace({"frame-ancestors": [SELF]})
 @for_stage(PAGE)
 def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
-    """The worker's page, as saved or, with `draft`, as it was typed."""
+    """The worker's page, as saved or, with `draft`, as it was typed; of the first item or that of `shown_item`."""
     for name, value in _draft(request, stage).items():
         setattr(stage, name, value)
     try:
-        hit = setting_up.example(stage)
+        hit = setting_up.example(stage, _shown_item(request))
         if has_own_page(stage):
             return previewed(request, own_page(hit).html)
         return shown(serving.open_page(hit, {}), request)

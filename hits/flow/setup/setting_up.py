@@ -18,6 +18,7 @@ from hits.protocols.given_settings import printed
 from hits.protocols.optional import Setting, WrittenProtocol
 from hits.refusals import Refusal
 
+MOST_EXAMPLES = 20
 LONGEST = {"hit_title": 128, "hit_description": 2000}
 
 
@@ -77,14 +78,20 @@ def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> No
     stage.refresh_from_db()
 
 
-def example(stage: Stage) -> Hit:
-    """A HIT that exists nowhere, about the stage's first item or else the protocol's own example.
+def example(stage: Stage, key: str = "") -> Hit:
+    """A HIT that exists nowhere, about the item of that key, else the stage's first, else the protocol's own example.
 
     Raises NoExampleError.
     """
-    item = stage.items.select_related("document").order_by("id").first() or _invented(stage)
+    items = stage.items.select_related("document").order_by("id")
+    item = (items.filter(key=key).first() if key else None) or items.first() or _invented(stage)
     item.stage = stage
     return Hit(stage=stage, item=item)
+
+
+def example_keys(stage: Stage) -> list[str]:
+    """The keys of the first items of the stage, which can be looked at in the task."""
+    return list(stage.items.order_by("id").values_list("key", flat=True)[:MOST_EXAMPLES])
 
 
 def _write(stage: Stage, name: str, value: str) -> list[str]:

@@ -15,6 +15,8 @@ from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.html_page.protocol import protocol
 from hits.protocols.html_page.template import MOST_BYTES
+from hits.recipes import table_rows
+from ops.surroundings import ROOT
 from tests.hits.protocols.page_templates import CASES, FOLDER, NASTY
 
 CROWD = '<script src="https://assets.crowd.aws/crowd-html-elements.js"></script>'
@@ -142,6 +144,14 @@ def test_templates_of_laboratories_are_taken_and_fit_into_a_question(case: Any) 
 
 
 # Rows
+
+
+def test_the_sample_template_fits_the_sample_table_of_the_recipe() -> None:
+    settings = protocol.settings({"template": (ROOT / "samples" / "page.html").read_text(encoding="utf-8")})
+    with (ROOT / "hits" / "recipes" / "html_page" / "sample.csv").open("rb") as file:
+        documents = table_rows.read_documents(file, name="sample.csv", max_bytes=10_000, default_origin="public")
+    assert [protocol.item_faults(one.data, {}, settings) for one in documents] == [[], [], []]
+    assert list(protocol.levels(settings)) == ["kind", "unclear", "sure", "remark"]
 
 
 def test_missing_columns_are_named_and_others_are_passed_over() -> None:

@@ -106,6 +106,20 @@ def test_columns_are_listed_and_those_that_are_missing_are_named_before_it_is_sa
     )
 
 
+def test_the_item_that_is_looked_at_can_be_chosen(opened: Any, stage: Stage) -> None:
+    for text in ("It rains.", "It snows."):
+        row(stage, text=text)
+    Stage.objects.update(settings={"template": "<p>${text}</p><input name='a'>"})
+    page = opened(address(stage))
+    shown = page.frame_locator("iframe.task-frame").locator("p").first
+    expect(shown).to_have_text("It rains.")
+    page.get_by_label("Item").select_option(stage.items.last().key)
+    expect(shown).to_have_text("It snows.")
+    page.get_by_label("Template", exact=True).fill("<p>Look: ${text}</p><input name='a'>")
+    expect(shown).to_have_text("Look: It snows.")
+    assert violations(page) == []
+
+
 def test_the_preview_has_no_origin_and_sends_nothing(client: Client, stage: Stage) -> None:
     reply = client.get(address(stage, "preview-task"))
     policy = dict(part.split(" ", 1) for part in reply.headers["Content-Security-Policy"].split("; "))
