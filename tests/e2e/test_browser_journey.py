@@ -84,7 +84,7 @@ def _start_project(page: Page) -> None:
     page.get_by_label("Name").fill("Ferry news")
     page.get_by_label("Budget").fill("50")
     page.get_by_label("Contact e-mail").fill("lab@example.org")
-    page.get_by_label("Recipe").select_option(label="ReCoRD")
+    page.get_by_label("ReCoRD", exact=True).check()
     page.get_by_role("button", name="Start the project").click()
     expect(page.get_by_role("heading", name="Ferry news")).to_be_visible()
     accessible(page)

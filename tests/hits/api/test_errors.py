@@ -40,7 +40,7 @@ def test_an_unknown_address_has_the_shape_too(api: APIClient, db: None) -> None:
 
 
 def test_a_wrong_method_says_which_are_right(api: APIClient, stage: Stage) -> None:
-    answer = api.delete(STAGE)
+    answer = api.put(STAGE)
     refused(answer, 405, "method_not_allowed")
     assert "PATCH" in answer["Allow"]
 
