@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserType, Frame, Page, Route, expect
+from playwright.sync_api import Browser, Frame, Page, Route, expect, sync_playwright
 
 from hits.models import Assignment, Stage
 from ops.chromium import ARGUMENTS, quick
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(scope="module")
-def chromium(browser_type: BrowserType) -> Iterator[Browser]:
-    with pytest.MonkeyPatch.context() as patch:
+def chromium() -> Iterator[Browser]:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # Playwright's loop runs in this thread, and Django would take every query for one made inside it.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-        browser = browser_type.launch(executable_path=quick(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=quick(), args=ARGUMENTS)
         yield browser
         browser.close()
 

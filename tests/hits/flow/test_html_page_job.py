@@ -23,6 +23,7 @@ from hits.flow.setup import projects, setting_up
 from hits.models import Assignment, Batch, Hit, Item, Label, Stage
 from hits.mturk.question import HTML_QUESTION
 from hits.protocols import simulated
+from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.protocols.page_templates import CASES, Case
 
@@ -37,7 +38,7 @@ def imported(stage: Stage, content: bytes) -> Any:
 
 
 def published(case: Case, answers: int = 1) -> Stage:
-    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", None, seed=3)
+    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", make.user(), seed=3)
     stage = project.stages.get()
     Stage.objects.filter(pk=stage.pk).update(requirements=[], answers=answers)
     row = json.dumps({"id": "r1", **case.columns}).encode()
@@ -95,7 +96,7 @@ def test_columns_that_the_template_names_and_the_table_lacks_are_named_before_an
 
 
 def test_a_row_that_cannot_be_shown_any_more_is_refused_and_holds_up_no_other(market: Marketplace) -> None:
-    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", None)
+    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", make.user())
     stage = project.stages.get()
     setting_up.change_task(stage, {"settings": {"template": "<p>${t}</p><input name='a'>"}}, None)
     imported(stage, b'{"id": "r1", "t": "x"}\n{"id": "r2", "t": "y"}\n')
@@ -169,7 +170,7 @@ def test_simulated_people_answer_pages_that_somebody_wrote(name: str, market: Ma
 
 
 def test_a_template_is_set_from_a_file_on_the_command_line(market: Marketplace, tmp_path: Path) -> None:
-    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", None)
+    project = projects.create_project("Pages", "html_page", Decimal("5.00"), "lab@example.org", make.user())
     file = tmp_path / "page.html"
     file.write_text(case("crowd_form").html, encoding="utf-8")
     call_command("task", project.slug, "ask", "--set", f"template=@{file}", stdout=StringIO())

@@ -29,7 +29,12 @@ def stage(alice: Any) -> Stage:
 
 def test_a_lead_adds_a_stage_writes_its_task_next_and_removes_it(client: Any, stage: Stage) -> None:
     page = client.get("/projects/news/add-stage/").content.decode()
-    assert "what “Ask” keeps" in page and 'value="form"' in page and 'value="html_page"' in page and 'value="spans"' not in page
+    assert (
+        "what “Ask” keeps" in page
+        and 'value="form"' in page
+        and 'value="html_page"' in page
+        and 'value="spans"' not in page
+    )
     made = client.post("/projects/news/add-stage/", GIVEN)
     assert (made.status_code, made["Location"]) == (302, "/projects/news/stages/rate/task/")
     new = stage.project.stages.get(key="rate")
