@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from annotate import __version__, env
 from common.configuration import debug_fault, secret_fault
+from common.mail import env_mail
 
 CODE_VERSION = __version__
 ROOT = Path(__file__).resolve().parent.parent
@@ -212,6 +213,12 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "hits.flow.setup.api_tokens.TokensEndWithThePassword"},
 ]
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
+# With a mail server, invitations into a project are sent by e-mail; without one an owner hands the link over.
+_mail = env_mail("EMAIL_URL")
+MAIL = bool(_mail)
+globals().update(_mail)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM") or f"annotate@{PUBLIC_URL.split('//')[1].split(':')[0]}"
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

@@ -8,12 +8,14 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
-from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
+from common.names import plain_name
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
+from hits.flow.setup.invitations import MOST_DAYS as MOST_INVITATION_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Membership, Project, Stage
@@ -208,6 +210,37 @@ class MemberForm(forms.Form):
         if found is None:
             raise forms.ValidationError("Nobody here has this user name. Ask for the exact spelling.")
         return found
+
+
+class InvitationForm(forms.Form):
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.READER, label="Role")
+    email = forms.EmailField(
+        required=False,
+        label="E-mail address",
+        help_text="May stay empty. The link is sent there if this server sends e-mail.",
+    )
+    days = forms.IntegerField(
+        label="Days until it expires", min_value=1, max_value=MOST_INVITATION_DAYS, widget=_whole_number()
+    )
+
+
+class NewAccountForm(BaseUserCreationForm):
+    """An account for somebody who was invited: Django's own checks, and a name that is nobody's in any spelling."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for name, label, help_text in (
+            ("username", "User name", "Letters, digits and @ . + - _"),
+            ("password1", "Password", "At least 10 characters, and none of the common passwords."),
+            ("password2", "The password again", ""),
+        ):
+            self.fields[name].label, self.fields[name].help_text = label, help_text
+
+    def clean_username(self) -> str:
+        name = plain_name(self.cleaned_data["username"])
+        if get_user_model().objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError("Somebody here has this user name already. Choose another one.")
+        return name
 
 
 class MemberOfForm(forms.Form):

@@ -47,3 +47,8 @@ def remember_device(request: HttpRequest, response: HttpResponse, username: str)
 def password_tries(user: User) -> Tries:
     """Tries of the present password inside a session, as before it is changed."""
     return {Tried("password", str(user.pk)): patience.PASSWORD}
+
+
+def invitation_tries(pk: int) -> Tries:
+    """Forms of a new account that are sent back tell which names are taken: they are slowed down by invitation."""
+    return {Tried("invitation", str(pk)): patience.SIGN_UP_SLIPS}

@@ -4,13 +4,14 @@ import os
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from common.addresses import LOOPBACK_NAMES
 from common.configuration import debug_fault, is_home, secret_fault
+from common.mail import env_mail
 from marketplace.rules.throttling import Rate
 from marketplace.rules.throttling import parse as parse_rate
 
@@ -70,30 +71,6 @@ def env_choice(name: str, default: str, *words: str) -> str:
     if raw not in words:
         raise ImproperlyConfigured(f"{name} is {raw!r}: write {' or '.join(words)}.")
     return raw
-
-
-def env_mail(name: str) -> dict[str, Any]:
-    """Django's mail settings from smtp://, smtp+tls:// (STARTTLS) or smtps://user:password@host:port; empty: none."""
-    raw = os.environ.get(name, "")
-    if not raw:
-        return {}
-    ports = {"smtp": 25, "smtp+tls": 587, "smtps": 465}
-    try:
-        parts = urlsplit(raw)
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit(""), None
-    if parts.scheme not in ports or not parts.hostname or parts.path.strip("/") or parts.query:
-        # The value holds a password: it is not repeated.
-        raise ImproperlyConfigured(f"{name}: write an address such as smtp+tls://user:password@mail.example.org:587.")
-    return {
-        "EMAIL_HOST": parts.hostname,
-        "EMAIL_PORT": port or ports[parts.scheme],
-        "EMAIL_HOST_USER": unquote(parts.username or ""),
-        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
-        "EMAIL_USE_TLS": parts.scheme == "smtp+tls",
-        "EMAIL_USE_SSL": parts.scheme == "smtps",
-    }
 
 
 def database(url: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 
+from hits.domain.guests import refuse_guest
 from hits.domain.plugins import check_crowds
 from hits.domain.stage_tables import columns_of
 from hits.domain.summaries import refresh_summary
@@ -37,9 +38,10 @@ def create(
 ) -> Project:
     """A project with these stages, nothing published, and these qualification tests about to be offered.
 
-    Raises hits.protocols errors for settings that do not fit.
+    Raises hits.protocols errors for settings that do not fit, and GuestRefusedError.
     """
     check_crowds(recipe)
+    refuse_guest(owner)
     with transaction.atomic():
         project = Project.objects.create(
             name=name,

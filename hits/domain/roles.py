@@ -107,6 +107,8 @@ TABLE = (
     _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
     _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
     _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",)),
+    _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
+    _verb("Revoke an invitation", OWNER, pages="revoke-invitation", routes=("POST revoke-invitation",)),
     _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",)),
     _verb("Import a file", MANAGER, pages="import", routes=("POST uploads",)),
     _verb(

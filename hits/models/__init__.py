@@ -6,6 +6,7 @@ from hits.models.answers import Assignment, Draft, Label, Verdict
 from hits.models.changes import ChangeSet, ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
+from hits.models.invitations import Guest, Invitation
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
@@ -35,7 +36,9 @@ __all__ = [
     "Draft",
     "Extension",
     "Grant",
+    "Guest",
     "Hit",
+    "Invitation",
     "Item",
     "ItemChange",
     "Label",

@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 
 from hits.domain import roles
 from hits.domain.action_log import acting_from
+from hits.domain.guests import GuestRefusedError
 from hits.domain.plugins import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
 
@@ -46,7 +47,7 @@ def guarded(methods: Sequence[str]) -> Callable[[View], View]:
             with acting_from(Action.Origin.PAGE):
                 try:
                     return view(request, *given, **more)
-                except roles.RoleRefusedError as refusal:
+                except (roles.RoleRefusedError, GuestRefusedError) as refusal:
                     return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=403)
                 except UNUSABLE as error:
                     # The page of the project and that of the stage say it too, and need nothing of that code.

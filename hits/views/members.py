@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms
+from hits.domain.memberships import IsMemberError, TooManyMembersError
 from hits.domain.roles import gained
 from hits.flow.setup import members as flow
+from hits.flow.setup.invitations import USUAL_DAYS
 from hits.models import Project
 from hits.refusals import Refusal
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -16,10 +19,10 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 @for_project(PAGE)
 def members(request: HttpRequest, project: Project) -> HttpResponse:
-    return _page(request, project)
+    return page(request, project)
 
 
-def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
+def page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
     """`bound` puts a refused form in the place of the empty one."""
     rows = list(flow.members(project))
     context = {
@@ -27,6 +30,9 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "members": rows,
         "owners": sum(row.role == row.Role.OWNER for row in rows),
         "form": forms.MemberForm(),
+        "invitation_form": forms.InvitationForm(initial={"days": USUAL_DAYS}),
+        "invitations": list(project.invitations.living().select_related("created_by").order_by("id")),
+        "mail": settings.MAIL,
         "roles": forms.Role.choices,
         "gained": gained(),
         **bound,
@@ -41,10 +47,10 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
         person, role = form.cleaned_data["username"], form.cleaned_data["role"]
         try:
             flow.add_member(project, person, role, request.user)
-        except (flow.IsMemberError, flow.TooManyMembersError) as refusal:
+        except (IsMemberError, TooManyMembersError) as refusal:
             form.add_error("username", str(refusal))
     if not form.is_valid():
-        return _page(request, project, 400, form=form)
+        return page(request, project, 400, form=form)
     messages.success(request, f"{person} is in the project with the role {role}.")
     return redirect("members", project.slug)
 

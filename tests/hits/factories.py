@@ -31,6 +31,7 @@ from hits.models import (
     Document,
     Grant,
     Hit,
+    Invitation,
     Item,
     Label,
     LedgerCheck,
@@ -47,6 +48,7 @@ from hits.models import (
     Worker,
     WorkerStat,
 )
+from hits.models.access import token_digest
 from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
 
@@ -84,6 +86,13 @@ def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: A
 
 def member(project_row: Project, person: Any, role: str = Membership.Role.OWNER) -> Membership:
     return Membership.objects.create(project=project_row, user=person, role=role)
+
+
+def invitation(project_row: Project, token: str = "", **columns: Any) -> Invitation:
+    """One that waits; `token` is the last part of its link."""
+    defaults = {"role": Membership.Role.READER, "expires_at": timezone.now() + timedelta(days=7)}
+    digest = token_digest(token or f"token {next(_numbers)}")
+    return Invitation.objects.create(project=project_row, digest=digest, **{**defaults, **columns})
 
 
 def stage(project_row: Project | None = None, *, summary: dict[str, Any] | None = None, **columns: Any) -> Stage:

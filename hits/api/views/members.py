@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
+from django.urls import reverse
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits.api.base import ProjectView, operation
+from hits.api.base import LeadView, ProjectView, operation
 from hits.api.shapes import members as shapes
+from hits.flow.setup import invitations
 from hits.flow.setup import members as flow
 
 TAG = "Members"
@@ -79,6 +82,68 @@ class Member(ProjectView):
         if found is None:
             raise exceptions.NotFound("This person is no member of the project.")
         return found.user
+
+
+class Invitations(ProjectView):
+    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "invitations_list",
+        "Invitations that wait to be accepted",
+        tag=TAG,
+        answer=shapes.InvitationShape(many=True),
+        refuses=[403, 404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(shapes.InvitationShape(self.project.invitations.living().order_by("id"), many=True).data)
+
+    @operation(
+        "invitations_create",
+        "Make a link that lets one person into the project, who may have no account yet",
+        tag=TAG,
+        takes=shapes.NewInvitation,
+        answer=shapes.MadeInvitation,
+        code=201,
+        refuses=[403, 404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewInvitation(data=request.data)
+        given.is_valid(raise_exception=True)
+        row, token = invitations.invite(self.project, user=self.user, **given.validated_data)
+        link = settings.PUBLIC_URL + reverse("invitation", args=[token])
+        made = shapes.InvitationShape(row).data
+        return Response({**made, "link": link, "sent": invitations.send(row, link)}, status=status.HTTP_201_CREATED)
+
+
+class RevokeInvitation(ProjectView):
+    pays = frozenset({"POST"})
+
+    @operation(
+        "invitations_revoke", "End an invitation before somebody accepts it", tag=TAG, code=204, refuses=[403, 404]
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        if not invitations.revoke(self.project, pk, self.user):
+            raise exceptions.NotFound("No such invitation waits. It was used, has expired or was revoked.")
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AcceptInvitation(LeadView):
+    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "invitations_accept",
+        "Become a member of the project that an invitation is for",
+        tag=TAG,
+        takes=shapes.InvitationToken,
+        answer=shapes.Accepted,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request) -> Response:
+        given = shapes.InvitationToken(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response({"project": invitations.accept(given.validated_data["token"], self.user).slug})
 
 
 def _user(username: str) -> Any:

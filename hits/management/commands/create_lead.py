@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from common.names import plain_name
+from hits.models import Guest
 
 FROM_ENVIRONMENT = "LEAD_PASSWORD"
 
@@ -21,9 +22,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
+        parser.add_argument(
+            "--allow", action="store_true", help="let an account that an invitation made start projects of its own"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         users, username = get_user_model(), plain_name(options["username"])
+        if options["allow"]:
+            return self._allow(username)
         if users.objects.filter(username__iexact=username).exists():
             raise CommandError(f"There is a user {username} already; choose another name.")
         given = os.environ.get(FROM_ENVIRONMENT, "")
@@ -38,3 +44,9 @@ class Command(BaseCommand):
         user.save()
         # A password that came in stays out of the terminal.
         self.stdout.write(username if given else f"{username} {password}")
+        return None
+
+    def _allow(self, username: str) -> None:
+        if not Guest.objects.filter(user__username=username).delete()[0]:
+            raise CommandError(f"{username} is no account that an invitation made. Nothing was changed.")
+        self.stdout.write(f"{username} may start projects.")

@@ -76,7 +76,7 @@ class Command(FlowCommand):
         if options["option"] and not options["recipe"]:
             raise CommandError("--option goes with --recipe.")
         owner = lead_named(options["owner"])
-        _check_email(options["email"])
+        check_email(options["email"])
         with transaction.atomic():
             project = _create(options, owner)
             if options["answers"]:
@@ -110,7 +110,7 @@ def _content(path: Path) -> bytes:
         raise CommandError(f"{path} cannot be read: {error}") from error
 
 
-def _check_email(address: str) -> None:
+def check_email(address: str) -> None:
     try:
         validate_email(address)
     except ValidationError as error:

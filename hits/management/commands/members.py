@@ -3,13 +3,15 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.db import transaction
+from django.urls import reverse
 
-from hits.flow.setup import members
+from hits.flow.setup import invitations, members
 from hits.management.commands._base import ProjectCommand, agreed
-from hits.management.commands.create_project import lead_named
+from hits.management.commands.create_project import check_email, lead_named
 from hits.models import Membership, Project
 
 
@@ -23,6 +25,12 @@ class Command(ProjectCommand):
         parser.add_argument("--add", **shape, help=f"a lead's user name; roles: {roles}")
         parser.add_argument("--change", **shape, help="another role for a member")
         parser.add_argument("--remove", action="append", default=[], metavar="NAME", help="the last owner stays")
+        parser.add_argument("--invite", choices=Membership.Role.values, help="print a link that lets one person in")
+        parser.add_argument("--email", default="", help="where the link of --invite is sent, too")
+        parser.add_argument(
+            "--days", type=int, default=invitations.USUAL_DAYS, help="until the link expires (%(default)s)"
+        )
+        parser.add_argument("--revoke", type=int, metavar="ID", help="end an invitation of this list")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def run(self, options: dict[str, Any]) -> None:
@@ -33,7 +41,10 @@ class Command(ProjectCommand):
         question = f"Remove {', '.join(options['remove'])} from {project.slug}? [y/N] "
         if leaving and not options["yes"] and not agreed(question):
             raise CommandError("Nothing was changed.")
+        email = self._email(options)
         with transaction.atomic():
+            if options["revoke"] is not None and not invitations.revoke(project, options["revoke"], None):
+                raise CommandError(f"No invitation {options['revoke']} waits. Nothing was changed.")
             for person, role in coming:
                 members.add_member(project, person, role, None)
             for person, role in changing:
@@ -41,6 +52,27 @@ class Command(ProjectCommand):
             for person in leaving:
                 members.remove_member(project, person, None)
         self.table(["user name", "role"], [[row.user.username, row.role] for row in members.members(project)])
+        if options["invite"]:
+            self._invite(project, options["invite"], email, options["days"])
+        if waiting := list(project.invitations.living().order_by("id")):
+            self.say()
+            rows = [[row.pk, row.role, row.email or "–", f"{row.expires_at:%Y-%m-%d %H:%M}"] for row in waiting]
+            self.table(["invitation", "role", "e-mail", "expires (UTC)"], rows)
+
+    def _email(self, options: dict[str, Any]) -> str:
+        if not 1 <= options["days"] <= invitations.MOST_DAYS:
+            raise CommandError(f"--days must be from 1 to {invitations.MOST_DAYS}.")
+        email: str = options["email"]
+        if email:
+            check_email(email)
+        return email
+
+    def _invite(self, project: Project, role: str, email: str, days: int) -> None:
+        row, token = invitations.invite(project, role, None, email, days)
+        link = settings.PUBLIC_URL + reverse("invitation", args=[token])
+        self.say(f"\n{link}")
+        if email:
+            self.say(f"Sent to {email}." if invitations.send(row, link) else "No e-mail was sent: hand the link over.")
 
 
 def _with_role(text: str) -> tuple[str, str]:

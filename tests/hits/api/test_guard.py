@@ -55,6 +55,7 @@ def world(stage: Stage) -> dict[str, Any]:
         "batch": factories.batch(stage),
         **dict.fromkeys(["upload", "stop-upload"], factories.upload(stage.project)),
         "undo-block": factories.block(stage),
+        "revoke-invitation": factories.invitation(stage.project),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),

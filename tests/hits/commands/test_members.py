@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.management.base import CommandError
 
-from hits.models import Project
+from hits.models import Guest, Project
 from tests.hits import factories as make
 from tests.hits.commands.conftest import Run, logged
 
@@ -79,3 +79,26 @@ def test_where_one_removal_is_refused_the_others_are_not_made_either(run: Run, r
     with pytest.raises(CommandError, match="needs an owner"):
         run("members", "river", "--remove", "nora", "--remove", "lena", "--yes")
     assert (roles(river), logged(river)) == ({"lena": "owner", "nora": "owner"}, [])
+
+
+def test_somebody_is_invited_and_the_invitation_revoked(run: Run, river: Project) -> None:
+    said = run("members", "river", "--invite", "reviewer", "--email", "dora@example.org")
+    row = river.invitations.get()
+    assert "/invitations/" in said and "No e-mail was sent: hand the link over." in said
+    assert f"{row.pk}" in said and "dora@example.org" in said
+    with pytest.raises(CommandError, match="No invitation 99999 waits"):
+        run("members", "river", "--revoke", "99999")
+    run("members", "river", "--revoke", str(row.pk))
+    assert not river.invitations.living().exists()
+    with pytest.raises(CommandError, match="from 1 to 30"):
+        run("members", "river", "--invite", "reader", "--days", "31")
+    assert logged(river) == ["invited somebody", "revoked an invitation"]
+
+
+def test_an_invited_account_is_allowed_to_start_projects(run: Run, river: Project) -> None:
+    dora = make.user("dora")
+    with pytest.raises(CommandError, match="dora is no account that an invitation made"):
+        run("create_lead", "dora", "--allow")
+    Guest.objects.create(user=dora)
+    assert run("create_lead", "dora", "--allow") == "dora may start projects.\n"
+    assert not Guest.objects.exists()

@@ -121,7 +121,8 @@ def addresses_of(verb: roles.Verb) -> frozenset[str]:
     """Its pages that take forms, and its routes as the document writes them."""
     taking = {page.name for page in pages(urls.urlpatterns) if takes_forms(page.callback)}
     previews = quoted(DOCUMENT.read_text(encoding="utf-8").partition("## Pages that change nothing")[2])
-    called = {address(route, method) for route, method in routes() if f"{method.upper()} {route.name}" in verb.routes}
+    changing = [(route, method) for route, method in routes() if method != "get"]
+    called = {address(route, method) for route, method in changing if f"{method.upper()} {route.name}" in verb.routes}
     return (verb.pages & taking) - previews | called
 
 

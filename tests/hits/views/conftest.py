@@ -102,6 +102,7 @@ class World:
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
+            "revoke-invitation": [self.project.invitations.get().pk],
             "pay-bonus": [self.answer.pk],
             "bonus-file-preview": [self.bonus_file],
             **dict.fromkeys(("large-bonus-file", "large-bonus-file-progress"), [self.large_file.pk]),
@@ -169,6 +170,8 @@ PROJECT_VERBS = {
     "check-ledger",
     "withdraw-compensation",
     "add-member",
+    "invite",
+    "revoke-invitation",
     "change-role",
     "remove-member",
     "change-budget",
@@ -229,6 +232,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
     upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
     make.bonus(answer)
+    make.invitation(project)
     file = f"assignment_id,amount,reason\n{answer.assignment_id},0.50,Clear.\n".encode()
     kept = signing.dumps([project.pk, Blob.store(file).pk, "march.csv"], salt=payments.SALT)
     compensation = make.compensation(project)

@@ -1,0 +1,142 @@
+"""Letting people into a project by a link, also people who have no account here.
+
+Security behavior: a link is 256 random bits, of which the digest alone is kept, and is good for one person, until it
+expires or is revoked. It is shown once to the owner who made it, and sent where an address was given. Accounts that are
+made through one start no projects of their own (`hits.domain.guests`).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.mail import send_mail
+from django.db import transaction
+from django.utils import timezone
+
+from hits.domain.action_log import record
+from hits.domain.memberships import admit, hold
+from hits.domain.roles import named
+from hits.models import Guest, Invitation, Project
+from hits.models.access import token_digest
+from hits.refusals import Refusal
+
+log = logging.getLogger(__name__)
+
+USUAL_DAYS, MOST_DAYS = 7, 30
+# Of one project: links that wait to be accepted, and letters in a day.
+MOST_OPEN, MOST_LETTERS_A_DAY = 50, 50
+# Rows of invitations that have ended are kept so long; the action log keeps what they led to.
+KEPT = timedelta(days=30)
+
+
+class TooManyInvitationsError(Refusal):
+    """As many invitations wait, or as many letters were sent today, as there may be."""
+
+    error_code = "too_many_invitations"
+    http_status = 429
+
+
+class NoInvitationError(Refusal):
+    """The link is wrong, was used, has expired or was revoked."""
+
+    error_code = "no_invitation"
+    http_status = 404
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This invitation cannot be used: it was used, has expired or was revoked. Ask whoever sent it for another."
+        )
+
+
+def invite(
+    project: Project, role: str, user: User | None, email: str = "", days: int = USUAL_DAYS
+) -> tuple[Invitation, str]:
+    """A new invitation's row, and its token, which is nowhere kept. `days` is at most MOST_DAYS.
+
+    Raises RoleRefusedError unless `user` is an owner, and TooManyInvitationsError.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        hold(project, user)
+        project.invitations.ended().filter(created_at__lt=now - KEPT).delete()
+        if project.invitations.living().count() >= MOST_OPEN:
+            raise TooManyInvitationsError(f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.")
+        letters = project.invitations.exclude(email="").filter(created_at__gt=now - timedelta(days=1))
+        if email and letters.count() >= MOST_LETTERS_A_DAY:
+            raise TooManyInvitationsError(
+                f"{MOST_LETTERS_A_DAY} invitations were sent by e-mail in the last 24 hours. Leave the address out and "
+                "hand the link over yourself, or try again tomorrow."
+            )
+        token = secrets.token_urlsafe(32)
+        row = Invitation.objects.create(
+            project=project, role=role, email=email, digest=token_digest(token), created_by=user,
+            expires_at=now + timedelta(days=min(days, MOST_DAYS)),
+        )  # fmt: skip
+        record(project, user, "invited somebody", detail={"member": email or "by a link", "role": role})
+    return row, token
+
+
+def send(row: Invitation, link: str) -> bool:
+    """Send the link where the invitation says; whether it was sent. Not within a transaction."""
+    if not row.email or not settings.MAIL:
+        return False
+    text = (
+        f"You are invited to the project “{row.project.name}” as {named(row.role)}.\n\n{link}\n\n"
+        f"The link is good for one person, until {row.expires_at:%d %B %Y, %H:%M} UTC. Without it nothing happens."
+    )
+    try:
+        # Django refuses a line break in a subject, for it could begin another header.
+        return bool(send_mail(f"Invitation to {' '.join(row.project.name.split())}", text, None, [row.email]))
+    except OSError:
+        log.exception("The invitation %s could not be sent", row.pk)
+        return False
+
+
+def revoke(project: Project, pk: int, user: User | None) -> bool:
+    """Whether it was there to be revoked."""
+    with transaction.atomic():
+        hold(project, user)
+        row = project.invitations.living().filter(pk=pk).first()
+        if row is None:
+            return False
+        row.revoked_at = timezone.now()
+        row.save(update_fields=["revoked_at"])
+        record(project, user, "revoked an invitation", detail={"member": row.email or "by a link", "role": row.role})
+    return True
+
+
+def find(token: str) -> Invitation:
+    """Raises NoInvitationError."""
+    found = Invitation.objects.living().select_related("project").filter(digest=token_digest(token)).first()
+    if found is None:
+        raise NoInvitationError
+    return found
+
+
+def accept(token: str, person: User) -> Project:
+    """Let `person` into the project of the link, which is used up. Raises NoInvitationError and what `admit` raises."""
+    with transaction.atomic():
+        project = find(token).project
+        hold(project, None)
+        # Again under the lock: two people with one link, or an owner who revokes it meanwhile.
+        row = find(token)
+        admit(project, person, row.role, person)
+        row.used_at, row.used_by = timezone.now(), person
+        row.save(update_fields=["used_at", "used_by"])
+    return project
+
+
+def sign_up(token: str, username: str, password: str) -> User:
+    """An account for whoever has the link, and a member of its project. The caller has checked name and password.
+
+    Raises NoInvitationError, and IntegrityError where the name was taken at the same moment.
+    """
+    with transaction.atomic():
+        person = User.objects.create_user(username, password=password)
+        Guest.objects.create(user=person)
+        accept(token, person)
+    return person
