@@ -59,7 +59,8 @@ def test_the_page_shows_in_a_browser_and_breaks_no_policy(live_server: Any, monk
         answer = page.goto(f"{live_server.url}/api/docs/")
         assert answer is not None
         policy = answer.headers["content-security-policy"]
-        page.locator("#operations-Publishing-publish").get_by_role("button").first.click()
+        # Of many operations only those in sight are in the page.
+        page.locator(".opblock").first.get_by_role("button").first.click()
         page.get_by_role("button", name="Try it out").wait_for()
         browser.close()
     assert said == []
