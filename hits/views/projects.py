@@ -100,7 +100,12 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
     shown = {"name": f"{project.name[:110]} (copy)", "budget": f"{project.account.budget:.2f}"}
     form = forms.CloneForm(request.POST if request.method == "POST" else None, initial=shown)
     if form.is_valid():
-        return _started(request, project_files.clone(project, owner=request.user, **form.cleaned_data))
+        try:
+            return _started(request, project_files.clone(project, owner=request.user, **form.cleaned_data))
+        except project_files.ProjectFileError as refusal:
+            # The recipe has other stages than when this project began.
+            for fault in refusal.faults:
+                form.add_error(None, fault)
     status = 400 if form.is_bound else 200
     return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
 

@@ -171,7 +171,9 @@ class _Person:
         place = urlsplit(path).path
         of_project = place.startswith(("/projects/river-news/", "/api/projects/river-news/"))
         to_sign_in = self.name == "nobody" and answer.status_code == 302
-        if of_project and answer.status_code not in CLOSED and not to_sign_in:
+        # An address that lacks its last slash: it alone decides, whether there is such a project or not.
+        to_its_slash = answer.status_code == 301 and urlsplit(answer.headers["Location"]).path == f"{place}/"
+        if of_project and answer.status_code not in CLOSED and not to_sign_in and not to_its_slash:
             return f"{self.name} was answered {answer.status_code} about the lead's project"
         guarded = not place.startswith(OPEN_PLACES)
         if self.name == "nobody" and guarded and answer.status_code == 200 and not place.startswith("/api/docs"):

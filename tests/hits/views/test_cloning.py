@@ -35,6 +35,19 @@ def test_a_clone_is_named_priced_and_opened(client: Client, project: Project) ->
     assert (made.stages.get().reward, made.stages.get().items.count()) == (Decimal("0.11"), 1)
 
 
+def test_a_project_older_than_a_stage_of_its_recipe_is_not_cloned_and_says_why(client: Client, alice: Any) -> None:
+    old = make.stage(make.project(owner=alice, recipe="record", slug="old")).project
+    reply = client.post("/projects/old/clone/", {"name": "Second", "budget": "3.00"})
+    assert reply.status_code == 400 and "stages must be those of the recipe record" in reply.content.decode()
+    assert list(Project.objects.all()) == [old]
+
+
+def test_an_address_without_its_last_slash_leads_on_under_the_same_policy(client: Client) -> None:
+    reply = client.get("/projects/river")
+    assert (reply.status_code, reply["Location"]) == (301, "/projects/river/")
+    assert "default-src" in reply["Content-Security-Policy"]
+
+
 def test_a_file_goes_out_and_starts_a_project_or_says_what_is_wrong(client: Client, project: Project) -> None:
     content = client.get("/projects/river/recipe.toml").content
     assert content.decode() == project_files.written(project)
