@@ -217,7 +217,8 @@ def screen(text, **settings):
     html = render_to_string(
         "spans/task.html", {"page": {"task": task, "settings": given, "draft": {}, "preview": True}}
     )
-    return Screen(parse(html), None, "", "", "", None)
+    # What is asked before submitting: our pages have it, and pages that a requester wrote do not.
+    return Screen(parse(html), None, "", "https://ours.example/task/check/", "", None)
 
 
 SEEN = "Every day Mara Okafor rows to Linden. The Water Board pays her, and Tomas Reyes waits at the pier of Veere."
