@@ -34,3 +34,9 @@ def test_a_form_without_a_token_shows_the_sites_own_page(db: None) -> None:
     answer = Client(enforce_csrf_checks=True).post("/accounts/login/", {})
     assert answer.status_code == 403
     assert "The form was too old" in answer.text
+
+
+def test_an_address_without_its_last_slash_leads_on_under_the_pages_policy(client: Client) -> None:
+    reply = client.get("/mturk/work/1")
+    assert (reply.status_code, reply["Location"]) == (301, "/mturk/work/1/")
+    assert "default-src" in reply["Content-Security-Policy"]
