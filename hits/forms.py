@@ -153,7 +153,7 @@ class NewStageForm(forms.Form):
             "reward": f"{given['reward']:.2f}",
             "draws": given["draws"] or 0,
             # Rows of a file have no answers.
-            "input": {"stage": given["source"], "each": given["source"] and given["each"] or "item"},
+            "input": {"stage": given["source"], "each": (given["each"] if given["source"] else "") or "item"},
         }
 
 

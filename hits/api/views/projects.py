@@ -110,7 +110,7 @@ class Clone(ProjectView):
         takes=shapes.NewClone,
         answer=shapes.ProjectDetailShape,
         code=201,
-        refuses=[404],
+        refuses=[400, 404],
     )
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.NewClone(data=request.data)

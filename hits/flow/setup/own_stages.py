@@ -18,6 +18,7 @@ from django.utils.text import slugify
 from hits.domain.action_log import record
 from hits.domain.plugins import usable_protocols
 from hits.domain.project_rows import create_stage
+from hits.domain.stage_fit import order_faults, title_faults
 from hits.domain.stage_tables import is_added
 from hits.domain.summaries import refresh_summary
 from hits.models import Item, Project, Stage, Verdict
@@ -59,7 +60,7 @@ def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> 
         # Two leads who add stages at once get different positions.
         project = Project.objects.select_for_update().get(pk=project.pk)
         stages = list(project.stages.order_by("position"))
-        spec = _spec(given, stages)
+        spec = _spec(given, project, stages)
         last = project.stages.aggregate(last=Max("position"))["last"] or 0
         made = create_stage(project, last + 1, spec)
         if not made.draws:
@@ -95,7 +96,7 @@ def row_protocols() -> list[str]:
     return [protocol.name for protocol in usable_protocols() if isinstance(protocol, RowsProtocol)]
 
 
-def _spec(given: Mapping[str, Any], stages: list[Stage]) -> StageSpec:
+def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> StageSpec:
     """Raises SettingsRefusedError."""
     title = given.get("title")
     own = {"key": slugify(title)[:60].strip("-") if isinstance(title, str) else "", "hit_title": title}
@@ -103,7 +104,7 @@ def _spec(given: Mapping[str, Any], stages: list[Stage]) -> StageSpec:
     spec = stage_spec({**DEFAULTS, **own, **given}, "", found)
     faults = [f"{fault}." for fault in found]
     if spec:
-        faults += _place_faults(spec, stages)
+        faults += _place_faults(spec, project, stages)
     if len(stages) >= MOST_STAGES:
         faults.append(f"A project has at most {MOST_STAGES} stages.")
     if spec is None or faults:
@@ -111,24 +112,22 @@ def _spec(given: Mapping[str, Any], stages: list[Stage]) -> StageSpec:
     return spec
 
 
-def _place_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:
-    """What does not fit the project's other stages."""
-    earlier = {stage.key for stage in stages if stage.crowd}
-    faults = []
+def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> list[str]:
+    """What does not fit the project's other stages, or is not for a stage that a lead adds."""
+    crowds = {stage.key for stage in stages if stage.crowd}
+    faults = title_faults(project.stages.all(), spec.hit_title)
+    faults += order_faults(project.stages.all(), spec.asks_other_workers_than)
     if spec.key in {stage.key for stage in stages}:
         faults.append(f"key {spec.key!r} is that of another stage of this project: choose another title.")
-    if spec.hit_title in {stage.hit_title for stage in stages}:
-        faults.append("hit_title is that of another stage of this project: workers could not tell the two apart.")
     if spec.protocol not in row_protocols():
         faults.append(f"protocol must be one that asks about rows: {', '.join(row_protocols())}.")
     if spec.feeds is not None:
         faults.append("feeds is for a recipe's stages: the later stage names this one as its input.")
-    if spec.input and spec.input.stage and spec.input.stage not in earlier:
+    if spec.input and spec.input.stage and spec.input.stage not in crowds:
         faults.append(f"input.stage must be the key of a stage of this project, not {spec.input.stage!r}.")
     if spec.draws and not (spec.input and spec.input.stage):
         faults.append("draws needs input.stage: the rows of a file are not drawn.")
-    wrong = [key for key in spec.asks_other_workers_than if key not in earlier]
-    return faults + [f"asks_other_workers_than must name earlier stages, not {key!r}." for key in wrong]
+    return faults
 
 
 def _fill(made: Stage, stages: list[Stage]) -> None:

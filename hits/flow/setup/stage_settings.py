@@ -16,6 +16,7 @@ from hits.domain import hit_plans
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
+from hits.domain.stage_fit import order_faults, title_faults
 from hits.domain.stage_tables import columns_of, recipe_table, table_of
 from hits.models import Hit, Stage
 from hits.protocols.base import SettingsRefusedError
@@ -167,25 +168,12 @@ def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
     found: list[str] = []
     spec = stage_spec({**table, **wanted}, "", found)
     faults += [f"{fault}." for fault in found]
-    faults += _order_faults(stage, wanted.get("asks_other_workers_than", []))
-    faults += _title_faults(stage, wanted.get("hit_title"))
+    stages = stage.project.stages.exclude(pk=stage.pk)
+    faults += order_faults(stages.filter(position__lt=stage.position), wanted.get("asks_other_workers_than"))
+    faults += title_faults(stages, wanted.get("hit_title"))
     if spec is None or faults:
         raise SettingsRefusedError(faults)
     return spec
-
-
-def _order_faults(stage: Stage, others: Any) -> list[str]:
-    earlier = stage.project.stages.filter(crowd=True, position__lt=stage.position)
-    keys = set(earlier.values_list("key", flat=True))
-    wrong = [one for one in others if one not in keys] if isinstance(others, list | tuple) else []
-    return [f"asks_other_workers_than must name earlier stages, not {one!r:.60}." for one in wrong]
-
-
-def _title_faults(stage: Stage, title: Any) -> list[str]:
-    others = Stage.objects.filter(project=stage.project_id, hit_title=title).exclude(pk=stage.pk)
-    if isinstance(title, str) and others.exists():
-        return ["hit_title is that of another stage of this project: workers could not tell the two apart."]
-    return []
 
 
 def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, Any]) -> None:
