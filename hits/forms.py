@@ -15,11 +15,12 @@ from django.http import QueryDict
 from common.names import plain_name
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
+from hits.flow.setup.archiving import TagsError, tags_of
 from hits.flow.setup.invitations import MOST_DAYS as MOST_INVITATION_DAYS
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
-from hits.models import ApiToken, Membership, Project, Stage
-from hits.models.projects import LONGEST_SEARCH
+from hits.models import ApiToken, Membership, Project
+from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS, SEARCHED_STATES
 from hits.recipes import Option
 
 Role = Membership.Role
@@ -68,8 +69,23 @@ class NewPasswordForm(PasswordChangeForm):
 class ProjectSearchForm(forms.Form):
     """A state that does not exist finds as if none was chosen."""
 
-    find = forms.CharField(required=False, max_length=LONGEST_SEARCH, label="Name, recipe or owner")
-    state = forms.ChoiceField(required=False, label="State", choices=[("", "All"), *Stage.State.choices])
+    find = forms.CharField(required=False, max_length=LONGEST_SEARCH, label="Name, tag, recipe or owner")
+    state = forms.ChoiceField(required=False, label="State", choices=[("", "All in use"), *SEARCHED_STATES])
+
+
+class TagsForm(forms.Form):
+    tags = forms.CharField(
+        required=False,
+        max_length=MOST_TAGS * (LONGEST_TAG + 1),
+        label="Tags",
+        help_text="Words that the project is found by, with spaces between.",
+    )
+
+    def clean_tags(self) -> str:
+        try:
+            return tags_of(self.cleaned_data["tags"])
+        except TagsError as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 class NewProjectForm(forms.Form):

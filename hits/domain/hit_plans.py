@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from hits.domain.archived import is_archived, refuse_archived
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry
@@ -23,9 +24,15 @@ def price(stage: Stage, needs: Mapping[int, int]) -> Decimal:
 
 
 def locked(stage: Stage) -> Stage:
-    """Inside a transaction: one plan at a time for a stage, so that the second sees what the first one took."""
+    """Inside a transaction: one plan at a time for a stage, so that the second sees what the first one took.
+
+    Raises ArchivedError where the project was archived meanwhile.
+    """
     rows = Stage.objects.select_for_update(of=("self",), no_key=True).select_related("project__account")
-    return rows.get(pk=stage.pk)
+    found = rows.get(pk=stage.pk)
+    # A query of its own: a row that is joined here may be older than the lock.
+    refuse_archived(found.project)
+    return found
 
 
 def is_published(stage: Stage) -> bool:
@@ -34,7 +41,8 @@ def is_published(stage: Stage) -> bool:
 
 
 def is_paused(stage: Stage) -> bool:
-    return Stage.objects.filter(pk=stage.pk, state=Stage.State.PAUSED).exists()
+    """Whether nothing goes out by itself: a lead paused the stage, or the project is archived."""
+    return Stage.objects.filter(pk=stage.pk, state=Stage.State.PAUSED).exists() or is_archived(stage.project_id)
 
 
 def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:

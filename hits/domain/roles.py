@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hits.domain.archived import ArchivedError
 from hits.models.projects import Membership, Project
 from hits.refusals import Refusal
 
@@ -54,16 +55,20 @@ def _who_to_ask(project: Project) -> str:
 
 @dataclass(frozen=True)
 class Verb:
-    """`pages` are names of pages, which answer to GET and POST alike; `routes` such as "POST publish"."""
+    """`pages` are names of pages, which answer to GET and POST alike; `routes` such as "POST publish".
+
+    `archived`: it is done in an archived project too, for it changes nothing there.
+    """
 
     name: str
     least: str
     pages: frozenset[str]
     routes: frozenset[str]
+    archived: bool = False
 
 
-def _verb(name: str, least: str, *, pages: str = "", routes: tuple[str, ...] = ()) -> Verb:
-    return Verb(name, least, frozenset(pages.split()), frozenset(routes))
+def _verb(name: str, least: str, *, pages: str = "", routes: tuple[str, ...] = (), archived: bool = False) -> Verb:
+    return Verb(name, least, frozenset(pages.split()), frozenset(routes), archived)
 
 
 def _get(names: str) -> tuple[str, ...]:
@@ -93,12 +98,14 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch workers block-proposals rule draw
         items item targets target articles article change-sets change-set answers changes left-out
     """),
+    archived=True,
 )
 EXPORT = _verb(
     "Download what is there: releases, answers, the ledger, the recipe",
     READER,
     pages="recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv annotations-file changes-csv",
     routes=_get("recipe-file computation-files release-file annotations"),
+    archived=True,
 )
 TABLE = (
     LOOK,
@@ -109,7 +116,10 @@ TABLE = (
     _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",)),
     _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
     _verb("Revoke an invitation", OWNER, pages="revoke-invitation", routes=("POST revoke-invitation",)),
-    _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",)),
+    _verb("Archive a project", OWNER, pages="archive-project", routes=("POST archive",)),
+    _verb("Restore an archived project", OWNER, pages="restore-project", routes=("POST restore",), archived=True),
+    _verb("Change the tags", MANAGER, pages="change-tags", routes=("PUT tags",)),
+    _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",), archived=True),
     _verb("Import a file", MANAGER, pages="import", routes=("POST uploads",)),
     _verb(
         "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
@@ -126,7 +136,7 @@ TABLE = (
     ),
     _verb("Change the text and settings of the task", MANAGER, pages="task-settings try-task", routes=("PATCH task",)),
     _verb("Change the vote rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
-    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",)),
+    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",), archived=True),
     _verb("Judge again by the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
     _verb("Draw a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
@@ -205,7 +215,13 @@ TABLE = (
     _verb("Change the targets of a text", REVIEWER, pages="protocol-page-item", routes=("PUT target",)),
     _verb("Undo the last change of the targets", REVIEWER, pages="undo-on-page", routes=("POST undo-target",)),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
-    _verb("Score predictions against a release", READER, pages="evaluate-release", routes=("POST evaluate-release",)),
+    _verb(
+        "Score predictions against a release",
+        READER,
+        pages="evaluate-release",
+        routes=("POST evaluate-release",),
+        archived=True,
+    ),
 )
 
 _SEEN = LOOK.pages | EXPORT.pages
@@ -229,10 +245,17 @@ def may(role: str, verb: Verb | None) -> bool:
     return verb is not None and RANKS.index(Role(role)) >= RANKS.index(Role(verb.least))
 
 
+def may_in(project: Project, verb: Verb | None) -> bool:
+    """Whether the role that this project was asked for with may do this, in the state that the project has."""
+    return may(project.role, verb) and (not project.is_archived or (verb is not None and verb.archived))
+
+
 def refuse_unless_allowed(project: Project, verb: Verb | None) -> None:
-    """Raises RoleRefusedError unless the role that this project was asked for with may do this."""
+    """Raises RoleRefusedError unless the role that this project was asked for with may do this, and ArchivedError."""
     if not may(project.role, verb):
         raise RoleRefusedError(project, project.role, verb.least if verb else None)
+    if not may_in(project, verb):
+        raise ArchivedError(project)
 
 
 def gained() -> list[tuple[str, list[str]]]:

@@ -11,20 +11,25 @@ from django.db import models
 from hits.models.fields import DollarField
 
 LONGEST_SEARCH = 120
+MOST_TAGS, LONGEST_TAG = 10, 30
+# In place of a state of stages, where projects are searched.
+ARCHIVED = "archived"
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def matching(self, text: str, state: str = "") -> ProjectQuerySet:
-        """Those of which each word of the text is in the name, the slug, the recipe or an owner's name.
+        """Those of which each word of the text is in the name, the slug, the recipe, a tag or an owner's name.
 
         With a state of stages: those that have a stage in this state; `draft`: those whose stages are all not started.
+        Archived ones are found with the state `archived` alone.
         """
-        found = self
+        found = self.filter(archived_at__isnull=state != ARCHIVED)
         for word in text[:LONGEST_SEARCH].split():
             owned = Membership.objects.owning().filter(project=models.OuterRef("pk"), user__username__icontains=word)
-            named = models.Q(name__icontains=word) | models.Q(slug__icontains=word) | models.Q(recipe__icontains=word)
+            columns = ("name", "slug", "recipe", "tags")
+            named = models.Q(*((f"{column}__icontains", word) for column in columns), _connector=models.Q.OR)
             found = found.filter(named | models.Exists(owned))
-        if not state:
+        if state in ("", ARCHIVED):
             return found
         stages = Stage.objects.filter(project=models.OuterRef("pk"))
         if state == Stage.State.DRAFT:
@@ -51,7 +56,11 @@ class Project(models.Model):
         default=dict,
         help_text="The column of an imported file by field, as it was confirmed last; empty for a field left out.",
     )
+    tags = models.CharField(
+        max_length=MOST_TAGS * (LONGEST_TAG + 1), blank=True, help_text="Words to find it by, in their order, spaced."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, help_text="Since when nothing in it changes; empty: it is in use.")
 
     # Of the person who asks; there where the rows came through `visible_to`.
     role: str
@@ -63,6 +72,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_archived(self) -> bool:
+        return self.archived_at is not None
 
     @property
     def owners(self) -> models.QuerySet[User]:
@@ -228,6 +241,9 @@ class Stage(models.Model):
     def numbered(self) -> str:
         """The title with the stage's number; one without a crowd has none."""
         return f"{self.position} {self.title}" if self.crowd else self.title
+
+
+SEARCHED_STATES = [*Stage.State.choices, (ARCHIVED, "Archived")]
 
 
 class StageSummary(models.Model):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from django import template
 from django.http import HttpRequest
 
-from hits.domain.roles import may as role_may
-from hits.domain.roles import page_verb
+from hits.domain.roles import may_in, page_verb
 
 register = template.Library()
 
 
 @register.filter
 def may(request: HttpRequest, page: str) -> bool:
-    """`{% if request|may:"publish" %}`: whether the role of this request's project may send that page's form."""
-    return role_may(request.role, page_verb(page, "POST"))  # type: ignore[attr-defined]
+    """`{% if request|may:"publish" %}`: whether who asks may send that page's form in this request's project."""
+    return may_in(request.project, page_verb(page, "POST"))  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.domain.roles import may, page_verb
+from hits.domain.roles import may_in, page_verb
 from hits.flow.people import reviewing
 from hits.models import Assignment, BudgetExceededError, Stage
 from hits.models.answers import HELD
@@ -97,7 +97,7 @@ def _page(
         ],
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
-        "deciding": chosen in DECIDING and may(request.role, page_verb("approve", "POST")),
+        "deciding": chosen in DECIDING and may_in(request.project, page_verb("approve", "POST")),
         "form": form,
         "faults": faults,
         "ticked": set(request.POST.getlist("answers")) if form.is_bound else set(),

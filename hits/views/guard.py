@@ -2,7 +2,8 @@
 
 Security behavior: a visitor is sent to sign in; a project that the user is no member of does not exist (404), so
 that nobody learns which names are taken. To a member whose role does not allow it (`hits.domain.roles`), and on a page
-that no role may see, the answer is 403 with a sentence. A verb answers to POST alone, a page to GET and HEAD alone.
+that no role may see, the answer is 403 with a sentence, and 409 for what an archived project refuses. A verb answers to
+POST alone, a page to GET and HEAD alone.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from django.views.decorators.http import require_http_methods
 
 from hits.domain import roles
 from hits.domain.action_log import acting_from
+from hits.domain.archived import ArchivedError
 from hits.domain.guests import GuestRefusedError
 from hits.domain.plugins import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
 
 
 class LeadRequest(HttpRequest):
-    """A request past the guard: its user is signed in, and has this role in the project that the page is about."""
+    """A request past the guard: its user is signed in and a member of the project that the page is about."""
 
     user: User  # type: ignore[assignment]
-    role: str
+    project: Project
 
 
 View = Callable[..., HttpResponse]
@@ -49,6 +51,8 @@ def guarded(methods: Sequence[str]) -> Callable[[View], View]:
                     return view(request, *given, **more)
                 except (roles.RoleRefusedError, GuestRefusedError) as refusal:
                     return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=403)
+                except ArchivedError as refusal:
+                    return render(request, "projects/not_allowed.html", {"refusal": refusal}, status=409)
                 except UNUSABLE as error:
                     # The page of the project and that of the stage say it too, and need nothing of that code.
                     return render(request, "projects/unusable.html", {"error": error}, status=409)
@@ -74,8 +78,9 @@ def for_project(methods: Sequence[str]) -> Callable[[View], View]:
 
 
 def _admit(request: HttpRequest, project: Project) -> None:
-    """Raises RoleRefusedError."""
-    request.role = project.role  # type: ignore[attr-defined]
+    """Raises RoleRefusedError and ArchivedError."""
+    # The page shows what may be done (`hits.templatetags.roles`), and whether the project is archived (base.html).
+    request.project = project  # type: ignore[attr-defined]
     page = request.resolver_match.url_name if request.resolver_match else None
     roles.refuse_unless_allowed(project, roles.page_verb(str(page), str(request.method)))
 

@@ -13,13 +13,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
 from hits import forms, tasks
+from hits.domain.archived import UnfinishedError
 from hits.domain.own_qualifications import presence
 from hits.domain.plugins import faults_of, offered, usable_recipe
 from hits.flow.pipeline import computing, importing
-from hits.flow.setup import members, project_files
+from hits.flow.setup import archiving, members, project_files
 from hits.flow.setup import projects as flow
 from hits.formats.faults import Fault, grouped
 from hits.models import Item, Project, Stage, Upload
+from hits.models.projects import ARCHIVED
 from hits.views import jobs, overview, paging, recipe_cards
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
@@ -39,6 +41,7 @@ def index(request: HttpRequest) -> HttpResponse:
         "projects": found.order_by("name", "id"),
         "form": form,
         "searched": bool(text or state),
+        "archived": archived if (archived := mine.matching("", ARCHIVED).count()) and state != ARCHIVED else 0,
         # Fewer are seen at a glance.
         "can_search": bool(text or state) or mine.count() > FEWEST_SEARCHED,
     }
@@ -110,6 +113,33 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
     return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
 
 
+@for_project(VERB)
+def archive(request: LeadRequest, project: Project) -> HttpResponse:
+    try:
+        archiving.archive(project, request.user)
+    except UnfinishedError as refusal:
+        return _page(request, project, 409, unfinished=refusal.reasons)
+    messages.success(request, f"{project.name} is archived. Nothing in it changes until it is restored.")
+    return redirect("project", project.slug)
+
+
+@for_project(VERB)
+def restore(request: LeadRequest, project: Project) -> HttpResponse:
+    archiving.restore(project, request.user)
+    messages.success(request, f"{project.name} is in use again.")
+    return redirect("project", project.slug)
+
+
+@for_project(VERB)
+def change_tags(request: LeadRequest, project: Project) -> HttpResponse:
+    form = forms.TagsForm(request.POST)
+    if not form.is_valid():
+        return _page(request, project, 400, tags_form=form)
+    archiving.change_tags(project, form.cleaned_data["tags"], request.user)
+    messages.success(request, "The tags are changed.")
+    return redirect("project", project.slug)
+
+
 @for_project(PAGE)
 def recipe_file(request: HttpRequest, project: Project) -> HttpResponse:
     """The project's recipe as TOML, to start others from."""
@@ -143,6 +173,8 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
         "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
+        "tags": project.tags.split(),
+        "tags_form": forms.TagsForm(initial={"tags": project.tags}),
         "done": project.actions.of_project().order_by("-id")[:SHOWN],
         **bound,
     }

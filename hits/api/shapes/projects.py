@@ -14,7 +14,7 @@ from hits.api.shapes.stages import StageShape
 from hits.domain.plugins import faults_of
 from hits.flow.setup import project_files
 from hits.models import Membership, Project, Stage
-from hits.models.projects import LONGEST_SEARCH
+from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS, SEARCHED_STATES
 
 
 class RecipeStageShape(Shape):
@@ -42,10 +42,16 @@ class PluginFaults(Shape):
 
 class ProjectQuery(PageQuery):
     find = serializers.CharField(
-        required=False, default="", max_length=LONGEST_SEARCH, help_text="Words of the name, the recipe or an owner."
+        required=False,
+        default="",
+        max_length=LONGEST_SEARCH,
+        help_text="Words of the name, the recipe, a tag or an owner.",
     )
     state = serializers.ChoiceField(
-        Stage.State.choices, required=False, default="", help_text="Of a stage; `draft`: no stage has started."
+        SEARCHED_STATES,
+        required=False,
+        default="",
+        help_text="Of a stage; `draft`: no stage has started; `archived`: the archived ones, else left out.",
     )
 
 
@@ -86,15 +92,30 @@ class NewClone(Shape):
     items = serializers.BooleanField(default=False, help_text="What was imported comes with it; answers never do.")
 
 
+class Tags(Shape):
+    tags = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_TAG),
+        max_length=MOST_TAGS,
+        help_text="Words; one with a space in it counts as two.",
+    )
+
+
 class ProjectShape(Shape):
     id = serializers.IntegerField()
     slug = serializers.CharField(help_text="Names the project in addresses.")
     name = serializers.CharField()
     recipe = serializers.CharField()
     contact_email = serializers.EmailField()
+    tags = serializers.SerializerMethodField(help_text="Words to find it by.")
     created_at = serializers.DateTimeField()
+    archived_at = serializers.DateTimeField(
+        allow_null=True, help_text="Since when nothing in it changes; null: it is in use."
+    )
     role = serializers.ChoiceField(Membership.Role.choices, help_text="Yours in this project.")
     account = AccountShape()
+
+    def get_tags(self, project: Project) -> list[str]:
+        return project.tags.split()
 
 
 class Budget(Shape):

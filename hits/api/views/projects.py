@@ -17,7 +17,7 @@ from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import projects as shapes
 from hits.api.shapes.stages import ProjectActionShape
 from hits.domain.plugins import offered
-from hits.flow.setup import project_files
+from hits.flow.setup import archiving, project_files
 from hits.flow.setup import projects as flow
 from hits.models import Project
 
@@ -116,6 +116,48 @@ class Clone(ProjectView):
         given = shapes.NewClone(data=request.data)
         given.is_valid(raise_exception=True)
         return _started(project_files.clone(self.project, owner=self.user, **given.validated_data), self.user)
+
+
+class Archive(ProjectView):
+    @operation(
+        "projects_archive",
+        "Archive a project: it leaves the list, and nothing in it changes until it is restored",
+        tag=TAG,
+        answer=shapes.ProjectDetailShape,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        archiving.archive(self.project, self.user)
+        return Response(shapes.ProjectDetailShape(self.project).data)
+
+
+class Restore(ProjectView):
+    @operation(
+        "projects_restore",
+        "Take an archived project into use again",
+        tag=TAG,
+        answer=shapes.ProjectDetailShape,
+        refuses=[404],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        archiving.restore(self.project, self.user)
+        return Response(shapes.ProjectDetailShape(self.project).data)
+
+
+class Tags(ProjectView):
+    @operation(
+        "projects_tags",
+        "Replace the words that a project is found by",
+        tag=TAG,
+        takes=shapes.Tags,
+        answer=shapes.ProjectDetailShape,
+        refuses=[404, 409],
+    )
+    def put(self, request: Request, **address: str) -> Response:
+        given = shapes.Tags(data=request.data)
+        given.is_valid(raise_exception=True)
+        archiving.change_tags(self.project, " ".join(given.validated_data["tags"]), self.user)
+        return Response(shapes.ProjectDetailShape(self.project).data)
 
 
 class ProjectDetail(ProjectView):

@@ -11,13 +11,14 @@ from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from celery import current_app
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
 from hits.domain.action_log import acting_from
+from hits.domain.archived import ArchivedError
 from hits.domain.plugins import in_full, refuse_without_crowd
 from hits.models import Action, Batch, Item, Project, Stage
 from hits.refusals import Refusal
@@ -59,14 +60,28 @@ def _is_number(text: str) -> bool:
 
 
 class ProjectCommand(FlowCommand):
+    """`changing` are the options of which each changes the project; None: it is changed in any case, (): never.
+
+    An archived project refuses what would change it.
+    """
+
+    changing: ClassVar[tuple[str, ...] | None] = None
+
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", help="the project's slug, as in its address")
 
+    def changes(self, options: dict[str, Any]) -> bool:
+        """Whether the command changes the project with these options."""
+        return self.changing is None or any(options[name] not in (None, False, []) for name in self.changing)
+
     def project(self, options: dict[str, Any]) -> Project:
+        """Raises CommandError and ArchivedError."""
         found = Project.objects.select_related("account").filter(slug=options["project"]).first()
         if found is None:
             there = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20]) or "none yet"
             raise CommandError(f"There is no project {options['project']!r}. There are: {there}.")
+        if found.is_archived and self.changes(options):
+            raise ArchivedError(found)
         return found
 
     def stages(self, options: dict[str, Any]) -> list[Stage]:

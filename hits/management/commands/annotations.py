@@ -15,6 +15,7 @@ from hits.models import ChangeSet
 
 
 class Command(ProjectCommand):
+    changing = ("source", "again", "undo")
     help = "Annotations of articles out and in, and queries made again: what would change is said first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

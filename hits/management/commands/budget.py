@@ -9,6 +9,7 @@ from hits.management.commands.create_project import money
 
 
 class Command(ProjectCommand):
+    changing = ("amount",)
     help = "Show a project's budget, or change it; a large change is asked about again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

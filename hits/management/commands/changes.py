@@ -14,6 +14,7 @@ from hits.protocols.optional import Change
 
 
 class Command(ProjectCommand):
+    changing = ("undo", "redo")
     help = (
         "List what answers change in the items that they are about, newest first, in all stages or one; take some "
         "back, or let those count again that were taken back. That may be turned round at any time."

@@ -15,6 +15,7 @@ from hits.models import ComputationRun, Project
 
 
 class Command(ProjectCommand):
+    changing = ("computation",)
     help = (
         "List what the recipe computes without a crowd, or compute one of it here and say what came out. With --files "
         "and --answers a model elsewhere takes part; --stop ends the run that waits or goes on, wherever it does, and "

@@ -12,6 +12,7 @@ from hits.management.commands._base import ProjectCommand
 
 
 class Command(ProjectCommand):
+    changing = ()
     help = "Score a file of predictions against the key of a release: EM and F1 for ReCoRD, accuracy for the others."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

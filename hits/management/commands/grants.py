@@ -12,6 +12,7 @@ from hits.models import Grant, Project
 
 
 class Command(ProjectCommand):
+    changing = ("workers",)
     help = (
         "List the qualifications that a project grants; with one of them, list who has it; with an action, give it "
         "to workers or take it back."

@@ -23,6 +23,7 @@ SHOWN_OF_A_CELL = 30
 
 
 class Command(ProjectCommand):
+    changing = ("file",)
     help = "Import a file into a project: all of it, or nothing and every fault with its line."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

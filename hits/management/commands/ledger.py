@@ -10,6 +10,7 @@ from hits.models import LedgerEntry
 
 
 class Command(ProjectCommand):
+    changing = ()
     help = "Show every movement of a project's money."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

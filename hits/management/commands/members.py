@@ -16,6 +16,7 @@ from hits.models import Membership, Project
 
 
 class Command(ProjectCommand):
+    changing = ("add", "change", "remove", "invite", "revoke")
     help = "List who is in a project, with the roles; add, change and remove members. All is done or nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

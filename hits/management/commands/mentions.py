@@ -35,6 +35,7 @@ def entity(text: str) -> int | str:
 
 
 class Command(ProjectCommand):
+    changing = ("add", "change", "remove")
     help = (
         "List the mentions of an article, or correct one of them; what drops its sentences is computed anew. "
         "`queries PROJECT ARTICLE --undo` takes the newest correction back, `annotations` replaces all mentions by a "

@@ -9,6 +9,7 @@ from hits.management.commands.create_project import option
 
 
 class Command(ProjectCommand):
+    changing = ("set",)
     help = "The recipe's options that a project goes by, what they mean, the paper's value. --set changes them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from hits.management.commands._base import ProjectCommand, dollars
 
 
 class Command(ProjectCommand):
+    changing = ()
     help = "Carry on with what is due, then show the bonuses and compensations of a project: sums, and what is open."
 
     def run(self, options: dict[str, Any]) -> None:

@@ -5,15 +5,19 @@ from typing import Any
 
 from hits.management.commands._base import FlowCommand, dollars
 from hits.models import Project, Stage
+from hits.models.projects import SEARCHED_STATES
 
 
 class Command(FlowCommand):
     help = "List projects by slug, with their money and how many items are kept; with words, those that have them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("words", nargs="*", help="each in the name, the slug, the recipe or an owner's name")
+        parser.add_argument("words", nargs="*", help="each in the name, the slug, the recipe, a tag or an owner's name")
         parser.add_argument(
-            "--state", choices=Stage.State.values, default="", help="of a stage; draft: none has started"
+            "--state",
+            choices=[state for state, _ in SEARCHED_STATES],
+            default="",
+            help="of a stage; draft: none has started; archived: the archived projects, which else are left out",
         )
 
     def run(self, options: dict[str, Any]) -> None:

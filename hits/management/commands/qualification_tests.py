@@ -60,6 +60,9 @@ class Command(ProjectCommand):
             help=f"another attempt after so many days; {NEVER} allows one attempt only, and so does make without it",
         )
 
+    def changes(self, options: dict[str, Any]) -> bool:
+        return bool(options["action"] != "list")
+
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
         if options["action"] == "list":

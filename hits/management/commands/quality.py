@@ -12,6 +12,7 @@ from hits.models import Stage
 
 
 class Command(StageCommand):
+    changing = ("apply", "auto_block")
     help = "Show who answers significantly worse than the crowd, and what blocking them leads to; --apply blocks them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

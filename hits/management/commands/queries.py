@@ -29,6 +29,7 @@ def article_of(stage: Stage, key: str) -> Item:
 
 
 class Command(ProjectCommand):
+    changing = ("take_out", "put_back", "undo")
     help = "List the articles that queries were made of, or show one; take a query out, put it back, undo a change."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -32,6 +32,7 @@ class QuotingCommand(StageCommand):
 
 
 class Command(QuotingCommand):
+    changing = ()
     help = "Say what publishing the waiting items of a stage would cost. Changes nothing."
 
     def run(self, options: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from hits.management.commands._base import ProjectCommand
 
 
 class Command(ProjectCommand):
+    changing = ()
     help = "Print a project's recipe as TOML, with all settings; `create_project --file` starts a project from it."
 
     def run(self, options: dict[str, Any]) -> None:

@@ -28,6 +28,9 @@ class Command(StageCommand):
         parser.add_argument("--note", default="", help="why it changes")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
+    def changes(self, options: dict[str, Any]) -> bool:
+        return bool(options["verb"] == "set")
+
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
         if options["verb"] == "show":

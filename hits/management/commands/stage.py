@@ -40,6 +40,10 @@ class Command(StageCommand):
         for name, told in _SWITCHES.items():
             parser.add_argument(f"--{name}", action=BooleanOptionalAction, help=told)
 
+    def changes(self, options: dict[str, Any]) -> bool:
+        switches = [options[name.replace("-", "_")] for name in _SWITCHES]
+        return bool(options["set"] or options["recipe_value"]) or any(value is not None for value in switches)
+
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
         with transaction.atomic():

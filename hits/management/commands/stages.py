@@ -13,6 +13,7 @@ from hits.models import Project, Stage
 
 
 class Command(ProjectCommand):
+    changing = ("add", "remove")
     help = "List the stages of a project, add one behind the others, or remove one that was never published."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

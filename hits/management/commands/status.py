@@ -13,6 +13,7 @@ FIGURES = ["items", "waiting", "open", "again", "kept", "dropped", "answers", "t
 
 
 class Command(ProjectCommand):
+    changing = ()
     help = "Show a project's money and the figures of its stages."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

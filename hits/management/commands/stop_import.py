@@ -11,6 +11,7 @@ from hits.models import Upload
 
 
 class Command(ProjectCommand):
+    changing = ("upload",)
     help = "Stop an import that waits or runs: nothing of its file is stored. Without a number, list the imports."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

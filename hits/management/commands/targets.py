@@ -15,6 +15,7 @@ _CORRECTIONS = ("add_sentence", "add_phrase", "remove")
 
 
 class Command(StageCommand):
+    changing = ("add_sentence", "add_phrase", "remove", "undo")
     help = (
         "List the texts of a stage with how many sentences and phrases are asked about, or show those of one text; "
         "with options, correct them before it goes out, all at once. A sentence that comes or goes does so in the "

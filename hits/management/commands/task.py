@@ -25,6 +25,7 @@ def held(value: Any) -> Any:
 
 
 class Command(StageCommand):
+    changing = ("hit_title", "hit_description", "set")
     help = (
         "What a stage asks of its workers: the HIT's title and description, and the settings of the task with what "
         "they mean. With options, change them; once something is published, they stay."

@@ -1,4 +1,4 @@
-"""Projects are found by words of their name, recipe and owners, and by the state of their stages."""
+"""Projects are found by words of their name, recipe, tags and owners, and by the state of their stages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from hits.models import Project, Stage
 from tests.hits import factories as make
@@ -24,12 +25,15 @@ SEARCHES = [
     ("", "draft", {"c"}),
     ("river", "paused", set()),
     ("%", "", set()),
+    ("PILOT", "", {"b"}),
+    ("pilot", "archived", {"e"}),
+    ("", "archived", {"e"}),
 ]
 
 
 @pytest.fixture
 def lead(db: None) -> Any:
-    """With three projects; of another lead's she sees nothing."""
+    """With three projects and an archived one; of another lead's she sees nothing."""
     lead, mara = make.user("lena"), make.user("mara")
     rows = [
         ("a", "River one", "record", [lead], [Stage.State.LIVE, Stage.State.DRAFT]),
@@ -41,6 +45,8 @@ def lead(db: None) -> Any:
         project = make.project(slug=slug, name=name, recipe=recipe, owner=owners)
         for state in states:
             make.stage(project, state=state)
+    Project.objects.filter(slug="b").update(tags="pilot thesis")
+    make.project(slug="e", name="River of old", owner=lead, tags="pilot", archived_at=timezone.now())
     return lead
 
 
@@ -51,7 +57,7 @@ def test_words_and_states_find_on_the_page_and_by_the_api(lead: Any, text: str, 
     client = Client()
     client.force_login(lead)
     page = client.get("/", {"find": text, "state": state}).content.decode()
-    assert {slug for slug in "abcd" if f'id="project-{slug}"' in page} == found
+    assert {slug for slug in "abcde" if f'id="project-{slug}"' in page} == found
     assert ("No project of yours is like that" in page) == (not found)
     query = {"find": text, "state": state} if state else {"find": text}
     answer = signed_in(lead).get("/api/projects/", query).json()

@@ -1,0 +1,96 @@
+"""Archived projects: everything in them can be looked at, and nothing changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q
+
+from hits.models.answers import Assignment
+from hits.models.computations import ComputationRun
+from hits.models.files import Upload
+from hits.models.ledger import Account
+from hits.models.payments import BonusFile
+from hits.models.projects import Project
+from hits.models.publishing import Hit
+from hits.refusals import Refusal
+
+
+class ArchivedError(Refusal):
+    """The project is archived. Nothing was changed."""
+
+    error_code = "archived"
+
+    def __init__(self, project: Project) -> None:
+        self.slug = project.slug
+        super().__init__(
+            f"{project.name} is archived: it can be looked at, downloaded and cloned, and not changed. An owner can "
+            "restore it."
+        )
+
+
+class UnfinishedError(Refusal):
+    """Something in the project goes on, so that it cannot be archived. Nothing was changed."""
+
+    error_code = "unfinished"
+
+    def __init__(self, project: Project, reasons: list[str]) -> None:
+        self.reasons = reasons
+        super().__init__(f"{project.name} is not finished, so it cannot be archived. {' '.join(reasons)}")
+
+    def details(self) -> dict[str, Any]:
+        return {"reasons": self.reasons}
+
+
+def refuse_archived(project: Project) -> None:
+    """Reads the row again. Raises ArchivedError."""
+    if is_archived(project.pk):
+        raise ArchivedError(project)
+
+
+def is_archived(project_pk: int) -> bool:
+    return Project.objects.filter(pk=project_pk, archived_at__isnull=False).exists()
+
+
+def unfinished(project: Project) -> list[str]:
+    """What still goes on, a sentence each with what to do about it; empty when the project can be archived."""
+    found = [
+        _said(_hits(project), "HIT is", "HITs are", "at workers or on the way there. Close early, and wait."),
+        _said(_answers(project), "answer waits", "answers wait", "to be approved or rejected."),
+        _said(_uploads(project), "import is", "imports are", "not done. Wait, or stop it."),
+        _said(_runs(project), "computation is", "computations are", "running. Wait, or stop it."),
+        _said(_bonus_files(project), "file of bonuses is", "files of bonuses are", "not done. Wait."),
+    ]
+    return [text for text in found if text] or _reserved(project)
+
+
+def _hits(project: Project) -> int:
+    return Hit.objects.filter(stage__project=project).exclude(state__in=[Hit.State.CLOSED, Hit.State.REFUSED]).count()
+
+
+def _answers(project: Project) -> int:
+    undecided = Q(state=Assignment.State.SUBMITTED) | ~Q(decision="")
+    return Assignment.objects.filter(undecided, stage__project=project).count()
+
+
+def _uploads(project: Project) -> int:
+    return project.uploads.filter(state__in=Upload.RUNNING).count()
+
+
+def _runs(project: Project) -> int:
+    state = ComputationRun.State
+    return project.computation_runs.filter(state__in=[state.QUEUED, state.RUNNING]).count()
+
+
+def _bonus_files(project: Project) -> int:
+    return project.bonus_files.filter(state__in=BonusFile.RUNNING).count()
+
+
+def _reserved(project: Project) -> list[str]:
+    """Bonuses and compensations on their way, and whatever else has money set apart."""
+    reserved = Account.objects.get(project=project).reserved
+    return [f"${reserved:,.2f} is reserved for payments that are not made yet."] if reserved else []
+
+
+def _said(number: int, one: str, many: str, rest: str) -> str:
+    return f"{number:,} {one if number == 1 else many} {rest}" if number else ""
