@@ -1,4 +1,4 @@
-"""Plans of calls that cost money: the intent rows of new HITs, what they cost, and their reservation."""
+"""Before a batch is published: the intent rows of its HITs, what they cost, and the reservation of that money."""
 
 from __future__ import annotations
 

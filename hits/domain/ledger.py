@@ -1,4 +1,4 @@
-"""The entries of the ledger: what each step in the life of a HIT, a bonus or a compensation does to the account."""
+"""Entries of the ledger once something is published: an answer paid, a place released, a bonus, a compensation."""
 
 from __future__ import annotations
 

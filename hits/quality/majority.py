@@ -1,4 +1,4 @@
-"""The value that was given most often."""
+"""The value that was given most often, for measures and releases; verdicts go by the stage's rule (`votes`)."""
 
 from __future__ import annotations
 

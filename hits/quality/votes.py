@@ -1,4 +1,4 @@
-"""Vote rules as versioned data: what the answers to one item conclude.
+"""Vote rules as versioned data, and the verdict of an item: what its answers conclude by the rule (`decide`).
 
 A rule is a name, a version and parameters, stored with each verdict that it makes. To change what a rule does,
 register a new version beside the old one, so that old verdicts can still be made again.

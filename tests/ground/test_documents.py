@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -69,6 +70,19 @@ def test_a_function_that_is_named_after_its_file_is_in_it() -> None:
     assert named
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file, _ in named}
     assert [(file, name) for file, name in named if f"\ndef {name}(" not in texts[file]] == []
+
+
+@pytest.mark.parametrize("folder", ["hits/domain", "hits/quality"])
+def test_the_list_of_modules_says_of_each_what_its_file_says(folder: str) -> None:
+    text = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
+    told = dict(re.findall(rf"^\| `{folder}/(\w+)\.py` \| (.+) \|$", text, re.MULTILINE))
+    files = sorted(file for file in (ROOT / folder).glob("*.py") if file.stem != "__init__")
+    assert told == {file.stem: _first_sentence(file) for file in files}
+
+
+def _first_sentence(file: Path) -> str:
+    said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return said.split("\n\n")[0].replace("\n", " ")
 
 
 def test_the_list_of_documents_names_each_of_them() -> None:
