@@ -11,11 +11,12 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-from hits.domain.plugins import recipe_of
+from hits.domain.plugins import protocol_of, recipe_of, settings_of
 from hits.formats import rows
 from hits.formats.faults import Faults
 from hits.formats.mapping import Table, TableField
 from hits.models import Blob, Document, Item, Project
+from hits.protocols.optional import RowsProtocol
 from hits.recipes.source import UNUSED
 from hits.refusals import Refusal
 
@@ -56,7 +57,22 @@ class ShownTable:
 
 
 def table_of(project: Project) -> Table | None:
-    return recipe_of(project).table
+    """What is read of each row; of an open table also the columns that the tasks about rows of the file name now.
+
+    Raises what a task raises that cannot be used.
+    """
+    table = recipe_of(project).table
+    return table.asking(_named_columns(project)) if table and table.open else table
+
+
+def _named_columns(project: Project) -> list[str]:
+    of_rows = project.stages.filter(Q(input={}) | Q(input__stage="")).order_by("position")
+    found: list[str] = []
+    for stage in of_rows:
+        protocol = protocol_of(stage)
+        if isinstance(protocol, RowsProtocol):
+            found += protocol.named_columns(settings_of(stage))
+    return list(dict.fromkeys(found))
 
 
 def needed_table(project: Project) -> Table:

@@ -43,11 +43,20 @@ class TableField:
 
 
 class Table:
-    """The fields that a recipe reads from each row of a table."""
+    """The fields that a recipe reads from each row of a table.
 
-    def __init__(self, *fields: TableField) -> None:
+    `open`: the other columns stay beside them, and the task reads what it names; see `kept_names`.
+    """
+
+    def __init__(self, *fields: TableField, open: bool = False) -> None:
         self.fields = fields
         self.names = tuple(one.name for one in fields)
+        self.open = open
+
+    def asking(self, names: Iterable[str]) -> Table:
+        """An open table with these fields more, which its task names."""
+        more = (TableField(name, "The task names it.", needed=True) for name in names if name not in self.names)
+        return Table(*self.fields, *more, open=self.open)
 
     def guess(self, columns: Sequence[str], remembered: Columns | None = None) -> dict[str, str]:
         """The column by field: as remembered where the file has that column, else the one of the same name.
@@ -59,7 +68,7 @@ class Table:
         for name in self.names:
             before = (remembered or {}).get(name)
             known = before is not None and (before == NONE or before in columns)
-            found[name] = before if known else alike.get(_plain(name))
+            found[name] = before if known else name if name in columns else alike.get(_plain(name))
         return {name: column for name, column in found.items() if column}
 
     def complete(
@@ -87,12 +96,32 @@ class Table:
         ]
         if faults:
             raise MappingRefusedError(faults)
-        return {name: found[name] for name in self.names if found.get(name)}
+        mapping = {name: found[name] for name in self.names if found.get(name)}
+        if self.open:
+            kept_names(columns, mapping)
+        return mapping
 
     def to_remember(self, mapping: Columns, columns: Sequence[str]) -> dict[str, str]:
         """The mapping for later files, with the fields that were left out although a column has their name."""
         left_out = [name for name in self.guess(columns) if name not in mapping]
         return {**mapping, **dict.fromkeys(left_out, NONE)}
+
+
+def kept_names(columns: Sequence[str], mapping: Columns) -> dict[str, tuple[str, ...]]:
+    """Of an open table, the names under which each column is kept: of the fields that are read from it, or its own.
+
+    Raises MappingRefusedError where two columns would have one name.
+    """
+    names = {column: tuple(name for name in mapping if mapping[name] == column) or (column,) for column in columns}
+    faults = [
+        f"{name} is read from “{column}”, and the file has a column “{name}” too, which would be lost: choose that "
+        "one, or rename it in the file."
+        for name, column in mapping.items()
+        if name != column and names.get(name) == (name,) and name in columns
+    ]
+    if faults:
+        raise MappingRefusedError(faults)
+    return names
 
 
 def _plain(name: str) -> str:

@@ -120,6 +120,9 @@ class RowsProtocol(TaskProtocol, Protocol):
     def columns(self, document: Json, item: Json) -> Json:
         """Those of both together; the item's counts where both have one of a name."""
 
+    def named_columns(self, settings: Json) -> Sequence[str]:
+        """The columns that the task with these settings names, each once: what it shows, and known answers."""
+
 
 @runtime_checkable
 class SourcesProtocol(TaskProtocol, Protocol):

@@ -1,4 +1,4 @@
-"""What a written rule concludes from what the workers said. The language is described in `rule_text`."""
+"""What a rule in lines, as every majority is, concludes from what the workers said. `rule_text` has the language."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from hits.formats import rows
-from hits.formats.faults import Faults
+from hits.formats.faults import Fault, Faults, FormatErrors
+from hits.formats.mapping import MappingRefusedError, Table, TableField, kept_names
 from hits.formats.reading import LONGEST_KEY, Keys, Row
 from hits.formats.tables import write_csv, write_jsonl
 from hits.protocols.columns import columns_of
@@ -31,6 +32,12 @@ from hits.recipes.source import (
 )
 
 ID = "id"
+TABLE = Table(
+    TableField(
+        ID, "A name of the row that no other row of the project has; without one it is named after what it says"
+    ),
+    open=True,
+)
 COLUMNS = ("id", "columns", "answers", "conclusion", "votes", "majority", "mean")
 ANSWER_COLUMNS = ("id", "worker", "labels", "correct")
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
@@ -49,24 +56,39 @@ def read_documents(
     progress: Callable[[int], None] | None = None,
     seed: int = 0,
     options: Mapping[str, Any] = NO_OPTIONS,
+    mapping: Mapping[str, str] | None = None,
 ) -> list[SourceDocument]:
-    """One document with one item a row; see `hits.formats.rows`. Raises FormatErrors with every fault."""
+    """One document with one item a row; see `hits.formats.rows`. Raises FormatErrors with every fault.
+
+    `mapping` is the file's column by the name under which the task reads it; other columns keep their names.
+    """
     faults = Faults()
     keys, seen = Keys(), dict[str, int]()
     found = []
     with rows.opened(stream, name, max_bytes=max_bytes) as table:
-        for line, columns in table.rows(faults, progress):
+        names = _names(table.columns, TABLE.guess(table.columns) if mapping is None else mapping)
+        named = any(ID in kept for kept in names.values()) and (mapping is None or ID in mapping)
+        for line, cells in table.rows(faults, progress):
+            columns = {kept: cells[column] for column in table.columns for kept in names[column]}
             row = Row(faults, line)
-            key = _key(row, columns, seen)
+            key = _key(row, columns, seen, named)
             keys.check(row, key)
             found.append(SourceDocument(key, default_origin, {"columns": columns}, (SourceItem(key, {}),), line))
     faults.refuse()
     return found
 
 
-def _key(row: Row, columns: Mapping[str, str], seen: dict[str, int]) -> str:
+def _names(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Raises FormatErrors where the mapping does not fit the file."""
+    try:
+        return kept_names(columns, mapping)
+    except MappingRefusedError as error:
+        raise FormatErrors([Fault(None, "", fault) for fault in error.faults]) from error
+
+
+def _key(row: Row, columns: Mapping[str, str], seen: dict[str, int], named: bool) -> str:
     """The id of the row. One without is named after what it says, so that it is known again in another file."""
-    if ID in columns:
+    if named:
         return row.text(columns[ID].strip(), ID, LONGEST_KEY)
     told = json.dumps(columns, sort_keys=True, ensure_ascii=False)
     key = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:16]

@@ -78,7 +78,10 @@ def _page(
 
 def _fields(table: ShownTable, mapping: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
     """Those that are needed or have a column, and the others, which a lead opens."""
-    told = [{**vars(field), "column": mapping.get(field.name, "")} for field in table.fields]
+    told = [
+        {**vars(field), "number": number, "column": mapping.get(field.name, "")}
+        for number, field in enumerate(table.fields, 1)
+    ]
     first = [field for field in told if field["needed"] or field["column"]]
     return {"first": first, "more": [field for field in told if field not in first]}
 

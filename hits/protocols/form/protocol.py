@@ -150,11 +150,15 @@ class FormProtocol:
 
     columns = staticmethod(columns_of)
 
+    def named_columns(self, settings: Json) -> list[str]:
+        form = form_of(settings["form"])
+        return list(dict.fromkeys([*form.shown_columns, *form.gold_columns]))
+
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the form names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
         form = form_of(settings["form"])
         seen = form.item(columns_of(document, item))
-        found = list(seen.missing([*form.shown_columns, *form.gold_columns]))
+        found = list(seen.missing(self.named_columns(settings)))
         for part in (*form.show, *form.ask):
             found += part.item_faults(seen)
         return list(dict.fromkeys(found))

@@ -111,6 +111,9 @@ class HtmlPageProtocol:
 
     columns = staticmethod(columns_of)
 
+    def named_columns(self, settings: Json) -> list[str]:
+        return list(_template(settings).columns)
+
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the template names and the item lacks, or has in a way that cannot be shown; sentences."""
         template, columns = _template(settings), columns_of(document, item)

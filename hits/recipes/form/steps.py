@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hits.protocols.form.protocol import protocol
 from hits.recipes.source import Collected, ReleaseContent
-from hits.recipes.table_rows import mark, next_items, read_documents, release_of
+from hits.recipes.table_rows import TABLE, mark, next_items, read_documents, release_of
 
-__all__ = ["build_release", "mark", "next_items", "read_documents"]
+__all__ = ["TABLE", "build_release", "mark", "next_items", "read_documents"]
 
 STAGE = "ask"
 

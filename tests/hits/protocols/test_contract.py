@@ -22,7 +22,7 @@ from hits import protocols
 from hits.crowd.html import Node, parse, read_form
 from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol
+from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol
 from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
@@ -117,6 +117,17 @@ def test_it_takes_a_good_answer_and_turns_it_into_labels(protocol, sample):
         assert label.unit and len(label.unit) <= 60
         assert label.correct in (True, False, None)
         assert json.loads(json.dumps(label.value)) == label.value
+
+
+def test_an_item_without_a_column_that_its_task_names_has_a_fault(protocol, sample):
+    if not isinstance(protocol, RowsProtocol):
+        return
+    settings = protocol.settings({})
+    columns = protocol.columns(sample["document"], sample["item"])
+    for name in protocol.named_columns(settings):
+        assert name in columns
+        rest = {key: value for key, value in columns.items() if key != name}
+        assert protocol.item_faults({"columns": rest}, {}, settings), name
 
 
 def test_it_refuses_no_answer_at_all(protocol, sample):

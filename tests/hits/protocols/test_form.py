@@ -399,3 +399,14 @@ def test_garbage_of_any_size_is_refused_or_bounded(kind: str) -> None:
     }
     for reason in refused(form, posted).reasons:
         assert len(reason) < 300 and reason.endswith(".") and reason[0].isupper()
+
+
+def test_each_column_that_a_form_names_is_missed_where_an_item_lacks_it():
+    columns = protocol.columns(DOCUMENT, {})
+    named = protocol.named_columns(EVERYTHING)
+    assert len(named) > 5 and set(named) <= set(columns)
+    for name in named:
+        rest = {key: value for key, value in columns.items() if key != name}
+        assert any(
+            f"'{name}', which is missing" in fault for fault in protocol.item_faults({"columns": rest}, {}, EVERYTHING)
+        )

@@ -34,6 +34,20 @@ def test_every_column_is_kept_and_the_id_may_be_missing():
     assert named.data["columns"] == {"id": "7", "talk": '[{"speaker": "A", "text": "B"}]', "n": "1.5", "none": ""}
 
 
+def test_columns_are_kept_under_the_names_by_which_the_task_reads_them():
+    def mapped(content: bytes, **mapping: str):
+        return table_rows.read_documents(
+            io.BytesIO(content), max_bytes=1_000_000, default_origin="public", mapping=mapping
+        )
+
+    (row,) = mapped(b"nr,passage,source\n7,Rain.,web\n", id="nr", text="passage", shown="passage")
+    assert (row.key, row.data["columns"]) == ("7", {"id": "7", "text": "Rain.", "shown": "Rain.", "source": "web"})
+    (unnamed,) = mapped(b"id,text\n7,Rain.\n", text="text")
+    assert unnamed.key != "7" and unnamed.data["columns"] == {"id": "7", "text": "Rain."}
+    with pytest.raises(FormatErrors, match="would be lost"):
+        mapped(b"text,passage\na,b\n", text="passage")
+
+
 @pytest.mark.parametrize(
     ("content", "faults"),
     [

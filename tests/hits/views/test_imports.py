@@ -12,6 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.domain.imported_tables import searched
+from hits.domain.plugins import settings_of
+from hits.flow.pipeline.importing import create_upload, import_upload
 from hits.flow.setup.projects import create_project
 from hits.models import Item, Project, Upload
 
@@ -139,3 +141,48 @@ def test_the_sample_of_the_recipe_is_downloaded(client: Client, project: Project
         client, project, id="id", text="text", question="question", choice1="choice1", choice2="choice2",
         choice3="choice3", gold="gold",
     ).content.decode()  # fmt: skip
+
+
+FORM = {
+    "show": [{"kind": "text", "text": "{text}"}],
+    "ask": [{"kind": "one", "key": "mood", "question": "How is it?", "choices": ["Good", "Bad"], "gold": "right"}],
+}
+
+
+@pytest.fixture
+def asking(alice: Any, eager: None) -> Project:
+    """A questionnaire of a lead's own, whose form names two columns."""
+    made = create_project("Moods", "form", Decimal(5), "lab@example.org", alice)
+    stage = made.stages.get()
+    stage.settings = settings_of(stage) | {"form": FORM}
+    stage.save()
+    return made
+
+
+def test_a_questionnaire_asks_for_the_columns_that_its_form_names(client: Client, asking: Project) -> None:
+    page = sent(client, asking, b"nr,sentence,right\n1,Rain fell.,Good\n2,Sun rose.,Bad\n").content.decode()
+    assert 'name="column-text"' in page and "The task names it." in page and "Rain fell." in page
+    assert '<option value="right" selected>' in page and "Import 2 rows" in page
+    assert "2 items from 2 texts" in chosen(client, asking, id="nr", text="sentence", right="right").content.decode()
+    item = Item.objects.order_by("id").first()
+    assert item.key == "1"
+    assert item.document.data == {"columns": {"id": "1", "text": "Rain fell.", "right": "Good"}}
+    asking.refresh_from_db()
+    assert asking.mapping == {"id": "nr", "text": "sentence", "right": "right"}
+
+
+def test_a_column_that_another_one_would_replace_is_refused(client: Client, asking: Project) -> None:
+    sent(client, asking, b"text,sentence,right\nx,Rain fell.,Good\n")
+    reply = chosen(client, asking, id="", text="sentence", right="right")
+    assert reply.status_code == 400
+    assert "has a column “text” too, which would be lost" in reply.content.decode()
+    assert not Item.objects.exists()
+
+
+def test_without_a_choice_columns_are_read_by_their_names_in_any_case(client: Client, asking: Project) -> None:
+    upload = create_upload(asking, "moods.csv", b"Text,TEXT 2,text,right\na,b,c,Good\n", "public", None)
+    import_upload(upload.pk)
+    assert Item.objects.get().document.data == {"columns": {"Text": "a", "TEXT 2": "b", "text": "c", "right": "Good"}}
+    upload = create_upload(asking, "more.csv", b"TEXT,other,Right\nd,e,\n", "public", None)
+    import_upload(upload.pk)
+    assert Item.objects.order_by("-id")[0].document.data == {"columns": {"text": "d", "other": "e", "right": ""}}
