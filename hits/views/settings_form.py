@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from hits.domain.own_qualifications import POOR_QUALITY
+from hits.domain.own_qualifications import INVITED, POOR_QUALITY
 from hits.flow.setup.stage_settings import StageSetting
 from hits.forms import MoneyField
 from hits.models import Stage
@@ -219,7 +219,7 @@ class SettingsForm(forms.Form):
     def _qualifications(self) -> list[str]:
         """Those of the marketplace and of the project: tests, grants, and what its stages ask for already."""
         project = self.stage.project
-        own = {POOR_QUALITY, *project.qualification_tests.values_list("key", flat=True)}
+        own = {INVITED, POOR_QUALITY, *project.qualification_tests.values_list("key", flat=True)}
         for stage in project.stages.all():
             own |= {stage.grants, *(one["qualification"] for one in stage.requirements)}
         system = (*INTEGER_QUALIFICATIONS, LOCALE)

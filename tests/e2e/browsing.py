@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Playwright, sync_playwright
@@ -18,13 +19,17 @@ BLOCKING = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": 
 
 
 @contextmanager
-def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
-    """A page in a profile of its own."""
+def person(playwright: Playwright, folder: Path, **options: Any) -> Iterator[Page]:
+    """A page in a profile of its own; `options` are those of a browser context, such as the size of a phone."""
     preferences = folder / "Default" / "Preferences"
     preferences.parent.mkdir(parents=True)
     preferences.write_text(json.dumps(BLOCKING))
     context: BrowserContext = playwright.chromium.launch_persistent_context(
-        str(folder), executable_path=whole(), headless=True, args=ARGUMENTS, viewport={"width": 1280, "height": 800}
+        str(folder),
+        executable_path=whole(),
+        headless=True,
+        args=ARGUMENTS,
+        **{"viewport": {"width": 1280, "height": 800}, **options},
     )
     context.set_default_timeout(PAGE_MILLISECONDS)
     page = context.pages[0]
@@ -35,15 +40,25 @@ def person(playwright: Playwright, folder: Path) -> Iterator[Page]:
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> Iterator[Callable[[str], Page]]:
-    """`people("ann")` is a new browser."""
+def people(tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """`people("ann")` is a new browser; see `person`."""
     with sync_playwright() as playwright, ExitStack() as open_browsers:
-        yield lambda name: open_browsers.enter_context(person(playwright, tmp_path / name))
+        yield lambda name, **options: open_browsers.enter_context(person(playwright, tmp_path / name, **options))
 
 
 def third_party_cookie(frame: Frame) -> str:
     """What is left of a cookie that the frame tries to set for itself."""
     return str(frame.evaluate("document.cookie = 'seen=1; SameSite=None; Secure; path=/'; document.cookie"))
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until what has that name is focused inside the frame."""
+    focused = page.frame_locator("iframe.task").locator(":focus")
+    for _ in range(60):
+        if focused.count() and name in focused.evaluate("e => e.closest('label, button')?.textContent ?? ''"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never reached {name}")
 
 
 def accessible(page: Page) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ops.stack import Stack
-from tests.e2e.browsing import accessible, people, third_party_cookie
+from tests.e2e.browsing import accessible, people, tab_to, third_party_cookie
 
 __all__ = ["people"]
 
@@ -168,24 +168,14 @@ def _answer_by_keyboard(page: Page) -> None:
     task = page.frame_locator("iframe.task")
     expect(task.locator("[data-slot]")).to_be_visible()
     second = page.url
-    _tab_to(page, "Linden")
+    tab_to(page, "Linden")
     page.keyboard.press("Enter")
     expect(task.locator("[data-slot]")).to_have_text("Linden")
     for name in ("Submit answer", "Submit anyway"):
         expect(task.get_by_role("button", name=name)).to_be_visible()
-        _tab_to(page, name)
+        tab_to(page, name)
         page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "/mturk/work/" in url and url != second)
-
-
-def _tab_to(page: Page, name: str) -> None:
-    """Press Tab until what has that name is focused inside the frame."""
-    focused = page.frame_locator("iframe.task").locator(":focus")
-    for _ in range(60):
-        if focused.count() and name in focused.evaluate("e => e.closest('label, button')?.textContent ?? ''"):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab never reached {name}")
 
 
 def _return(page: Page) -> None:
