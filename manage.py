@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """The requester side's command line. The marketplace has its own: python -m marketplace."""
 
+import contextlib
 import os
 import sys
 from secrets import token_hex
@@ -14,4 +15,11 @@ if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
     if WITHOUT_SECRETS.intersection(sys.argv[1:2]):
         os.environ.setdefault("SECRET_KEY", token_hex())
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output, such as `head`, wants no more of it. What is left must not be written at the exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

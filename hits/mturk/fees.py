@@ -1,25 +1,12 @@
-"""What the marketplace adds to a reward. Source: Mechanical Turk's pricing page, 2026-10.
-
-20 % of the reward, 20 % more when the HIT has ten assignments or more, 5 % more for Masters;
-at least one cent an assignment; rounded half up to a cent.
-"""
+"""What an assignment costs with its fee, and which HITs may grow without another fee."""
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
-CENT = Decimal("0.01")
-MANY_ASSIGNMENTS = 10
+from common.fees import CENT, MANY_ASSIGNMENTS, bonus_fee, fee
 
-
-def fee(reward: Decimal, max_assignments: int, *, masters: bool = False) -> Decimal:
-    """The fee of one assignment, in dollars."""
-    share = Decimal("0.20")
-    if max_assignments >= MANY_ASSIGNMENTS:
-        share += Decimal("0.20")
-    if masters:
-        share += Decimal("0.05")
-    return max(CENT, (reward * share).quantize(CENT, ROUND_HALF_UP))
+__all__ = ["CENT", "MANY_ASSIGNMENTS", "bonus_fee", "can_grow", "fee", "unit_cost"]
 
 
 def unit_cost(reward: Decimal, max_assignments: int, *, masters: bool = False) -> Decimal:
@@ -30,8 +17,3 @@ def unit_cost(reward: Decimal, max_assignments: int, *, masters: bool = False) -
 def can_grow(created_with: int, now_at_most: int, more: int) -> bool:
     """A HIT made with fewer than ten assignments may never reach ten."""
     return created_with >= MANY_ASSIGNMENTS or now_at_most + more < MANY_ASSIGNMENTS
-
-
-def bonus_fee(amount: Decimal) -> Decimal:
-    """The fee of one bonus, in dollars: 20 %, at least one cent, rounded half up."""
-    return max(CENT, (amount * Decimal("0.20")).quantize(CENT, ROUND_HALF_UP))

@@ -70,7 +70,7 @@ TOP = {
 COMMON_WITHOUT_DJANGO = tuple(
     f"common.{name}"
     for name in (
-        *("addresses", "names", "patience", "configuration", "spreadsheet"),
+        *("addresses", "fees", "names", "patience", "configuration", "spreadsheet"),
         *("html_tags", "html_pages", "html_templates"),
     )
 )

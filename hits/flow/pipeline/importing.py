@@ -327,8 +327,9 @@ def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> No
 
 
 def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:
+    """Each once, also where a document and its item have one key."""
     own = [document.key] if document.key in documents else []
-    return own + [item.key for item in document.items if item.key in items[item.stage]]
+    return list(dict.fromkeys(own + [item.key for item in document.items if item.key in items[item.stage]]))
 
 
 def _known_items(project: Project, documents: Sequence[SourceDocument]) -> dict[str, set[str]]:

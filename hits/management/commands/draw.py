@@ -22,6 +22,6 @@ class Command(StageCommand):
         quote = drawing.quote(stage)
         count = stage.draws if options["items"] is None else options["items"]
         self.say(f"{quote.there:,} items to draw from, {quote.here:,} in {stage.key} already.")
-        if not options["yes"] and not agreed(f"Draw {count:,} items? [y/N] "):
+        if not options["yes"] and not agreed(f"Draw {min(count, quote.there):,} items? [y/N] "):
             raise CommandError("Nothing was drawn.")
         self.say(f"{drawing.draw(stage, count):,} new items drawn into {stage.key}.")

@@ -143,6 +143,14 @@ def test_the_sample_of_the_recipe_is_downloaded(client: Client, project: Project
     ).content.decode()  # fmt: skip
 
 
+def test_an_id_that_came_before_is_told_once_for_its_row(project: Project) -> None:
+    for _ in range(2):
+        upload = create_upload(project, "rain.csv", b"id,text\nr1,Rain.\n", "public", None)
+        import_upload(upload.pk)
+    upload.refresh_from_db()
+    assert (upload.state, upload.fault_count, len(upload.faults)) == (Upload.State.REFUSED, 1, 1)
+
+
 FORM = {
     "show": [{"kind": "text", "text": "{text}"}],
     "ask": [{"kind": "one", "key": "mood", "question": "How is it?", "choices": ["Good", "Bad"], "gold": "right"}],
