@@ -24,6 +24,7 @@ from hits.models import (
     ComputationRun,
     Grant,
     Hit,
+    Invitation,
     Item,
     LedgerCheck,
     Project,
@@ -89,6 +90,7 @@ class World:
     article: Item
     change_set: ChangeSet
     table: Upload
+    invitation: Invitation
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -102,7 +104,7 @@ class World:
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
-            "revoke-invitation": [self.project.invitations.get().pk],
+            "revoke-invitation": [self.invitation.pk],
             "pay-bonus": [self.answer.pk],
             "bonus-file-preview": [self.bonus_file],
             **dict.fromkeys(("large-bonus-file", "large-bonus-file-progress"), [self.large_file.pk]),
@@ -235,7 +237,6 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
     upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
     make.bonus(answer)
-    make.invitation(project)
     file = f"assignment_id,amount,reason\n{answer.assignment_id},0.50,Clear.\n".encode()
     kept = signing.dumps([project.pk, Blob.store(file).pk, "march.csv"], salt=payments.SALT)
     compensation = make.compensation(project)
@@ -243,6 +244,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project), _table(owners),
+        make.invitation(project),
     )  # fmt: skip
 
 
