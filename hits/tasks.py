@@ -172,6 +172,8 @@ def finish_blocks(stage_pk: int) -> int:
 @shared_task(**RETRY)
 def undo_block(block_pk: int, user_pk: int | None = None, origin: str = Action.Origin.ITSELF) -> None:
     row = Block.objects.select_related("stage__project", "project", "worker").get(pk=block_pk)
+    if row.project.is_archived:
+        return
     with acting_from(origin):
         blocking.undo(row, _user(user_pk))
     conclude_project.delay(row.project_id)
@@ -256,6 +258,8 @@ def compute(run_pk: int) -> int:
 @shared_task
 def make_release(project_pk: int, user_pk: int | None) -> int:
     project = Project.objects.get(pk=project_pk)
+    if project.is_archived:
+        return 0
     made, _ = releasing.release(project, _user(user_pk))
     return made.number
 

@@ -6,13 +6,16 @@ from typing import Any
 
 from django.db.models import Q
 
+from hits.domain.due_hits import unconcluded_stages
 from hits.models.answers import Assignment
 from hits.models.computations import ComputationRun
 from hits.models.files import Upload
-from hits.models.ledger import Account
+from hits.models.ledger import Account, LedgerCheck
 from hits.models.payments import BonusFile
 from hits.models.projects import Project
-from hits.models.publishing import Hit
+from hits.models.publishing import Batch, Hit
+from hits.models.qualification_tests import QualificationTest
+from hits.models.workers import Block, Grant
 from hits.refusals import Refusal
 
 
@@ -55,17 +58,52 @@ def is_archived(project_pk: int) -> bool:
 def unfinished(project: Project) -> list[str]:
     """What still goes on, a sentence each with what to do about it; empty when the project can be archived."""
     found = [
-        _said(_hits(project), "HIT is", "HITs are", "at workers or on the way there. Close early, and wait."),
+        _said(_hits(project, "live"), "HIT is", "HITs are", "at workers. Close early, and wait."),
+        _said(_hits(project, "planned", "sent"), "HIT is", "HITs are", "to be published. Resume, or wait."),
+        _said(_batches(project), "batch is", "batches are", "not carried out. Resume, or wait."),
         _said(_answers(project), "answer waits", "answers wait", "to be approved or rejected."),
         _said(_uploads(project), "import is", "imports are", "not done. Wait, or stop it."),
         _said(_runs(project), "computation is", "computations are", "running. Wait, or stop it."),
+        _said(_uncounted(project), "stage has", "stages have", "answers that are not counted yet. Wait."),
+        _said(_grants(project), "qualification is", "qualifications are", "being given or taken back. Wait."),
+        _said(_blocks(project), "block is", "blocks are", "being made or undone. Wait."),
+        _said(_tests(project), "test is", "tests are", "being offered or withdrawn. Wait."),
+        _said(_checks(project), "check of the ledger is", "checks of the ledger are", "running. Wait."),
         _said(_bonus_files(project), "file of bonuses is", "files of bonuses are", "not done. Wait."),
     ]
     return [text for text in found if text] or _reserved(project)
 
 
-def _hits(project: Project) -> int:
-    return Hit.objects.filter(stage__project=project).exclude(state__in=[Hit.State.CLOSED, Hit.State.REFUSED]).count()
+def _hits(project: Project, *states: str) -> int:
+    return Hit.objects.filter(stage__project=project, state__in=states).count()
+
+
+def _batches(project: Project) -> int:
+    """Those that are to close, extend or delete HITs count too; the HITs of others are told by themselves."""
+    waiting = Batch.objects.filter(stage__project=project).exclude(state=Batch.State.PUBLISHED)
+    return waiting.exclude(hits__state__in=[Hit.State.PLANNED, Hit.State.SENT]).distinct().count()
+
+
+def _uncounted(project: Project) -> int:
+    return project.stages.filter(pk__in=unconcluded_stages()).count()
+
+
+def _grants(project: Project) -> int:
+    """What the marketplace refused waits for a lead and goes on no more."""
+    return project.grants.filter(state__in=[Grant.State.INTENDED, Grant.State.WITHDRAWING], error="").count()
+
+
+def _blocks(project: Project) -> int:
+    return project.blocks.filter(state__in=[Block.State.INTENDED, Block.State.LIFTING], error="").count()
+
+
+def _tests(project: Project) -> int:
+    state = QualificationTest.State
+    return project.qualification_tests.filter(state__in=[state.OFFERING, state.WITHDRAWING]).count()
+
+
+def _checks(project: Project) -> int:
+    return project.ledger_checks.filter(state=LedgerCheck.State.RUNNING).count()
 
 
 def _answers(project: Project) -> int:

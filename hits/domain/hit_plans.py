@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
-from hits.domain.archived import is_archived, refuse_archived
+from hits.domain.archived import refuse_archived
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry
@@ -42,7 +42,7 @@ def is_published(stage: Stage) -> bool:
 
 def is_paused(stage: Stage) -> bool:
     """Whether nothing goes out by itself: a lead paused the stage, or the project is archived."""
-    return Stage.objects.filter(pk=stage.pk, state=Stage.State.PAUSED).exists() or is_archived(stage.project_id)
+    return not Stage.objects.buying().filter(pk=stage.pk).exists()
 
 
 def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:

@@ -13,7 +13,7 @@ from hits.models.workers import Grant
 
 # Granted to whom the project blocks, and to nobody else.
 POOR_QUALITY = "poor-quality"
-# Offered in every project: a lead names the workers who get it.
+# Among the requirements of every project: a lead names the workers who get it.
 INVITED = "invited-workers"
 STANDING = (Grant.State.INTENDED, Grant.State.GRANTED)
 _GRANTED_THERE = "hit__stage__grants"

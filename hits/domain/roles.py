@@ -57,18 +57,20 @@ def _who_to_ask(project: Project) -> str:
 class Verb:
     """`pages` are names of pages, which answer to GET and POST alike; `routes` such as "POST publish".
 
-    `archived`: it is done in an archived project too, for it changes nothing there.
+    `while_archived`: it is done in an archived project too: it changes nothing there, or takes a person's access away.
     """
 
     name: str
     least: str
     pages: frozenset[str]
     routes: frozenset[str]
-    archived: bool = False
+    while_archived: bool = False
 
 
-def _verb(name: str, least: str, *, pages: str = "", routes: tuple[str, ...] = (), archived: bool = False) -> Verb:
-    return Verb(name, least, frozenset(pages.split()), frozenset(routes), archived)
+def _verb(
+    name: str, least: str, *, pages: str = "", routes: tuple[str, ...] = (), while_archived: bool = False
+) -> Verb:
+    return Verb(name, least, frozenset(pages.split()), frozenset(routes), while_archived)
 
 
 def _get(names: str) -> tuple[str, ...]:
@@ -98,14 +100,14 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch workers block-proposals rule draw
         items item targets target articles article change-sets change-set answers changes left-out
     """),
-    archived=True,
+    while_archived=True,
 )
 EXPORT = _verb(
     "Download what is there: releases, answers, the ledger, the recipe",
     READER,
     pages="recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv annotations-file changes-csv",
     routes=_get("recipe-file computation-files release-file annotations"),
-    archived=True,
+    while_archived=True,
 )
 TABLE = (
     LOOK,
@@ -113,13 +115,19 @@ TABLE = (
     _verb("Change the budget", OWNER, pages="change-budget", routes=("PUT budget",)),
     _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
     _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
-    _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",)),
+    _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",), while_archived=True),
     _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
-    _verb("Revoke an invitation", OWNER, pages="revoke-invitation", routes=("POST revoke-invitation",)),
+    _verb(
+        "Revoke an invitation",
+        OWNER,
+        pages="revoke-invitation",
+        routes=("POST revoke-invitation",),
+        while_archived=True,
+    ),
     _verb("Archive a project", OWNER, pages="archive-project", routes=("POST archive",)),
-    _verb("Restore an archived project", OWNER, pages="restore-project", routes=("POST restore",), archived=True),
+    _verb("Restore an archived project", OWNER, pages="restore-project", routes=("POST restore",), while_archived=True),
     _verb("Change the tags", MANAGER, pages="change-tags", routes=("PUT tags",)),
-    _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",), archived=True),
+    _verb("Clone a project", MANAGER, pages="clone-project", routes=("POST clone",), while_archived=True),
     _verb("Import a file", MANAGER, pages="import", routes=("POST uploads",)),
     _verb(
         "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
@@ -136,7 +144,7 @@ TABLE = (
     ),
     _verb("Change the text and settings of the task", MANAGER, pages="task-settings try-task", routes=("PATCH task",)),
     _verb("Change the vote rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
-    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",), archived=True),
+    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Judge again by the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
     _verb("Draw a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
@@ -220,7 +228,7 @@ TABLE = (
         READER,
         pages="evaluate-release",
         routes=("POST evaluate-release",),
-        archived=True,
+        while_archived=True,
     ),
 )
 
@@ -247,7 +255,7 @@ def may(role: str, verb: Verb | None) -> bool:
 
 def may_in(project: Project, verb: Verb | None) -> bool:
     """Whether the role that this project was asked for with may do this, in the state that the project has."""
-    return may(project.role, verb) and (not project.is_archived or (verb is not None and verb.archived))
+    return may(project.role, verb) and (not project.is_archived or (verb is not None and verb.while_archived))
 
 
 def refuse_unless_allowed(project: Project, verb: Verb | None) -> None:

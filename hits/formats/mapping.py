@@ -17,6 +17,9 @@ from hits.refusals import Refusal
 
 Columns = Mapping[str, str]
 NONE = ""
+# A page shows a list of all columns beside each field.
+MOST_ASKED = 100
+MOST_FAULTS = 20
 
 
 class MappingRefusedError(Refusal):
@@ -54,8 +57,9 @@ class Table:
         self.open = open
 
     def asking(self, names: Iterable[str]) -> Table:
-        """An open table with these fields more, which its task names."""
-        more = (TableField(name, "The task names it.", needed=True) for name in names if name not in self.names)
+        """An open table with these fields more, which its task names; those beyond MOST_ASKED are read by name."""
+        new = [name for name in names if name not in self.names][:MOST_ASKED]
+        more = (TableField(name, "The task names it.", needed=True) for name in new)
         return Table(*self.fields, *more, open=self.open)
 
     def guess(self, columns: Sequence[str], remembered: Columns | None = None) -> dict[str, str]:
@@ -79,10 +83,12 @@ class Table:
         Raises MappingRefusedError with every fault.
         """
         found: dict[str, str] = {}
-        faults = []
+        faults: list[str] = []
         for name, column in pairs:
+            if len(faults) >= MOST_FAULTS:
+                break
             if name not in self.names:
-                faults.append(f"There is no field “{name:.80}”; there are {', '.join(self.names)}.")
+                faults.append(f"There is no field “{name:.80}”; there are {_listed(self.names)}.")
             elif column and column not in columns:
                 faults.append(f"The file has no column “{column:.80}” for {name}; it has {_listed(columns)}.")
                 found.setdefault(name, column)

@@ -140,6 +140,10 @@ class StageQuerySet(models.QuerySet["Stage"]):
         """The stages of the projects that the user is a member of, each with the user's `role` there."""
         return self.filter(project__memberships__user=user).annotate(role=models.F("project__memberships__role"))
 
+    def buying(self) -> StageQuerySet:
+        """Those from which something may go out by itself: not paused, and in no archived project."""
+        return self.exclude(state=Stage.State.PAUSED).filter(project__archived_at=None)
+
 
 class Stage(models.Model):
     """One protocol with its settings. Its pay and requirements freeze when its HIT type is made.

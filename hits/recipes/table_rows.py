@@ -71,7 +71,7 @@ def read_documents(
         for line, cells in table.rows(faults, progress):
             columns = {kept: cells[column] for column in table.columns for kept in names[column]}
             row = Row(faults, line)
-            key = _key(row, columns, seen, named)
+            key = row.text(columns[ID].strip(), ID, LONGEST_KEY) if named else _key(row, cells, seen)
             keys.check(row, key)
             found.append(SourceDocument(key, default_origin, {"columns": columns}, (SourceItem(key, {}),), line))
     faults.refuse()
@@ -86,11 +86,9 @@ def _names(columns: Sequence[str], mapping: Mapping[str, str]) -> dict[str, tupl
         raise FormatErrors([Fault(None, "", fault) for fault in error.faults]) from error
 
 
-def _key(row: Row, columns: Mapping[str, str], seen: dict[str, int], named: bool) -> str:
-    """The id of the row. One without is named after what it says, so that it is known again in another file."""
-    if named:
-        return row.text(columns[ID].strip(), ID, LONGEST_KEY)
-    told = json.dumps(columns, sort_keys=True, ensure_ascii=False)
+def _key(row: Row, cells: Mapping[str, str], seen: dict[str, int]) -> str:
+    """The id of a row without one: named after what the file says, so that it is known again under any mapping."""
+    told = json.dumps(cells, sort_keys=True, ensure_ascii=False)
     key = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:16]
     if key in seen:
         row.say("", f"is the same row as line {seen[key]}: remove one of them, or give each row an id")

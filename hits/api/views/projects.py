@@ -132,6 +132,9 @@ class Archive(ProjectView):
 
 
 class Restore(ProjectView):
+    # What waited for money goes on.
+    pays = frozenset({"POST"})
+
     @operation(
         "projects_restore",
         "Take an archived project into use again",

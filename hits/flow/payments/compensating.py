@@ -21,6 +21,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from hits.domain.archived import refuse_archived
 from hits.domain.commitments import BalanceTooLowError, planned_cost
 from hits.domain.leases import Held, lease
 from hits.domain.ledger import pay_payment, release_payment, reserve_payment
@@ -194,6 +195,8 @@ def order(
                 confirmation=confirmation,
                 created_by=user,
             )
+            # The new row waits for whoever archives the project at this moment.
+            refuse_archived(project)
             project.account.post([reserve_payment(row)])
             return row
     except IntegrityError as error:

@@ -15,6 +15,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from hits.domain.archived import refuse_archived
 from hits.domain.commitments import BalanceTooLowError, planned_cost
 from hits.domain.leases import lease
 from hits.domain.ledger import reserve_payment
@@ -266,6 +267,8 @@ def order(
                 cost=cost,
                 created_by=user,
             )
+            # The new row waits for whoever archives the project at this moment.
+            refuse_archived(project)
             _write(made, new)
             return made
     except IntegrityError:

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from hits.domain import eligibility
 from hits.domain.action_log import record
+from hits.domain.archived import refuse_archived
 from hits.domain.counting import recount
 from hits.domain.leases import lease
 from hits.domain.ledger import release, settle
@@ -135,6 +136,8 @@ def take_back(stage: Stage, assignment_pks: Iterable[int], user: User | None) ->
         )
         _admit(stage, stage.assignments.filter(id__in=[row.pk for row in rows]), True)
         stage.project.account.post(_reserve_again(row) for row in rows)
+        # The new entries wait for whoever archives the project at this moment.
+        refuse_archived(stage.project)
         record(stage.project, user, "rejection taken back", rows)
     return len(rows)
 

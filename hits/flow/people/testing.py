@@ -24,6 +24,7 @@ from hits.domain.action_log import record
 from hits.domain.hit_types import QUALIFICATIONS
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
+from hits.domain.own_qualifications import INVITED
 from hits.domain.plugins import settings_of
 from hits.domain.wanted_answers import chunks
 from hits.formats.faults import Fault, Faults, FormatErrors
@@ -46,7 +47,7 @@ LEASE_SECONDS = 120
 DAY_SECONDS = 86_400
 MOST_REQUIREMENTS = 10
 # Qualifications that the product grants by itself.
-TAKEN_KEYS = frozenset({*QUALIFICATIONS, "compensation"})
+TAKEN_KEYS = frozenset({*QUALIFICATIONS, "compensation", INVITED})
 
 
 class RefusedTestError(FormatErrors):

@@ -300,7 +300,7 @@ def unpublished() -> list[int]:
     """Stages with arrivals that go out by themselves and have not: for want of money, or since a crash."""
     had_one = Hit.objects.filter(item=OuterRef("pk"))
     arrived = Item.objects.filter(~Exists(had_one), stage=OuterRef("pk"), state=Item.State.NEW, parent__isnull=False)
-    stages = Stage.objects.exclude(state=Stage.State.PAUSED).filter(Exists(arrived), auto_publish=True)
+    stages = Stage.objects.buying().filter(Exists(arrived), auto_publish=True)
     return list(stages.order_by("pk").values_list("pk", flat=True))
 
 

@@ -152,7 +152,7 @@ def _extension(batch: Batch, namespace: str, growth: Growth, number: int) -> Ext
 def unfinished() -> list[int]:
     """Stages with items that want another answer: for want of money, or since a crash."""
     again = Item.objects.filter(stage=OuterRef("pk"), state=Item.State.AGAIN)
-    stages = Stage.objects.exclude(state=Stage.State.PAUSED).filter(Exists(again))
+    stages = Stage.objects.buying().filter(Exists(again))
     return list(stages.order_by("pk").values_list("pk", flat=True))
 
 

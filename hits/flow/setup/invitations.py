@@ -48,7 +48,8 @@ class NoInvitationError(Refusal):
 
     def __init__(self) -> None:
         super().__init__(
-            "This invitation cannot be used: it was used, has expired or was revoked. Ask whoever sent it for another."
+            "This invitation cannot be used: it was used, has expired or was revoked, or its project is archived. Ask "
+            "whoever sent it for another."
         )
 
 
@@ -111,14 +112,18 @@ def revoke(project: Project, pk: int, user: User | None) -> bool:
 
 def find(token: str) -> Invitation:
     """Raises NoInvitationError."""
-    found = Invitation.objects.living().select_related("project").filter(digest=token_digest(token)).first()
+    living = Invitation.objects.living().filter(project__archived_at=None).select_related("project")
+    found = living.filter(digest=token_digest(token)).first()
     if found is None:
         raise NoInvitationError
     return found
 
 
 def accept(token: str, person: User) -> Project:
-    """Let `person` into the project of the link, which is used up. Raises NoInvitationError and what `admit` raises."""
+    """Let `person` into the project of the link, which is used up.
+
+    Raises NoInvitationError and what `admit` raises.
+    """
     with transaction.atomic():
         project = find(token).project
         hold(project, None)

@@ -72,7 +72,7 @@ class ProjectCommand(FlowCommand):
 
     def changes(self, options: dict[str, Any]) -> bool:
         """Whether the command changes the project with these options."""
-        return self.changing is None or any(options[name] not in (None, False, []) for name in self.changing)
+        return self.changing is None or any(_is_given(options[name]) for name in self.changing)
 
     def project(self, options: dict[str, Any]) -> Project:
         """Raises CommandError and ArchivedError."""
@@ -98,6 +98,11 @@ class ProjectCommand(FlowCommand):
             there = ", ".join(stage.key for stage in stages)
             raise CommandError(f"{project.slug} has no stage {wanted!r}. There are: {there}.")
         return found
+
+
+def _is_given(value: object) -> bool:
+    """Whether an option was given: an amount of 0 is, a switch that was left out is not."""
+    return value is not None and value is not False and value != []
 
 
 class StageCommand(ProjectCommand):

@@ -30,7 +30,7 @@ def test_what_changes_something_is_refused_and_the_rest_is_not(
             answer = getattr(api, method)(address(route, world))
             transaction.set_rollback(True)
         code = answer.json()["error"]["code"] if answer.status_code == 409 else ""
-        if (code == "archived") is (verb is not None and verb.archived):
+        if (code == "archived") is (verb is not None and verb.while_archived):
             wrong.append((route.name, method, answer.status_code, code))
     assert wrong == []
     assert _everything() == before

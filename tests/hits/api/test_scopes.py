@@ -13,7 +13,6 @@ from tests.hits.api.test_guard import GUARDED, address, world
 # Every verb that changes something without spending money. What is not here has to stand in its view's `pays`.
 WITHOUT_MONEY = {
     ("archive", "post"),
-    ("restore", "post"),
     ("tags", "put"),
     ("stages", "post"),
     ("stage", "delete"),

@@ -15,7 +15,8 @@ SHOWING = [
     ("qualification_tests",), ("changes",), ("quote", "validate"),
 ]  # fmt: skip
 CHANGING = [
-    ("budget", "30"), ("options", "--set", "eval_share=0.5"), ("members", "--add", "lena=reader"), ("harvest",),
+    ("budget", "30"), ("budget", "0"),
+    ("options", "--set", "eval_share=0.5"), ("members", "--add", "lena=reader"), ("harvest",),
     ("publish", "validate", "--yes"), ("pause", "validate"), ("resume", "validate"), ("release",),
     ("tags", "--set", "pilot"), ("stage", "validate", "--no-auto-publish"), ("stage", "validate", "--set", "reward=1"),
     ("task", "validate", "--title", "Read"), ("check_ledger",), ("stages", "--remove", "validate"),

@@ -12,9 +12,24 @@ from django.utils import timezone
 
 from hits.domain import hit_plans
 from hits.domain.archived import ArchivedError, UnfinishedError, unfinished
+from hits.flow.payments import compensating, ordering
+from hits.flow.people import reviewing
 from hits.flow.pipeline import publishing, topping_up
-from hits.flow.setup import archiving
-from hits.models import Assignment, BonusFile, ComputationRun, Hit, Item, LedgerEntry, Project, Upload
+from hits.flow.setup import archiving, invitations
+from hits.models import (
+    Assignment,
+    Batch,
+    Block,
+    BonusFile,
+    ComputationRun,
+    Grant,
+    Hit,
+    Item,
+    LedgerCheck,
+    LedgerEntry,
+    Project,
+    Upload,
+)
 from tests.hits import factories as make
 from tests.hits.flow.test_two_leads import TwoLeads, database_with_connections, leads
 
@@ -30,7 +45,13 @@ def reserve(project: Project) -> None:
     ("begun", "said"),
     [
         (lambda p: make.hit(make.item(make.stage(p))), "1 HIT is at workers"),
-        (lambda p: make.hit(make.item(make.stage(p)), state=Hit.State.PLANNED), "1 HIT is at workers"),
+        (lambda p: make.hit(make.item(make.stage(p)), state=Hit.State.PLANNED), "1 HIT is to be published"),
+        (lambda p: make.batch(make.stage(p), state=Batch.State.WAITING), "1 batch is not carried out"),
+        (lambda p: make.item(make.stage(p), stale=True), "1 stage has answers that are not counted"),
+        (lambda p: make.grant(p, state=Grant.State.INTENDED), "1 qualification is"),
+        (lambda p: make.block(make.stage(p), state=Block.State.LIFTING), "1 block is"),
+        (lambda p: make.qualification_test(p, state="offering"), "1 test is"),
+        (lambda p: make.ledger_check(p, state=LedgerCheck.State.RUNNING), "1 check of the ledger is"),
         (lambda p: make.assignment(closed(p), state=Assignment.State.SUBMITTED), "1 answer waits"),
         (
             lambda p: make.assignment(closed(p), state=Assignment.State.REJECTED, decision="approved"),
@@ -72,6 +93,33 @@ def test_what_is_over_does_not() -> None:
 
 
 @pytest.mark.django_db
+def test_a_payment_that_was_begun_before_is_refused_when_it_is_ordered(market: Any) -> None:
+    """As by a command that asked its question before the project was archived."""
+    project = make.project()
+    Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
+    with pytest.raises(ArchivedError):
+        compensating.order(project, market.sign_up_worker(), "1.00", "It broke.", Decimal("1.20"), "page 1", None)
+    answer = make.assignment(closed(project), state=Assignment.State.APPROVED)
+    new = [ordering.NewBonus(answer, Decimal("1.00"), "Thank you.")]
+    with pytest.raises(ArchivedError):
+        ordering.order(project, new, Decimal("1.20"), "page 2", None)
+    rejected = make.assignment(answer.hit, state=Assignment.State.REJECTED)
+    with pytest.raises(ArchivedError):
+        reviewing.take_back(rejected.stage, [rejected.pk], None)
+    assert not LedgerEntry.objects.exists() and not project.bonuses.exists()
+
+
+@pytest.mark.django_db
+def test_an_invitation_lets_nobody_into_an_archived_project() -> None:
+    project, person = make.project(), make.user("omar")
+    _, token = invitations.invite(project, "reader", None)
+    Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
+    with pytest.raises(invitations.NoInvitationError, match="its project is archived"):
+        invitations.accept(token, person)
+    assert not project.memberships.filter(user=person).exists()
+
+
+@pytest.mark.django_db
 def test_nothing_goes_out_by_itself_from_an_archived_project() -> None:
     project = make.project()
     stage = make.stage(project)
@@ -79,6 +127,7 @@ def test_nothing_goes_out_by_itself_from_an_archived_project() -> None:
     Item.objects.filter(pk=make.item(stage).pk).update(state=Item.State.AGAIN)
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     assert hit_plans.is_paused(stage)
+    assert topping_up.unfinished() == [] and publishing.unpublished() == []
     assert publishing.publish_arrivals(stage) is None and topping_up.top_up(stage) is None
     assert not Hit.objects.filter(item=item).exists()
 

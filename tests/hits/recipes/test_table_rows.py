@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from hits.formats.faults import FormatErrors
+from hits.formats.mapping import MappingRefusedError
 from hits.recipes import table_rows
 from hits.recipes.source import GivenLabel, JudgedItem
 
@@ -42,6 +43,8 @@ def test_columns_are_kept_under_the_names_by_which_the_task_reads_them():
 
     (row,) = mapped(b"nr,passage,source\n7,Rain.,web\n", id="nr", text="passage", shown="passage")
     assert (row.key, row.data["columns"]) == ("7", {"id": "7", "text": "Rain.", "shown": "Rain.", "source": "web"})
+    plain, renamed = mapped(b"say,by\nRain.,P\n"), mapped(b"say,by\nRain.,P\n", text="say")
+    assert plain[0].key == renamed[0].key and renamed[0].data["columns"] == {"text": "Rain.", "by": "P"}
     (unnamed,) = mapped(b"id,text\n7,Rain.\n", text="text")
     assert unnamed.key != "7" and unnamed.data["columns"] == {"id": "7", "text": "Rain."}
     with pytest.raises(FormatErrors, match="would be lost"):
@@ -94,3 +97,11 @@ def test_single_answers_name_workers_by_a_pseudonym_of_the_project():
     assert row["labels"] == {"mood": "good", "why": {"text": "So."}} and row["correct"] == {"mood": True}
     assert "AWORKER1" not in str(row)
     assert row["worker"] == table_rows.pseudonym("AWORKER1", 7) != table_rows.pseudonym("AWORKER1", 8)
+
+
+def test_of_a_task_that_names_very_many_columns_a_hundred_are_asked_for_and_twenty_faults_told():
+    table = table_rows.TABLE.asking(f"c{n}" for n in range(5000))
+    assert len(table.names) == 101
+    with pytest.raises(MappingRefusedError) as refused:
+        table.complete(((f"no{n}", "x") for n in range(5000)), ["x"])
+    assert len(refused.value.faults) <= 121 and max(map(len, refused.value.faults)) < 500

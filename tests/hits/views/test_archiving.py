@@ -45,7 +45,7 @@ def test_what_changes_something_is_refused_and_the_rest_answers_as_before(
     for project in (world.project, world.table.project):
         Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     after = answers(world, client)
-    changing = {call for call in CALLS if not (verb := page_verb(*call)) or not verb.archived}
+    changing = {call for call in CALLS if not (verb := page_verb(*call)) or not verb.while_archived}
     assert {call: after[call] for call in changing} == dict.fromkeys(changing, 409)
     assert {call: after[call] for call in CALLS if call not in changing} == {
         call: before[call] for call in CALLS if call not in changing
@@ -97,7 +97,7 @@ def test_an_archived_project_leaves_the_list_which_tells_how_many_there_are(clie
 def test_what_is_not_finished_is_not_archived_and_the_page_says_why(world: World, client: Client) -> None:
     reply = client.post(world.url("archive-project"))
     page = " ".join(reply.content.decode().split())
-    assert reply.status_code == 409 and "was not archived" in page and "at workers or on the way there" in page
+    assert reply.status_code == 409 and "was not archived" in page and "at workers. Close early, and wait." in page
     world.project.refresh_from_db()
     assert not world.project.is_archived
 
