@@ -125,7 +125,8 @@
   function mark(reasons, names) {
     const controls = names.map((name) => first(form.elements.namedItem(name)));
     reasons.forEach((reason, at) => { if (controls[at] instanceof HTMLElement) tell(controls[at], reason); });
-    controls.find((control) => control instanceof HTMLElement)?.focus();
+    const at = controls.find((control) => control instanceof HTMLElement);
+    (at?.type === "hidden" ? whole(at).querySelector("[tabindex]") : at)?.focus();
   }
 
   // Choices of one name are one field.

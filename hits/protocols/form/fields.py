@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, StrictFloat, StrictInt
 
+from hits.protocols import marked
 from hits.protocols.base import Json, LabelValue
 from hits.protocols.choosing import YES, yes_no
 from hits.protocols.form import filling, patterns
@@ -57,10 +58,11 @@ COLUMNS_HELP = "{column} stands for the value of that column."
 
 
 class NotTakenError(ValueError):
-    """What was posted is no answer to the field: the rest of a sentence about it, and the name of its control."""
+    """What was posted is no answer to the field: the rest of each sentence about it, and the name of its control."""
 
-    def __init__(self, sentence: str, name: str) -> None:
+    def __init__(self, sentence: str, name: str, *more: str) -> None:
         self.name = name
+        self.sentences = (sentence, *more)
         super().__init__(sentence)
 
 
@@ -226,18 +228,16 @@ GOLD = Setting("gold", "Column with the known answer", "text", "May be empty.", 
 # Choices
 
 
-class _Choosing(_Known):
+class _Listing(_Known):
+    """It has a list of choices."""
+
     lists = {"choices": Choice}
     choices: tuple[Choice, ...] = must(
         f"be a list of 2 to {MOST_CHOICES} texts or objects of id, text and help", min_length=2, max_length=MOST_CHOICES
     )
-    shuffle: bool = truth(False)
-    stay_last: int = whole(0, MOST_CHOICES, 0)
 
     def faults(self) -> Iterator[Fault]:
         yield from doubled(self.choices)
-        if self.stay_last >= len(self.choices):
-            yield "stay_last", f"must be less than {len(self.choices)}, the number of choices"
 
     def texts(self) -> Iterator[str]:
         yield from super().texts()
@@ -251,17 +251,10 @@ class _Choosing(_Known):
         return value, next(item.fill(choice.text) for choice in self.choices if choice.id == value)
 
     def offered(self, item: Item) -> list[Json]:
-        found = [
+        return [
             {"id": one.id, "text": item.fill(one.text), "help": item.fill(one.help), "name": f"{self.key}.{one.id}"}
             for one in self.choices
         ]
-        if not self.shuffle:
-            return found
-        moving = len(found) - self.stay_last
-        return [*item.order(found[:moving], self.key), *found[moving:]]
-
-    def shown(self, item: Item) -> Json:
-        return {"choices": self.offered(item)}
 
     def choice_of(self, text: str, item: Item) -> str:
         """The id that is meant by an id or a text. Raises NoGoldError."""
@@ -269,6 +262,26 @@ class _Choosing(_Known):
             if text in (choice.id, item.fill(choice.text)):
                 return choice.id
         raise NoGoldError(f"is none of the answers of {self.key!r}")
+
+
+class _Choosing(_Listing):
+    shuffle: bool = truth(False)
+    stay_last: int = whole(0, MOST_CHOICES, 0)
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        if self.stay_last >= len(self.choices):
+            yield "stay_last", f"must be less than {len(self.choices)}, the number of choices"
+
+    def offered(self, item: Item) -> list[Json]:
+        found = super().offered(item)
+        if not self.shuffle:
+            return found
+        moving = len(found) - self.stay_last
+        return [*item.order(found[:moving], self.key), *found[moving:]]
+
+    def shown(self, item: Item) -> Json:
+        return {"choices": self.offered(item)}
 
 
 class One(_Choosing):
@@ -907,7 +920,130 @@ class LongText(_Written):
         return self.most
 
 
+# Stretches of a text
+
+
+class Spans(_Listing):
+    """Stretches of the text of a column, each with a label. The value is the list of {"start", "end", "label"}, sorted;
+    `hits.protocols.marked` says what is counted. `key/id` is yes or no: whether anything has that label; `key/nothing`
+    is yes where the worker says that there is nothing to mark.
+    """
+
+    kind: Literal["spans"] = "spans"
+    column: Plain = column()
+    choices: tuple[Choice, ...] = must(
+        f"be a list of 1 to {MOST_CHOICES} texts or objects of id, text and help", min_length=1, max_length=MOST_CHOICES
+    )
+    whole_words: bool = truth(True)
+    overlap: bool = truth(False)
+    least: int = whole(0, marked.MOST_SPANS, 0)
+    most: int = whole(1, marked.MOST_SPANS, 50)
+
+    title = "Stretches of a text with labels"
+    template = "form/ask/spans.html"
+    level = "span"
+    new: ClassVar[Json] = {"column": "text", "choices": ["First label", "Second label"]}
+    inputs = (
+        KEY_INPUT, QUESTION,
+        Setting("column", "Column with the text to mark", "text", "The question shows this text."),
+        Setting(
+            "choices", "Labels, one a line", "lines",
+            f"The first nine have the keys 1 to 9. Help may follow a bar: text | help. {COLUMNS_HELP}",
+            rows=4, lines=choice_lines,
+        ),
+        Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
+        Setting("overlap", "Marked stretches may overlap", "bool"),
+        Setting("least", "Fewest stretches", "number", "0: there may be nothing to mark.", seldom=True),
+        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}.", seldom=True),
+        *CLOSING,
+        Setting(
+            "gold", "Column with the known answer", "text",
+            "Its values are JSON: [[start, end, label], ...], counted in characters from 0. May be empty.", seldom=True,
+        ),
+    )  # fmt: skip
+
+    def faults(self) -> Iterator[Fault]:
+        yield from super().faults()
+        for at, choice in enumerate(self.choices):
+            if choice.id == marked.NOTHING:
+                yield f"choices[{at}].id", f"must not be {marked.NOTHING}, which stands for a text without any mark"
+        if self.most < self.least:
+            yield "most", f"must be at least {self.least}, the fewest stretches"
+
+    def columns(self) -> set[str]:
+        return super().columns() | {self.column}
+
+    def holds(self, value: Any, wanted: Sequence[str]) -> bool:
+        return any(span["label"] in wanted for span in value)
+
+    def units(self) -> dict[str, Level]:
+        parts = [*([] if self.least else [marked.NOTHING]), *self.values()]
+        return {self.key: self.level, **{f"{self.key}/{part}": "nominal" for part in parts}}
+
+    def text(self, item: Item) -> str:
+        """What is marked, as it is stored: places in it count; empty where the item has none that can be."""
+        value = item.columns.get(self.column)
+        return value if isinstance(value, str) and value.strip() and len(value) <= marked.LONGEST_TEXT else ""
+
+    def item_faults(self, item: Item) -> Iterator[str]:
+        if self.column in item.columns and not self.text(item):
+            yield (
+                f"The column {self.column!r:.60} holds no text to mark: it must be a text that is not blank, at most "
+                f"{marked.LONGEST_TEXT:,} characters."
+            )
+        else:
+            yield from super().item_faults(item)
+
+    @property
+    def limits(self) -> marked.Limits:
+        return marked.Limits(frozenset(self.values()), self.whole_words, self.overlap, self.least, self.most)
+
+    def shown(self, item: Item) -> Json:
+        if not (text := self.text(item)):
+            return {"instead": f"[{self.column}]"}
+        part, heading = f"{self.key}.", f"question-{self.key}"
+        labels = self.offered(item)
+        return {"marking": marked.shown(text, labels, self.limits, name=self.key, part=part, heading=heading)}
+
+    def taken(self, given: Given, item: Item) -> list[Json] | None:
+        if marked.is_empty(given.own, given.part):
+            return None
+        spans, faults = marked.taken(given.own, given.part, self.text(item), self.limits)
+        if faults:
+            told = [f"is not marked as asked. {fault.rstrip('.')}" for fault in faults]
+            raise NotTakenError(told[0], self.key, *told[1:])
+        return _as_objects(spans)
+
+    def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
+        yield from super().labels(value, item)
+        given = {span["label"] for span in value} or {marked.NOTHING}
+        for unit in list(self.units())[1:]:
+            yield LabelValue(unit, yes_no(unit.removeprefix(f"{self.key}/") in given), None)
+
+    def known(self, text: str, item: Item) -> list[Json]:
+        try:
+            spans = [self._known_span(one, item) for one in filling.listed(text)]
+        except NoGoldError:
+            raise
+        except (ValueError, TypeError, LookupError) as error:
+            raise NoGoldError("is no list such as [[0, 5, label], ...] in JSON") from error
+        faults = marked.faults(spans, not spans, self.text(item), self.limits)
+        if faults:
+            raise NoGoldError(f"cannot be an answer of {self.key!r}: {faults[0].rstrip('.')}")
+        return _as_objects(sorted(spans))
+
+    def _known_span(self, given: Any, item: Item) -> marked.Span:
+        start, end, label = (given["start"], given["end"], given["label"]) if isinstance(given, dict) else given
+        if type(start) is not int or type(end) is not int:
+            raise ValueError("An end is no whole number.")
+        return start, end, self.choice_of(str(label), item)
+
+
+def _as_objects(spans: Sequence[marked.Span]) -> list[Json]:
+    return [{"start": start, "end": end, "label": label} for start, end, label in spans]
+
+
 _ALL: Sequence[type[Field]] = (
-    One, Dropdown, AnyOf, ShortText, LongText, Numeric, Scale, Slider, Ranking, Pair, Day, Matrix,
+    One, Dropdown, AnyOf, ShortText, LongText, Numeric, Scale, Slider, Ranking, Pair, Day, Matrix, Spans,
 )  # fmt: skip
 KINDS: Mapping[str, type[Field]] = {kind.model_fields["kind"].default: kind for kind in _ALL}

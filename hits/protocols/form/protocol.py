@@ -196,8 +196,9 @@ class _Answer:
             if value is None and field.required:
                 raise NotTakenError("is not answered yet", field.first_name)
         except NotTakenError as error:
-            self.faults.append(f"Question {number}, “{_short(self.item.fill(field.question))}”, {error}.")
-            self.names.append(error.name)
+            question = _short(self.item.fill(field.question))
+            self.faults += [f"Question {number}, “{question}”, {sentence}." for sentence in error.sentences]
+            self.names += [error.name] * len(error.sentences)
             return
         if value is not None:
             self.values[field.key] = field, value

@@ -5,8 +5,10 @@ No key is needed. A field whose text has to fit an expression is known to nobody
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
+from hits.crowd import marking
 from hits.crowd.answering import Answer
 from hits.crowd.html import Node
 from hits.crowd.key import AnswerKey
@@ -37,6 +39,8 @@ def _answered(person: Person, section: Node, place: str) -> dict[str, str] | Non
         return _order(person, [node.attributes["name"] for node in section.all("input", "name")], place)
     if kind == "any":
         return _boxes(person, section, place)
+    if kind == "spans":
+        return _spans(person, section, place)
     if radios := section.all("input", type="radio"):
         return _radios(person, radios, place)
     if select := section.first("select", "name"):
@@ -58,6 +62,12 @@ def _radios(person: Person, radios: Sequence[Node], place: str) -> dict[str, str
     names = list(dict.fromkeys(node.attributes["name"] for node in radios))
     values = {name: [node.attributes["value"] for node in radios if node.attributes["name"] == name] for name in names}
     return {name: choose(values[name], person, f"{place} {name}") for name in names}
+
+
+def _spans(person: Person, section: Node, place: str) -> dict[str, str]:
+    name = section.all("div", "data-marking")[0].attributes["data-marking"]
+    said = marking.marked(person, section, place)
+    return {name: json.dumps(said)} if said else {f"{name}.nothing": "yes"}
 
 
 def _order(person: Person, names: Sequence[str], place: str) -> dict[str, str]:

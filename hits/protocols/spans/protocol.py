@@ -3,9 +3,7 @@
 Document: {"text"}. Item: {"gold"?: spans, "proposals"?: [[start, end, label id, votes], ...], "answers"?: number}. What
 others proposed, with how many of so many answers, is shown beside the text to whoever decides between them.
 
-A span is [start, end, label id]. Offsets count characters of the stored text (Unicode code points, as Python does)
-from 0, and the end is exclusive: text[start:end] is what was marked. Browsers count UTF-16 units, where a sign such as
-an emoji counts as two; `task.js` turns them into characters before anything is posted.
+A span is [start, end, label id]; `hits.protocols.marked` says what is counted and how it is posted.
 
 Labels of an answer:
 - `spans`, the sorted list of all spans. A release and measures of agreement read it. Rules count texts and numbers
@@ -19,11 +17,10 @@ answers come, and a rule counts what several workers said of the same unit.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hits.protocols import choosing
+from hits.protocols import choosing, marked
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import yes_no
 from hits.protocols.given_settings import (
@@ -36,10 +33,7 @@ from hits.protocols.given_settings import (
     paragraphs,
 )
 from hits.protocols.optional import Setting
-from hits.protocols.spans import marked
 
-HUES = 8
-KEYS = 9
 DEFAULTS: Json = {
     **COMMON,
     "ask": "Mark every name of a person, a place or an organisation",
@@ -53,7 +47,6 @@ DEFAULTS: Json = {
     "fewest": 0,
     "most": 50,
 }
-_LINE = re.compile(r"[^\r\n]+")
 
 
 class Spans:
@@ -95,23 +88,14 @@ class Spans:
         return found.done()
 
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
-        """{"lines", "labels", "proposals", "answers", "rows", "instructions"}: what the template shows.
-
-        A line is a list of {"text", "start", "number"}, where `number` counts the words of the text and is 0 for what
-        lies between them.
-        """
+        """{"marking": see `marked.shown`, "proposals", "answers", "instructions"}: what the template shows."""
         text = document["text"]
+        marking = marked.shown(text, settings["labels"], _limits(settings), name="spans", heading="reading-heading")
         places = marked.words(text)
-        labels = [
-            {**label, "key": number if number <= KEYS else 0, "hue": (number - 1) % HUES + 1}
-            for number, label in enumerate(settings["labels"], 1)
-        ]
         return {
-            "lines": list(_lines(text, places)),
-            "labels": labels,
-            "proposals": [_proposal(one, text, places, labels) for one in item.get("proposals", [])],
+            "marking": marking,
+            "proposals": [_proposal(one, text, places, marking["labels"]) for one in item.get("proposals", [])],
             "answers": item.get("answers", 0),
-            "rows": list(range(1, marked.ROWS + 1)),
             "instructions": paragraphs(settings["instructions"]),
         }
 
@@ -119,14 +103,11 @@ class Spans:
         self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
     ) -> CheckedAnswer:
         """Labels `spans`, `nothing`, `<label id>/marked`. A worker can send anything, so all of it is checked here."""
-        spans, faults = marked.posted(fields, document["text"])
-        nothing = fields.get("nothing", "")
-        if nothing not in ("", choosing.YES):
-            faults.append("The box “There is nothing to mark” says neither yes nor no. Reload the page.")
-        faults = faults or marked.faults(spans, nothing == choosing.YES, document["text"], marked.limits(settings))
+        said, part = fields.get("spans", ""), lambda name: fields.get(name, "")
+        spans, faults = marked.taken(said, part, document["text"], _limits(settings))
         if faults:
             raise AnswerRefusedError(faults)
-        return CheckedAnswer(tuple(_labels(sorted(spans), item, settings)), choosing.remark(fields))
+        return CheckedAnswer(tuple(_labels(spans, item, settings)), choosing.remark(fields))
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
@@ -134,22 +115,9 @@ class Spans:
         return {"same_as_gold": choosing.percent(sum(judged), len(judged)), "n": len(judged)} if judged else {}
 
 
-def _lines(text: str, places: Sequence[tuple[int, int]]) -> Iterator[list[Json]]:
-    numbered = iter(enumerate(places, 1))
-    number, (start, end) = next(numbered, (0, (len(text), len(text))))
-    for line in _LINE.finditer(text):
-        if not line[0].strip():
-            continue
-        at, pieces = line.start(), []
-        while start < line.end():
-            if at < start:
-                pieces.append({"text": text[at:start], "start": at, "number": 0})
-            pieces.append({"text": text[start:end], "start": start, "number": number})
-            at = end
-            number, (start, end) = next(numbered, (0, (len(text), len(text))))
-        if at < line.end():
-            pieces.append({"text": text[at : line.end()], "start": at, "number": 0})
-        yield pieces
+def _limits(settings: Json) -> marked.Limits:
+    labels = frozenset(label["id"] for label in settings["labels"])
+    return marked.Limits(labels, settings["whole_words"], settings["overlap"], settings["fewest"], settings["most"])
 
 
 def _proposal(given: Sequence[Any], text: str, places: Sequence[tuple[int, int]], labels: Sequence[Json]) -> Json:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from hits.protocols.spans.marked import Span
+from hits.protocols.marked import Span
 
 
 @dataclass

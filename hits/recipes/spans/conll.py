@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hits.protocols.spans.marked import Span
+from hits.protocols.marked import Span
 from hits.text.sentences import sentences
 from hits.text.words import placed
 

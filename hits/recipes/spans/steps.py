@@ -19,13 +19,13 @@ from typing import Any, BinaryIO
 from hits.formats.faults import Faults
 from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
 from hits.formats.tables import write_jsonl
-from hits.protocols.spans.marked import Span
+from hits.protocols.marked import LONGEST_TEXT, Span
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
-LONGEST_KEY, LONGEST_TEXT = 200, 20_000
+LONGEST_KEY = 200
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 COLUMNS = ("id", "text", "spans", "answers", "decided_by")
 _LANGUAGE = re.compile("[a-z]{2,3}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import Any
 
 from hypothesis import strategies as some
+
+from hits.protocols import marked
 
 COLUMNS = {
     "text": "The ferry sails <b>again</b>.",
@@ -18,6 +21,8 @@ COLUMNS = {
     "film": "https://films.example.org:8443/ferry.mp4",
     "page": "https://example.org/ferry",
     "mood gold": "Happy",
+    # Signs of two units of a browser, a letter with a combining mark, and a line end of two characters.
+    "report": "🛳🛳 Ilse Cafe\u0301 asked.\r\nTom de Wit 👩\u200d🚀 left Linden.",
 }
 SHOW: list[dict[str, Any]] = [
     {"kind": "text", "heading": "The text", "text": "Read: {text}"},
@@ -49,12 +54,23 @@ ASK: list[dict[str, Any]] = [
     {"kind": "date", "key": "day", "question": "Since when?", "earliest": "2020-01-01", "required": False},
     {"kind": "matrix", "key": "rate", "question": "Rate these", "rows": ["Deck", "Soup"], "points": 3,
      "anchors": ["bad", "so-so", "good"]},
+    {"kind": "spans", "key": "names", "question": "Which names?", "column": "report",
+     "choices": ["Person", "Place | A town or a land"]},
 ]  # fmt: skip
+
+
+def span(words: str, label: str) -> list[Any]:
+    """Where the words stand in the text to mark, counted in characters."""
+    start = COLUMNS["report"].index(words)
+    return [start, start + len(words), label]
+
+
 FORM = {"show": SHOW, "ask": ASK}
 ANSWER = {
     "mood": "happy", "size": "small", "topic.ships": "yes", "topic.rain": "yes", "code": "AB123", "year": "2026",
     "fluency": "4", "warmth": "37", "first.boat": "2", "first.train": "1", "first.car": "3", "better": "left",
     "day": "2026-11-22", "rate.deck": "1", "rate.soup": "3",
+    "names": json.dumps([span("Ilse Cafe\u0301", "person"), span("Linden", "place")], separators=(",", ":")),
 }  # fmt: skip
 
 WORDS = some.text(alphabet="abc XYZ09-äß?<&\"'", min_size=1, max_size=30).map(str.strip).filter(bool)
@@ -73,7 +89,7 @@ def random_field(draw: some.DrawFn, key: str) -> Fields:
     """(a field, the fields of an answer to it, (fields that are none, the name of the field at fault))."""
     kind = draw(some.sampled_from(
         ["one", "dropdown", "any", "short_text", "long_text", "number", "scale", "slider", "ranking", "pair", "date",
-         "matrix"]
+         "matrix", "spans"]
     ))  # fmt: skip
     field: dict[str, Any] = {"kind": kind, "key": key, "question": draw(WORDS), "help": draw(WORDS)}
     if kind in ("one", "dropdown"):
@@ -110,6 +126,12 @@ def random_field(draw: some.DrawFn, key: str) -> Fields:
     if kind == "pair":
         field |= {"a": draw(WORDS), "b": draw(WORDS), "tie": False}
         return field, {key: draw(some.sampled_from(["left", "right", "bad"]))}, ({key: "tie"}, key)
+    if kind == "spans":
+        places = marked.words(COLUMNS["report"])
+        field |= {"column": "report", "choices": _choices(draw, 1), "overlap": draw(some.booleans())}
+        first, last = sorted(draw(some.lists(some.integers(0, len(places) - 1), min_size=2, max_size=2)))
+        right = [[places[first][0], places[last][1], "c0"]]
+        return field, {key: json.dumps(right)}, ({key: json.dumps([[*right[0][:2], "c99"]])}, key)
     field["earliest"] = "2026-01-01"
     return field, {key: draw(some.dates(min_value=date(2026, 1, 1))).isoformat()}, ({key: "2025-12-31"}, key)
 

@@ -15,13 +15,14 @@ from jsonschema import Draft202012Validator
 from hits.crowd import people
 from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey
-from hits.crowd.task_page import read_screen
+from hits.crowd.task_page import NotATaskError, read_screen
 from hits.flow.pipeline.serving import Page
 from hits.models import Hit, Project, Stage
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from hits.protocols.form import addresses, fields, patterns, schema, simulated
 from hits.protocols.form.protocol import protocol
 from hits.protocols.form.ready import ready_forms
+from hits.protocols.spans import simulated as spans_people
 from tests.hits.protocols import forms
 
 DOCUMENT, ITEM = {"columns": forms.COLUMNS}, {}
@@ -51,6 +52,7 @@ def rendered(
 
 
 ONE = {"kind": "one", "key": "mood", "question": "Mood?", "choices": ["Good", "Bad"]}
+THINGS = {"kind": "spans", "key": "who", "question": "Which things?", "column": "text", "choices": ["Ship", "Soup"]}
 EVERYTHING = protocol.settings({"form": forms.FORM})
 
 
@@ -205,6 +207,19 @@ def test_a_ready_made_form_is_shown_and_answered_by_simulated_people(ready: Any)
     assert protocol.check(document, {}, form, given.fields, "AW").labels
 
 
+@pytest.mark.parametrize("kind", ["careful", "random"])
+def test_simulated_people_mark_the_texts_of_a_form(kind: str) -> None:
+    form = made({**THINGS, "column": "report"}, {**THINGS, "key": "again", "whole_words": False, "least": 2})
+    screen = read_screen(parse(rendered(form)), "https://a.example/")
+    (person,) = people.gather(7, 1, 0, 0.9, 0.0, blind=int(kind == "random"))
+    given = simulated.answer(person, screen, AnswerKey())
+    assert given is not None
+    found = checked(form, given.fields)
+    assert len(found["again"]) >= 2 and (found["who"] or found["who/nothing"] == "yes")
+    with pytest.raises(NotATaskError):
+        spans_people.answer(person, screen, AnswerKey())
+
+
 def test_there_are_six_ready_made_forms() -> None:
     assert {ready.name for ready in ready_forms()} == {
         "sentiment", "pair_preference", "fluency_adequacy", "image_labels", "demographics", "consent",
@@ -292,11 +307,14 @@ def test_each_field_has_one_label_under_its_key_and_its_parts_count_in_rules() -
         "topic/rain": "yes", "code": {"text": "AB123"}, "year": 2026, "fluency": 4, "warmth": 37.0,
         "first": ["train", "boat", "car"], "first/train": 1, "first/boat": 2, "first/car": 3,
         "better": checked(EVERYTHING, forms.ANSWER)["better"], "day": "2026-11-22", "rate/deck": 1, "rate/soup": 3,
+        "names": [{"start": 3, "end": 13, "label": "person"}, {"start": 42, "end": 48, "label": "place"}],
+        "names/person": "yes", "names/place": "yes", "names/nothing": "no",
     }  # fmt: skip
     levels = protocol.levels(EVERYTHING)
-    assert {unit: levels[unit] for unit in ("mood", "size", "topic", "code", "year", "fluency", "rate/deck")} == {
+    units = ("mood", "size", "topic", "code", "year", "fluency", "rate/deck", "names", "names/place")
+    assert {unit: levels[unit] for unit in units} == {
         "mood": "nominal", "size": "ordinal", "topic": "set", "code": "text", "year": "interval",
-        "fluency": "ordinal", "rate/deck": "ordinal",
+        "fluency": "ordinal", "rate/deck": "ordinal", "names": "span", "names/place": "nominal",
     }  # fmt: skip
 
 
@@ -339,6 +357,8 @@ def test_two_sides_change_places_from_worker_to_worker_and_are_mapped_back() -> 
         ({"kind": "number", "key": "n", "question": "?"}, {"n": "7"}, 7, "8"),
         ({"kind": "scale", "key": "s", "question": "?"}, {"s": "2"}, "2", 3),
         ({"kind": "date", "key": "d", "question": "?"}, {"d": "2026-11-22"}, "2026-11-22", "2026-11-23"),
+        (THINGS, {"who": '[[4, 9, "ship"]]'}, '[[4, 9, "Ship"]]', "[]"),
+        (THINGS, {"who": '[[4, 9, "ship"]]'}, [{"start": 4, "end": 9, "label": "ship"}], '[[4, 9, "soup"]]'),
         ({**ONE, "kind": "ranking"}, {"mood.good": "2", "mood.bad": "1"}, "Bad | Good", "Good|Bad"),
     ],
 )
@@ -351,6 +371,68 @@ def test_an_answer_is_compared_with_the_known_one_where_there_is_one(
         assert protocol.check(DOCUMENT, item, form, posted).labels[0].correct is correct
         assert protocol.item_faults(DOCUMENT, item, form) == []
     assert protocol.item_faults(DOCUMENT, {"columns": {"g": "no such answer"}}, form)
+
+
+def test_marked_stretches_are_refused_at_their_field_and_say_what_to_change() -> None:
+    form = made(THINGS, {**THINGS, "key": "again", "whole_words": False, "overlap": True, "least": 1})
+    refusal = refused(form, {"who": '[[4, 9, "ship"], [4, 15, "soup"]]', "again": '[[3, 9, "ship"], [90, 95, "ship"]]'})
+    assert refusal.fields == ("who", "again", "again")
+    begin = "Question {}, “Which things?”, is not marked as asked. ".format
+    assert refusal.reasons == (
+        f"{begin(1)}“ferry” and “ferry sails” overlap. Delete one of the two.",
+        f"{begin(2)}“ferry” must not begin or end with a space. Delete it and mark it again.",
+        f"{begin(2)}A marked stretch is empty or lies outside the text. Reload the page and mark it again.",
+    )
+    refusal = refused(form, {"who.nothing": "yes", "again.nothing": "yes"})
+    assert refusal.fields == ("again",) and "has something to mark" in refusal.reasons[0]
+
+
+def test_each_text_to_mark_of_a_form_has_its_own_answer_and_nothing_to_mark_is_one() -> None:
+    form = made(THINGS, {**THINGS, "key": "again"}, {**THINGS, "key": "more", "required": False})
+    assert checked(form, {"who.nothing": "yes", "again.from-1": "2", "again.to-1": "3", "again.label-1": "ship"}) == {
+        "who": [], "who/nothing": "yes", "who/ship": "no", "who/soup": "no",
+        "again": [{"start": 4, "end": 15, "label": "ship"}],
+        "again/nothing": "no", "again/ship": "yes", "again/soup": "no",
+    }  # fmt: skip
+    assert refused(form, {"who": "[]", "more.nothing": "yes"}).fields == ("who", "again")
+
+
+def test_places_are_characters_of_the_stored_text_whatever_a_browser_counts() -> None:
+    text = forms.COLUMNS["report"]
+    form = made({**THINGS, "column": "report", "whole_words": False})
+    for words in ("Cafe\u0301", "asked.\r\nTom", "👩\u200d🚀", "Linden"):
+        start = text.index(words)
+        ((found),) = checked(form, {"who": json.dumps([forms.span(words, "ship")])})["who"]
+        assert (found["start"], text[found["start"] : found["end"]]) == (start, words)
+    pieces = [node for node in parse(rendered(form)).all("span", "data-start")]
+    for piece in pieces:
+        assert text[int(piece.attributes["data-start"]) :].startswith(piece.text())
+    assert "".join(piece.text() for piece in pieces) == text.replace("\r\n", "")
+
+
+def test_a_later_question_may_depend_on_a_label_that_was_given() -> None:
+    form = made(THINGS, {**ONE, "shown_if": {"field": "who", "values": ["soup"]}})
+    assert "mood" not in checked(form, {"who": '[[4, 9, "ship"]]', "mood": "good"})
+    assert checked(form, {"who": '[[4, 9, "soup"]]', "mood": "good"})["mood"] == "good"
+    assert "Only if question 1 is “Soup”" in rendered(form)
+
+
+@pytest.mark.parametrize("value", ["", " \n", 7, None, "x" * 20_001])
+def test_an_item_without_a_text_to_mark_does_not_fit(value: Any) -> None:
+    form = made(THINGS)
+    (fault,) = protocol.item_faults({}, {"columns": {"text": value}}, form)
+    assert fault.startswith("The column 'text' holds no text to mark")
+    assert "data-marking" not in rendered(form, {"columns": {"text": value}})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [({"choices": []}, "choices"), ({"choices": ["Nothing"]}, "choices[0].id"), ({"least": 3, "most": 2}, "most"),
+     ({"most": 201}, "most"), ({"column": ""}, "column")],
+)  # fmt: skip
+def test_labels_of_stretches_are_a_list_in_which_nothing_has_a_meaning_of_its_own(wrong: Any, place: str) -> None:
+    _, faults = schema.read_form({"ask": [{**THINGS, **wrong}]})
+    assert [fault.split()[0] for fault in faults] == [f"ask[0].{place}"]
 
 
 def test_the_order_of_one_worker_stays_and_does_not_depend_on_the_known_answer() -> None:

@@ -15,8 +15,8 @@ from hits.crowd.key import AnswerKey
 from hits.crowd.people import gather
 from hits.crowd.task_page import NotATaskError, Screen
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
+from hits.protocols.marked import LONGEST_FIELD, MOST_SPANS, words
 from hits.protocols.spans import simulated
-from hits.protocols.spans.marked import LONGEST_FIELD, MOST_SPANS, words
 from hits.protocols.spans.protocol import protocol
 
 TEXT = "Mara 🛳 sailed to Port Linden.\nShe didn't meet Tomas Reyes."
@@ -193,7 +193,7 @@ def test_settings_that_do_not_fit_are_refused(wrong):
 
 @given(some.text(alphabet="ab .\n\r\t🛳é\u0301", max_size=60))
 def test_the_pieces_of_the_page_are_the_text_at_their_places(text):
-    pieces = [piece for line in protocol.page({"text": text}, {}, SETTINGS)["lines"] for piece in line]
+    pieces = [piece for line in protocol.page({"text": text}, {}, SETTINGS)["marking"]["lines"] for piece in line]
     assert all(text[piece["start"] :].startswith(piece["text"]) for piece in pieces)
     assert [piece["text"] for piece in pieces if piece["number"]] == [text[start:end] for start, end in words(text)]
     assert [piece["number"] for piece in pieces if piece["number"]] == list(range(1, len(words(text)) + 1))

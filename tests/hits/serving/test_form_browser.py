@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,9 @@ def task(db: None, task_address: Callable[..., str]) -> Callable[..., str]:
         return task_address(make.hit(make.item(stage, document=document, data={})))
 
     return task
+
+
+NAMES = [{"start": 3, "end": 13, "label": "person"}, {"start": 42, "end": 48, "label": "place"}]
 
 
 def posted_to(page: Page, marketplace: Any) -> dict[str, str]:
@@ -70,7 +74,7 @@ def test_a_form_is_answered_by_keys_alone(new_page: Any, task: Any, marketplace:
     page.keyboard.press("Space")
     press_until(page, "Tab", lambda: page.evaluate("document.activeElement.name") == "better")
     page.keyboard.press("3")
-    for key in ["Enter", "Enter", "1", "Enter"]:
+    for key in ["Enter", "Enter", "1", "Enter", "Space", "ArrowRight", "Space", "1", "Control+End", "2", "Enter"]:
         page.keyboard.press(key)
     assert page.evaluate("document.activeElement.className").split()[-1] == "submit"
     assert marketplace.posted == []
@@ -94,7 +98,8 @@ def test_without_a_script_conditions_are_said_and_enter_sends_nothing(
     page = new_page(java_script_enabled=False)
     page.goto(task({"ask": forms.ASK}))
     expect(page.get_by_text("Only if question 1 is “Sad” or “Angry”")).to_be_visible()
-    for name, value in forms.ANSWER.items():
+    written = {name: value for name, value in forms.ANSWER.items() if name != "names"}
+    for name, value in written.items():
         control = page.locator(f'[name="{name}"]')
         if control.first.get_attribute("type") in ("radio", "checkbox"):
             page.locator(f'[name="{name}"][value="{value}"]').check()
@@ -102,11 +107,18 @@ def test_without_a_script_conditions_are_said_and_enter_sends_nothing(
             control.select_option(value)
         else:
             control.fill(value)
+    for row, (first, last, label) in enumerate([("1", "2", "person"), ("8", "", "place")], 1):
+        page.locator(f'[name="names.from-{row}"]').fill(first)
+        page.locator(f'[name="names.to-{row}"]').fill(last)
+        page.locator(f'[name="names.label-{row}"]').select_option(label)
     page.locator('[name="code"]').press("Enter")
     assert marketplace.posted == []
     page.get_by_role("button", name="Submit answer").click()
     posted = posted_to(page, marketplace)
-    assert {name: posted[name] for name in forms.ANSWER} == forms.ANSWER
+    assert {name: posted[name] for name in written} == written
+    form = protocols.get("form").settings({"form": {"ask": forms.ASK}})
+    labels = protocols.get("form").check({"columns": forms.COLUMNS}, {}, form, posted).labels
+    assert [label.value for label in labels if label.unit == "names"] == [NAMES]
 
 
 def test_an_order_by_hand_and_a_draft_come_back(new_page: Any, task: Any) -> None:
@@ -126,3 +138,79 @@ def test_an_order_by_hand_and_a_draft_come_back(new_page: Any, task: Any) -> Non
     )
     expect(page.locator(".ranked-text > span")).to_have_text(["Train", "Boat", "Car"])
     assert [box.input_value() for box in page.locator(".place").all()] == ["1", "2", "3"]
+
+
+SPANS = {**forms.ASK[-1], "key": "names"}
+CHARACTERS = {**SPANS, "key": "signs", "question": "Which signs?", "whole_words": False, "overlap": True}
+
+
+def marked(page: Page, key: str) -> list[Any]:
+    return json.loads(page.locator(f'[name="{key}"]').input_value() or "[]")
+
+
+def mark(page: Page, key: str, word: str, label: str) -> None:
+    page.locator(f'[data-marking="{key}"] .word').get_by_text(word, exact=True).click()
+    page.locator(f'[data-marks="{key}"] [data-label="{label}"]').click()
+
+
+def test_two_texts_to_mark_do_not_disturb_each_other_and_their_drafts_come_back(new_page: Any, task: Any) -> None:
+    page = new_page()
+    address = task({"ask": [SPANS, CHARACTERS]})
+    page.goto(address)
+    mark(page, "names", "Linden", "place")
+    mark(page, "signs", "Tom", "person")
+    page.locator('[data-marking="signs"]').focus()
+    for key in ("Control+Home", "ArrowRight", "1"):  # the word around the place, or the sign itself
+        page.keyboard.press(key)
+    assert marked(page, "names") == [forms.span("Linden", "place")]
+    assert marked(page, "signs") == [[1, 2, "person"], forms.span("Tom", "person")]
+    expect(page.locator('[data-marks="names"] [data-own-heading]')).to_have_text("Marked (1)")
+    page.locator('[data-marking="names"] .word').get_by_text("Wit", exact=True).click()
+    page.locator('[data-marks="signs"] [data-label="place"]').click()
+    expect(page.locator('[data-marks="signs"] [data-hint]')).to_have_text("Choose a stretch of the text first.")
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
+    page.evaluate("localStorage.clear()")
+    page.goto(address)
+    expect(page.get_by_role("button", name="Delete “Linden”, Place")).to_have_count(1)
+    assert marked(page, "names") == [forms.span("Linden", "place")]
+    assert marked(page, "signs") == [[1, 2, "person"], forms.span("Tom", "person")]
+
+
+def test_a_drag_from_one_text_into_another_marks_the_one_where_it_began(new_page: Any, task: Any) -> None:
+    page = new_page()
+    page.goto(task({"ask": [SPANS, CHARACTERS]}))
+    ends = [page.locator(f'[data-marking="{key}"] .word').get_by_text("Wit", exact=True) for key in ("names", "signs")]
+    begin, end = (word.bounding_box() for word in ends)
+    assert begin and end
+    page.mouse.move(begin["x"] + 2, begin["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(end["x"] + end["width"] - 2, end["y"] + 8, steps=5)
+    page.mouse.up()
+    page.locator('[data-marks="names"] [data-label="person"]').click()
+    ((start, stop, _),) = marked(page, "names")
+    assert forms.COLUMNS["report"][start:stop] == "Wit 👩\u200d🚀 left Linden"
+    page.locator('[data-marks="signs"] [data-label="person"]').click()
+    assert marked(page, "signs") == []
+
+
+def test_a_text_is_marked_by_touch_at_360_px_and_a_refusal_stands_at_it(
+    new_page: Any, task: Any, marketplace: Any
+) -> None:
+    page = new_page(360, 740, is_mobile=True, has_touch=True)
+    depends = {**forms.ASK[0], "key": "why", "shown_if": {"field": "names", "values": ["place"]}}
+    page.goto(task({"ask": [{**SPANS, "least": 2}, depends]}))
+    for tapped in ("Ilse", "Cafe\u0301"):
+        page.locator("[data-marking] .word").get_by_text(tapped, exact=True).tap()
+    page.locator("[data-label=person]").tap()
+    assert marked(page, "names") == [forms.span("Ilse Cafe\u0301", "person")]
+    expect(page.get_by_role("radio", name="Sad")).to_be_hidden()
+    page.get_by_role("button", name="Submit answer").tap()
+    expect(page.locator("#fault-names")).to_have_text(re.compile("Mark at least 2; 1 marked so far."))
+    assert page.evaluate("document.activeElement.dataset.marking") == "names"
+    page.locator("[data-marking] .word").get_by_text("Linden", exact=True).tap()
+    page.locator("[data-label=place]").tap()
+    expect(page.locator("#fault-names")).to_have_count(0)
+    page.get_by_role("radio", name="Sad").tap()
+    page.get_by_role("button", name="Submit answer").tap()
+    posted = posted_to(page, marketplace)
+    assert (json.loads(posted["names"])[1], posted["why"]) == (forms.span("Linden", "place"), "sad")

@@ -15,6 +15,8 @@
   // A field is there if another one, which comes before it and is there itself, has one of its values.
   function valuesOf(field) {
     if (!field || field.hidden) return [];
+    const marked = field.querySelector("[data-spans]");
+    if (marked) return JSON.parse(marked.value || "[]").map(([, , label]) => label);
     const list = field.querySelector("select");
     if (list) return [list.value];
     return [...field.querySelectorAll("input:checked")].map((input) => input.dataset.id ?? input.value);
@@ -42,21 +44,24 @@
   }
 
   function controlOf(field) {
-    return field.querySelector("input:checked") ?? [...field.querySelectorAll("input, select, textarea")].find((control) => !control.hidden);
+    return field.querySelector("[data-marking], input:checked") ?? [...field.querySelectorAll("input, select, textarea")].find((control) => !control.hidden);
   }
 
   function goOn(field) {
     const next = shown()[shown().indexOf(field) + 1];
-    (next ? controlOf(next) : form.querySelector("button.submit")).focus();
+    (next ? controlOf(next) : form.querySelector("button.submit"))?.focus();
   }
 
   const isWritten = (target) => target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=range])");
 
+  // In a text to mark, digits give labels.
+  const hasOwnDigits = (target) => isWritten(target) || target.closest("[data-marking]");
+
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || !(event.target instanceof HTMLElement)) return;
-    if (/^[0-9]$/.test(event.key) && !isWritten(event.target) && choose(event.key)) event.preventDefault();
+    if (/^[0-9]$/.test(event.key) && !hasOwnDigits(event.target) && choose(event.key)) event.preventDefault();
     const field = event.target.closest("[data-field]");
-    if (event.key === "Enter" && field && event.target.matches("input, select")) {
+    if (event.key === "Enter" && field && event.target.matches("input, select, [data-marking]")) {
       event.preventDefault(); // the answer is sent by its button alone
       goOn(field);
     }

@@ -1,21 +1,30 @@
-"""Marked stretches of a text, as they are posted and as they are checked. Pure.
+"""Marked stretches of a text, as a page shows the text, as they are posted and as they are checked. Pure.
 
-A span is (start, end, label id). Offsets count characters of the stored text (Unicode code points) from 0; the end is
-exclusive, so that `text[start:end]` is what was marked.
+A span is (start, end, label id). Offsets count characters of the stored text (Unicode code points, as Python does) from
+0; the end is exclusive, so that `text[start:end]` is what was marked. Browsers count UTF-16 units, where a sign such as
+an emoji counts as two; `static/task/marking.js` turns them into characters before anything is posted.
+
+A page posts its spans in one hidden field as JSON, [[start, end, label id], ...]; without scripts it posts lines of the
+numbers of words, `from-1`, `to-1`, `label-1` and so on; and `nothing`, which says that there is nothing to mark.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from hits.protocols.base import Json
+from hits.protocols.choosing import YES
 from hits.text.words import placed
 
 Span = tuple[int, int, str]
+Part = Callable[[str], str]
+"""What was posted beside the spans, by its name: `from-1`, `nothing`; empty where nothing was."""
+LONGEST_TEXT = 20_000
 MOST_SPANS = 200
 # 200 spans with ids of 40 characters and offsets of six digits take less.
 LONGEST_FIELD = 16_000
@@ -23,7 +32,11 @@ LONGEST_FIELD = 16_000
 ROWS = 8
 SHOWN = 40
 MOST_REASONS = 5
+HUES, KEYS = 8, 9
+NOTHING = "nothing"
+NEITHER = "The box “There is nothing to mark” says neither yes nor no. Reload the page."
 UNREADABLE = "The marked stretches cannot be read. Reload the page and mark them again."
+_LINE = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -35,9 +48,58 @@ class Limits:
     most: int
 
 
-def limits(settings: Json) -> Limits:
-    labels = frozenset(label["id"] for label in settings["labels"])
-    return Limits(labels, settings["whole_words"], settings["overlap"], settings["fewest"], settings["most"])
+# What a page shows
+
+
+def shown(text: str, labels: Sequence[Json], limits: Limits, *, name: str, part: str = "", heading: str) -> Json:
+    """What `task/_marking_text.html` and `task/_marking.html` show.
+
+    A line of `lines` is a list of {"text", "start", "number"}, where `number` counts the words of the text and is 0 for
+    what lies between them. `name` is that of the hidden field, `part` stands before the names of the others, and
+    `heading` is the id of the element that names the text for screen readers.
+    """
+    return {
+        "name": name,
+        "part": part,
+        "nothing": f"{part}{NOTHING}",
+        "heading": heading,
+        "unit": "word" if limits.whole_words else "character",
+        "overlap": limits.overlap,
+        "fewest": limits.fewest,
+        "most": limits.most,
+        "lines": list(_lines(text, words(text))),
+        "labels": with_keys(labels),
+        "rows": list(range(1, ROWS + 1)),
+    }
+
+
+def with_keys(labels: Sequence[Json]) -> list[Json]:
+    """The labels, each with the key that gives it, where there is one, and the number of its colour."""
+    return [
+        {**label, "key": number if number <= KEYS else 0, "hue": (number - 1) % HUES + 1}
+        for number, label in enumerate(labels, 1)
+    ]
+
+
+def _lines(text: str, places: Sequence[tuple[int, int]]) -> Iterator[list[Json]]:
+    numbered = iter(enumerate(places, 1))
+    number, (start, end) = next(numbered, (0, (len(text), len(text))))
+    for line in _LINE.finditer(text):
+        if not line[0].strip():
+            continue
+        at, pieces = line.start(), []
+        while start < line.end():
+            if at < start:
+                pieces.append({"text": text[at:start], "start": at, "number": 0})
+            pieces.append({"text": text[start:end], "start": start, "number": number})
+            at = end
+            number, (start, end) = next(numbered, (0, (len(text), len(text))))
+        if at < line.end():
+            pieces.append({"text": text[at : line.end()], "start": at, "number": 0})
+        yield pieces
+
+
+# What is posted
 
 
 def words(text: str) -> list[tuple[int, int]]:
@@ -45,13 +107,31 @@ def words(text: str) -> list[tuple[int, int]]:
     return [(start, end) for _, start, end in placed(text)]
 
 
-def posted(fields: Mapping[str, str], text: str) -> tuple[list[Span], list[str]]:
-    """The spans of the field `spans` and of the lines `from-1`, `to-1`, `label-1` ..., with the faults of both."""
-    faults: list[str] = []
-    found = _of_field(fields.get("spans", ""), faults)
-    if any(fields.get(f"{name}-{row}", "").strip() for row in range(1, ROWS + 1) for name in ("from", "to")):
-        found += _of_rows(fields, words(text), faults)
-    return found, faults
+def taken(said: str, part: Part, text: str, limits: Limits) -> tuple[list[Span], list[str]]:
+    """The spans that were posted, in order, and every fault of them as a sentence."""
+    spans, found = _posted(said, part, text)
+    nothing = part(NOTHING)
+    if nothing not in ("", YES):
+        found.append(NEITHER)
+    return sorted(spans), found or faults(spans, nothing == YES, text, limits)
+
+
+def is_empty(said: str, part: Part) -> bool:
+    """Whether nothing was posted: no span, no line of numbers, and not that there is nothing to mark."""
+    return said in ("", "[]") and not part(NOTHING) and not _has_rows(part)
+
+
+def _has_rows(part: Part) -> bool:
+    return any(part(f"{name}-{row}").strip() for row in range(1, ROWS + 1) for name in ("from", "to"))
+
+
+def _posted(said: str, part: Part, text: str) -> tuple[list[Span], list[str]]:
+    """The spans of the hidden field and of the lines, with the faults of both."""
+    found: list[str] = []
+    spans = _of_field(said, found)
+    if _has_rows(part):
+        spans += _of_rows(part, words(text), found)
+    return spans, found
 
 
 def _of_field(said: str, faults: list[str]) -> list[Span]:
@@ -73,18 +153,18 @@ def _is_span(row: Any) -> bool:
     return isinstance(row, list) and [type(part) for part in row] == [int, int, str]
 
 
-def _of_rows(fields: Mapping[str, str], places: Sequence[tuple[int, int]], faults: list[str]) -> list[Span]:
+def _of_rows(part: Part, places: Sequence[tuple[int, int]], faults: list[str]) -> list[Span]:
     """Without scripts a worker writes the numbers of the first and the last word, which count from 1."""
     found = []
     for row in range(1, ROWS + 1):
-        ends = [fields.get(f"{name}-{row}", "").strip() for name in ("from", "to")]
+        ends = [part(f"{name}-{row}").strip() for name in ("from", "to")]
         if not any(ends):
             continue
         first, last = (_word_number(said, len(places)) for said in (ends[0], ends[1] or ends[0]))
         if first is None or last is None or last < first:
             faults.append(f"Line {row} must hold the number of a first and of a last word, 1 to {len(places):,}.")
         else:
-            found.append((places[first - 1][0], places[last - 1][1], fields.get(f"label-{row}", "")))
+            found.append((places[first - 1][0], places[last - 1][1], part(f"label-{row}")))
     return found
 
 

@@ -1,17 +1,21 @@
-// Marking stretches of the text: with a mouse, by tapping, or with keys. The form's field `spans` holds them as JSON.
+// Marking stretches of a text: with a mouse, by tapping, or with keys. A hidden field holds them as JSON.
 // A browser counts UTF-16 units, the server characters (code points): every place here is counted in characters, by
 // spreading texts into arrays. A unit is what the ends of a stretch can lie at: a word, or a character as people see it.
+// A page may have several such texts; each has controls of its own, and what is done in one changes no other.
 "use strict";
-(function () {
-  const area = document.querySelector("[data-marking]"), form = area.closest("form");
-  if (form.querySelector("fieldset.task").disabled) return; // a preview
-  const field = form.elements.spans, nothing = form.elements.nothing;
-  const hint = document.querySelector("[data-hint]"), announcer = document.querySelector("[data-announce]");
-  const own = document.querySelector("[data-own]"), ownHeading = document.querySelector("[data-own-heading]");
-  const nudges = [...document.querySelectorAll("[data-nudge]")];
+for (const text of document.querySelectorAll("[data-marking]")) markable(text);
+
+function markable(area) {
+  if (area.closest("fieldset.task").disabled) return; // a preview
+  const name = area.dataset.marking;
+  const controls = [...document.querySelectorAll("[data-marks]")].find((one) => one.dataset.marks === name);
+  const field = controls.querySelector("[data-spans]"), nothing = controls.querySelector("[data-nothing]");
+  const hint = controls.querySelector("[data-hint]"), announcer = document.querySelector("[data-announce]");
+  const own = controls.querySelector("[data-own]"), ownHeading = controls.querySelector("[data-own-heading]");
+  const nudges = [...controls.querySelectorAll("[data-nudge]")];
   const wholeWords = area.dataset.unit === "word", overlap = area.dataset.overlap === "yes", most = Number(area.dataset.most);
   const START = hint.textContent;
-  const labels = [...document.querySelectorAll("[data-label]")].map((button) => ({
+  const labels = [...controls.querySelectorAll("[data-label]")].map((button) => ({
     id: button.dataset.label, hue: button.dataset.hue, key: button.dataset.key, button,
     text: button.querySelector("[data-name]").textContent,
   }));
@@ -20,6 +24,7 @@
   const words = lines.flatMap((line) => line.words);
   const units = wholeWords ? words : lines.flatMap(characters);
   let spans = recalled();
+  write();
   let cursor = 0;      // the unit where the keyboard is
   let chosen = null;   // {first, last}: units of the stretch that has no label yet
   let anchor = null;   // the unit at which a stretch was begun with keys
@@ -140,9 +145,13 @@
 
   function keep() {
     spans.sort((one, other) => one[0] - other[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : 1));
-    field.value = spans.length ? JSON.stringify(spans) : "";
+    write();
     field.dispatchEvent(new Event("change", { bubbles: true }));
     show();
+  }
+
+  function write() {
+    field.value = spans.length ? JSON.stringify(spans) : "";
   }
 
   function letGo() {
@@ -181,7 +190,7 @@
   }
 
   for (const label of labels) label.button.addEventListener("click", () => give(label));
-  for (const button of document.querySelectorAll("[data-take]")) {
+  for (const button of controls.querySelectorAll("[data-take]")) {
     button.hidden = false;
     button.addEventListener("click", () => {
       chosen = within(Number(button.dataset.start), Number(button.dataset.end));
@@ -206,7 +215,8 @@
     const selection = getSelection();
     if (selection.isCollapsed || !selection.rangeCount) return;
     const range = selection.getRangeAt(0);
-    if (!range.intersectsNode(area)) return;
+    const begun = elementOf(selection.anchorNode)?.closest("[data-marking]");
+    if ((begun && begun !== area) || !range.intersectsNode(area)) return; // a drag is about the text where it began
     const places = [...area.querySelectorAll("[data-start]")].map((element) => selected(element, range)).filter(Boolean);
     const found = places.length ? within(places[0][0], places.at(-1)[1]) : null;
     if (!found) return;
@@ -215,6 +225,10 @@
     letGo();
     choose(found);
   });
+
+  function elementOf(node) {
+    return node instanceof Element ? node : node?.parentElement;
+  }
 
   // The part of a piece that the range holds, in characters of the text.
   function selected(element, range) {
@@ -352,8 +366,8 @@
   area.classList.add("ready");
   area.setAttribute("role", "application");
   area.setAttribute("aria-roledescription", "text to mark");
-  area.setAttribute("aria-labelledby", "reading-heading");
-  area.setAttribute("aria-describedby", "how-to-mark marking-keys");
-  for (const group of document.querySelectorAll("[data-nudges]")) group.hidden = false;
+  area.setAttribute("aria-labelledby", area.dataset.heading);
+  area.setAttribute("aria-describedby", `how-to-mark-${name} marking-keys-${name}`);
+  for (const group of controls.querySelectorAll("[data-nudges]")) group.hidden = false;
   show();
-})();
+}
