@@ -121,7 +121,10 @@ class NewProjectForm(forms.Form):
 
 
 class NewStageForm(forms.Form):
-    """Of a stage that a lead adds; `hits.flow.setup.own_stages` judges it."""
+    """Of a stage that a lead adds; `hits.flow.setup.own_stages` judges it.
+
+    The task is `protocol` or, of a ready-made one, `protocol/name`.
+    """
 
     title = forms.CharField(
         max_length=120, label="Name of the stage", help_text="Leads see it; files are named after it."
@@ -164,8 +167,11 @@ class NewStageForm(forms.Form):
     def table(self) -> dict[str, Any]:
         """As `stages.toml` writes it."""
         given = self.cleaned_data
-        names = ("title", "protocol", "answers", "hit_title", "hit_description")
+        protocol, _, ready = given["protocol"].partition("/")
+        names = ("title", "answers", "hit_title", "hit_description")
         return {name: given[name] for name in names} | {
+            "protocol": protocol,
+            "ready": ready,
             "reward": f"{given['reward']:.2f}",
             "draws": given["draws"] or 0,
             # Rows of a file have no answers.

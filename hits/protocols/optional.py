@@ -72,6 +72,42 @@ class PartsEditor:
     hint: Callable[[Json, Json], str] = lambda document, item: ""
 
 
+@dataclass(frozen=True)
+class Card:
+    """A task to begin a new stage with, as leads choose it; `about` is one sentence.
+
+    `name` is that of a ready-made one, and empty where the stage begins with nothing but `settings`. `picture`, and
+    `dark` for dark screens, are files of the protocol's folder `static/`, which `python -m ops.pictures` makes;
+    `example` is the document and the item that they show.
+    """
+
+    name: str
+    title: str
+    about: str
+    settings: Json = field(default_factory=dict)
+    picture: str = ""
+    dark: str = ""
+    example: tuple[Json, Json] = ({}, {})
+
+    @property
+    def files(self) -> list[str]:
+        return [name for name in (self.picture, self.dark) if name]
+
+
+@runtime_checkable
+class OfferedProtocol(TaskProtocol, Protocol):
+    """Has ready-made tasks, or pictures of what it asks, for those who choose what a new stage asks."""
+
+    cards: tuple[Card, ...]
+
+
+def cards_of(protocol: TaskProtocol) -> tuple[Card, ...]:
+    """What a lead can begin with; of a protocol that declares nothing, one card without a picture."""
+    if isinstance(protocol, OfferedProtocol):
+        return protocol.cards
+    return (Card("", protocol.title, "It begins with the settings that this task has by itself."),)
+
+
 @runtime_checkable
 class WrittenProtocol(TaskProtocol, Protocol):
     """Its settings can be written on a page by somebody who does not program.

@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import tasks
-from hits.domain.plugins import usable_protocols
 from hits.flow.setup import own_stages
 from hits.forms import NewStageForm
 from hits.models import Project, Stage
 from hits.protocols.base import SettingsRefusedError
+from hits.protocols.optional import Card
 from hits.views import jobs
 from hits.views.guard import FORM, VERB, LeadRequest, for_project, for_stage
+
+
+@dataclass(frozen=True)
+class GalleryCard:
+    """A card as the page shows it; pictures are names of static files."""
+
+    protocol: str
+    card: Card
+
+    @property
+    def value(self) -> str:
+        return f"{self.protocol}/{self.card.name}".rstrip("/")
+
+    @property
+    def picture(self) -> str:
+        return self._file(self.card.picture)
+
+    @property
+    def dark(self) -> str:
+        return self._file(self.card.dark)
+
+    def _file(self, name: str) -> str:
+        return f"{self.protocol}/{name}" if name else ""
 
 
 @for_project(FORM)
 def add(request: LeadRequest, project: Project) -> HttpResponse:
     """What is asked there is written next, on the page of its task."""
-    names = own_stages.row_protocols()
-    choices = [(one.name, one.title) for one in usable_protocols() if one.name in names]
+    cards = [GalleryCard(protocol, card) for protocol, card in own_stages.cards()]
+    choices = [(one.value, one.card.title) for one in cards]
     sources = [
         (stage.key, f"what “{stage.title}” keeps") for stage in project.stages.filter(crowd=True).order_by("position")
     ]
@@ -39,7 +64,7 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
             else:
                 messages.success(request, said)
             return redirect("task-settings", project.slug, stage.key)
-    context = {"project": project, "form": form}
+    context = {"project": project, "form": form, "cards": cards, "chosen": form["protocol"].value()}
     return render(request, "projects/new_stage.html", context, status=400 if form.is_bound else 200)
 
 

@@ -15,7 +15,7 @@ from ops.surroundings import ROOT
 OURS = {"annotate", "common", "hits", "marketplace", "ops", "tests", "samples"}
 RUNTIME = ("annotate", "common", "hits", "marketplace", "ops")
 # Only a browser test's machine has a browser to photograph with.
-TOOLS = {"ops/screenshots.py"}
+TOOLS = {"ops/pictures.py", "ops/screenshots.py"}
 
 
 def _lines(name: str) -> list[str]:

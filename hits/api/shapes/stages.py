@@ -160,6 +160,10 @@ class NewStage(StageValues):
     key = _setting(serializers.CharField, help_text="Lower-case words joined by hyphens; the title's by default.")
     protocol = serializers.CharField(help_text="One that asks about rows, such as form.")
     settings = _setting(serializers.DictField, help_text="Those of the protocol, as `task/` takes them.")
+    ready = _setting(
+        serializers.CharField,
+        help_text="Instead of settings: a ready-made task to begin with, such as sentiment of form.",
+    )
     input = StageInputShape(required=False)
 
 

@@ -23,7 +23,7 @@ from hits.domain.stage_tables import is_added
 from hits.domain.summaries import refresh_summary
 from hits.models import Item, Project, Stage, Verdict
 from hits.protocols.base import SettingsRefusedError
-from hits.protocols.optional import RowsProtocol
+from hits.protocols.optional import Card, RowsProtocol, cards_of
 from hits.recipes.spec import StageSpec, stage_spec
 from hits.refusals import Refusal
 
@@ -52,6 +52,7 @@ class StageNotRemovableError(Refusal):
 
 def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> Stage:
     """Add a stage behind the others; `given` is its table as in `stages.toml`, `DEFAULTS` are what it may leave out.
+    `ready` in it names a ready-made task of the protocol, whose settings the stage begins with.
 
     Its items are made from what is there already; later ones come by themselves, unless the stage draws them. Nothing
     is published. Raises SettingsRefusedError with every fault.
@@ -96,13 +97,20 @@ def row_protocols() -> list[str]:
     return [protocol.name for protocol in usable_protocols() if isinstance(protocol, RowsProtocol)]
 
 
+def cards() -> list[tuple[str, Card]]:
+    """What a lead can choose from for a new stage, each with the name of its protocol."""
+    offered = [protocol for protocol in usable_protocols() if isinstance(protocol, RowsProtocol)]
+    return [(protocol.name, card) for protocol in offered for card in cards_of(protocol)]
+
+
 def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> StageSpec:
     """Raises SettingsRefusedError."""
+    given, ready_faults = _with_ready(given)
     title = given.get("title")
     own = {"key": slugify(title)[:60].strip("-") if isinstance(title, str) else "", "hit_title": title}
     found: list[str] = []
     spec = stage_spec({**DEFAULTS, **own, **given}, "", found)
-    faults = [f"{fault}." for fault in found]
+    faults = [*ready_faults, *(f"{fault}." for fault in found)]
     if spec:
         faults += _place_faults(spec, project, stages)
     if len(stages) >= MOST_STAGES:
@@ -110,6 +118,20 @@ def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> St
     if spec is None or faults:
         raise SettingsRefusedError(faults)
     return spec
+
+
+def _with_ready(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[str]]:
+    """The table with the settings of the ready-made task that it names, and what is wrong with that name."""
+    name, table = given.get("ready", ""), {key: value for key, value in given.items() if key != "ready"}
+    if name == "":
+        return table, []
+    if "settings" in table:
+        return table, ["ready brings settings of its own: leave it out, or settings."]
+    there = {card.name: card for protocol, card in cards() if card.name and protocol == table.get("protocol")}
+    if not isinstance(name, str) or name not in there:
+        names = ", ".join(there) or "none"
+        return table, [f"ready must be a ready-made task of this protocol, not {name!r:.60}. There are: {names}."]
+    return {**table, "settings": there[name].settings}, []
 
 
 def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> list[str]:

@@ -22,6 +22,7 @@ class Command(ProjectCommand):
         change.add_argument("--add", metavar="TITLE", help="what leads and, by default, workers call it")
         change.add_argument("--remove", metavar="KEY", help="with its items")
         parser.add_argument("--protocol", help="with --add: one that asks about rows, such as form")
+        parser.add_argument("--ready", help="a ready-made task of it to begin with, such as sentiment of form")
         parser.add_argument("--from", dest="source", default="", metavar="KEY", help="an earlier stage; else the file")
         parser.add_argument("--each", choices=["item", "answer"], default="item", help="of what the stage kept")
         parser.add_argument(
@@ -50,6 +51,7 @@ class Command(ProjectCommand):
         table = {
             "title": options["add"],
             "protocol": options["protocol"],
+            "ready": options["ready"] or "",
             "input": {"stage": options["source"], "each": options["each"]},
             **dict(options["set"]),
         }

@@ -26,7 +26,7 @@ from hits.protocols.form.schema import Form, form_of, read_form
 from hits.protocols.given_settings import CLOSING, COMMON
 from hits.protocols.given_settings import Given as GivenSettings
 from hits.protocols.majorities import right_shares
-from hits.protocols.optional import PartKind, PartList, PartsEditor, Setting
+from hits.protocols.optional import Card, PartKind, PartList, PartsEditor, Setting
 
 SHOWN_QUESTION = 60
 DEFAULTS: Json = {
@@ -73,6 +73,44 @@ EDITOR = PartsEditor(
 )
 
 
+EXAMPLE: tuple[Json, Json] = (
+    {
+        "columns": {
+            "text": "The ferry to Linden sails again, a year late. “I came for the view and stayed for the soup,”"
+            " said Ilse Brandt.",
+            "question": "When does the ferry sail?",
+            "answer_a": "It sails every hour, from six in the morning on.",
+            "answer_b": "I do not know. The text does not say so.",
+            "source": "Jeder Anfang ist schwer.",
+            "translation": "Every beginning is hard.",
+        }
+    },
+    {},
+)
+CARDS = (
+    Card(
+        "",
+        "An empty form",
+        "Questions of your own, one by one: choices, scales, texts, numbers, marked stretches and more.",
+        picture="empty.webp",
+        dark="empty-dark.webp",
+        example=EXAMPLE,
+    ),
+    *(
+        Card(
+            ready.name,
+            ready.title,
+            ready.about,
+            {"form": ready.form},
+            f"{ready.name}.webp",
+            f"{ready.name}-dark.webp",
+            ({"columns": ready.columns}, {}),
+        )
+        for ready in ready_forms()
+    ),
+)
+
+
 class FormProtocol:
     name = "form"
     title = "A questionnaire of your own"
@@ -87,20 +125,8 @@ class FormProtocol:
         Setting("form", "Form", "parts", "What is shown and what is asked.", editor=EDITOR),
         *CLOSING,
     )
-    example: tuple[Json, Json] = (
-        {
-            "columns": {
-                "text": "The ferry to Linden sails again, a year late. “I came for the view and stayed for the soup,”"
-                " said Ilse Brandt.",
-                "question": "When does the ferry sail?",
-                "answer_a": "It sails every hour, from six in the morning on.",
-                "answer_b": "I do not know. The text does not say so.",
-                "source": "Jeder Anfang ist schwer.",
-                "translation": "Every beginning is hard.",
-            }
-        },
-        {},
-    )
+    example = EXAMPLE
+    cards = CARDS
 
     def settings(self, given: Mapping[str, Any]) -> Json:
         """The given settings completed with defaults. Raises SettingsRefusedError with every fault."""

@@ -1,4 +1,7 @@
-"""Ready-made forms to start from: the files of `examples/`, {"title", "columns": an example of an item, "form"}."""
+"""Ready-made forms to start from: the files of `examples/`.
+
+A file holds {"title", "about": a sentence, "columns": an example of an item, "form"}.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ FOLDER = Path(__file__).resolve().parent / "examples"
 class ReadyForm:
     name: str
     title: str
+    about: str
     columns: Json
     form: Json
 
@@ -29,4 +33,4 @@ def ready_forms() -> tuple[ReadyForm, ...]:
 
 def _read(file: Path) -> ReadyForm:
     held = json.loads(file.read_text(encoding="utf-8"))
-    return ReadyForm(file.stem, held["title"], held["columns"], held["form"])
+    return ReadyForm(file.stem, held["title"], held["about"], held["columns"], held["form"])

@@ -21,7 +21,7 @@ from hits.protocols.given_settings import MAX_SECONDS, Given
 from hits.protocols.html_page.answers import labels_of
 from hits.protocols.html_page.controls import LEVELS, RESERVED
 from hits.protocols.html_page.template import LONGEST_NAME, MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
-from hits.protocols.optional import OwnPage, Setting
+from hits.protocols.optional import Card, OwnPage, Setting
 
 HIGHEST = 10_000
 DEFAULT_TEMPLATE = """<form>
@@ -34,6 +34,9 @@ DEFAULT_TEMPLATE = """<form>
 </form>
 """
 DEFAULTS: Json = {"template": DEFAULT_TEMPLATE, "more_fields": [], "frame_height": 0, "min_seconds": 0}
+
+
+EXAMPLE: tuple[Json, Json] = ({"columns": {"text": "The ferry to Linden sails again, a year late."}}, {})
 
 
 class HtmlPageProtocol:
@@ -68,7 +71,16 @@ class HtmlPageProtocol:
             f"0 to {MAX_SECONDS}. A faster answer counts only when you approve it; the page itself asks for no time.",
         ),
     )
-    example: tuple[Json, Json] = ({"columns": {"text": "The ferry to Linden sails again, a year late."}}, {})
+    example = EXAMPLE
+    cards = (
+        Card(
+            "",
+            "A page of your own",
+            "HTML with the columns of a row in it, as Mechanical Turk and Turkle take it.",
+            picture="page.webp",
+            example=EXAMPLE,
+        ),
+    )
 
     def settings(self, given: Mapping[str, Any]) -> Json:
         """The given settings completed with defaults. Raises SettingsRefusedError with every fault."""

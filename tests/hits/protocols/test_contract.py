@@ -22,10 +22,12 @@ from hits import protocols
 from hits.crowd.html import Node, parse, read_form
 from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol
+from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol, cards_of
 from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
+# Of the picture of a card: several stand on one page.
+MOST_BYTES = 30_000
 GARBAGE = ["", " ", "\0", "x" * 100_000, "-1", "9" * 40, "null", "[]", "<script>", "\u2603", "0-0-0", "../../etc"]
 
 
@@ -85,6 +87,16 @@ def sample(folder):
 def test_it_has_a_name_and_a_title(protocol, name):
     assert protocol.name == name
     assert protocol.title.strip()
+
+
+@of_all
+def test_the_cards_among_which_leads_choose_say_what_they_are_and_have_small_pictures(protocol, folder):
+    cards = cards_of(protocol)
+    assert len({card.name for card in cards}) == len({card.title for card in cards}) == len(cards) > 0
+    for card in cards:
+        assert card.title.strip() and card.about.strip().endswith(".") and "/" not in card.name
+        assert protocol.settings(protocol.settings(card.settings)) == protocol.settings(card.settings)
+        assert all(0 < (folder / "static" / name).stat().st_size <= MOST_BYTES for name in card.files)
 
 
 @of_all

@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 from django.core.management.base import CommandError
+from playwright.sync_api import expect
 
+from hits.crowd.html import parse
 from hits.models import Item, Stage
+from hits.protocols.form.ready import ready_forms
+from hits.protocols.html_page.protocol import HtmlPageProtocol
+from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.api.conftest import api as api
 from tests.hits.commands.conftest import Run
 from tests.hits.commands.conftest import run as run
+from tests.hits.views.test_browser import browser as browser
+from tests.hits.views.test_browser import opened as opened
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +62,68 @@ def test_what_does_not_fit_is_told_at_its_field_and_adds_nothing(client: Any, st
     assert "could not tell the two apart" in said and "the rows of a file are not drawn" in said
     assert client.post("/projects/news/add-stage/", {**GIVEN, "protocol": "spans"}).status_code == 400
     assert stage.project.stages.count() == 1
+
+
+def test_a_ready_made_task_begins_a_stage_by_page_api_and_command(
+    client: Any, api: Any, run: Run, stage: Stage
+) -> None:
+    page = parse(client.get("/projects/news/add-stage/").content.decode())
+    values = [node.attributes["value"] for node in page.all("input", "value", name="protocol")]
+    assert values == ["form", *(f"form/{ready.name}" for ready in ready_forms()), "html_page"]
+    assert client.post("/projects/news/add-stage/", {**GIVEN, "protocol": "form/consent"}).status_code == 302
+    given = {"title": "By API", "protocol": "form", "ready": "consent"}
+    assert api.post("/api/projects/news/stages/", given, format="json").status_code == 201
+    run("stages", "news", "--add", "By command", "--protocol", "form", "--ready", "consent")
+    (consent,) = (ready.form for ready in ready_forms() if ready.name == "consent")
+    made = stage.project.stages.filter(key__in=["rate", "by-api", "by-command"])
+    assert [one.settings["form"] for one in made] == [consent] * 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [({"ready": "concent"}, "not 'concent'. There are: consent, demographics"),
+     ({"ready": "consent", "protocol": "html_page"}, "There are: none."),
+     ({"ready": "consent", "settings": {}}, "ready brings settings of its own")],
+)  # fmt: skip
+def test_a_ready_made_task_that_is_not_there_is_refused_with_what_is(
+    api: Any, client: Any, stage: Stage, wrong: dict[str, Any], why: str
+) -> None:
+    refused = api.post("/api/projects/news/stages/", {"title": "X", "protocol": "form", **wrong}, format="json")
+    assert refused.status_code == 400 and why in str(refused.json())
+    assert client.post("/projects/news/add-stage/", {**GIVEN, "protocol": "form/concent"}).status_code == 400
+    assert stage.project.stages.count() == 1
+
+
+def test_a_protocol_that_brings_no_picture_has_a_card_with_a_plain_place(
+    client: Any, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(HtmlPageProtocol, "cards")
+    page = client.get("/projects/news/add-stage/").content.decode()
+    assert page.count("no-picture") == 1 and "A page of your own (HTML template)" in page
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("width", "scheme", "scripts"), [(1280, "light", True), (360, "dark", True), (360, "light", False)]
+)
+def test_a_task_is_chosen_from_a_gallery_by_keys(
+    opened: Any, stage: Stage, width: int, scheme: str, scripts: bool
+) -> None:
+    page = opened("/projects/news/add-stage/", width, scheme, java_script_enabled=scripts)
+    if scripts:
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for picture in page.locator(".gallery img").all():
+            picture.scroll_into_view_if_needed()
+            expect(picture).not_to_have_js_property("naturalWidth", 0)
+    page.get_by_role("radio", name="An empty form").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="Consent")).to_be_checked()
+    for label, text in (("Name of the stage", "Agree"), ("Title", "Agree first"), ("Description", "Two questions.")):
+        page.get_by_label(label, exact=True).fill(text)
+    page.get_by_role("button", name="Add the stage").click()
+    expect(page.get_by_role("heading", name="Task")).to_be_visible()
+    assert stage.project.stages.get(key="agree").settings["form"]["ask"][0]["key"] == "consent"
 
 
 def test_a_stage_of_the_recipe_is_not_removed(client: Any, stage: Stage) -> None:
