@@ -240,7 +240,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# No less than the marketplace takes of an answer (2,621,440 bytes): a page checks it, and keeps it as a draft, before.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_700_000
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "hits.api.tokens.TokenAuthentication",

@@ -170,6 +170,14 @@ class SourcesProtocol(TaskProtocol, Protocol):
         """
 
 
+@runtime_checkable
+class SizedProtocol(TaskProtocol, Protocol):
+    """Its answers may hold much text: so may a draft, which by itself has 20,000 characters at most."""
+
+    def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
+        """The most characters that the fields of an answer have together, names included."""
+
+
 @dataclass(frozen=True)
 class OwnPage:
     """A whole HTML page of a requester, as the marketplace shows it; `frame_height` in pixels, 0 fits the window."""

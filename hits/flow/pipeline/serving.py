@@ -31,10 +31,13 @@ from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk
 from hits.models import Assignment, Draft, Hit
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
-from hits.protocols.optional import SourcesProtocol
+from hits.protocols.optional import SizedProtocol, SourcesProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-MAX_DRAFT_CHARACTERS = 20_000
+# Of a draft of any task; one whose answers can be longer keeps more, and nothing more than the second.
+DRAFT_CHARACTERS, MOST_DRAFT_CHARACTERS = 20_000, 1_000_000
+# What every page posts beside the protocol's own fields: a remark, the step, times and pastes.
+BESIDE_CHARACTERS = 10_000
 # For each assignment of a HIT; a page saves at most every 1.5 seconds.
 DRAFTS_A_MINUTE = 60
 # A class of students may share an address.
@@ -315,7 +318,8 @@ def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None
 def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     # PostgreSQL's JSON cannot hold the character NUL.
     kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
-    if sum(len(name) + len(value) for name, value in kept.items()) > MAX_DRAFT_CHARACTERS:
+    length = sum(len(name) + len(value) for name, value in kept.items())
+    if length > DRAFT_CHARACTERS and length > _most_characters(visit.hit):
         raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
     hit = visit.hit
     if not (
@@ -328,6 +332,17 @@ def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     except drafts.DraftsFullError as error:
         full = "There is no room for another draft of this task. You can still submit your answer here."
         raise TooManyDraftsError(full) from error
+
+
+def _most_characters(hit: Hit) -> int:
+    """Of a draft: as many as an answer to this task can have, so that none is lost for its length alone."""
+    if stage_fault(hit.stage):
+        return DRAFT_CHARACTERS
+    protocol, item = protocol_of(hit.stage), hit.item
+    if not isinstance(protocol, SizedProtocol):
+        return DRAFT_CHARACTERS
+    longest = protocol.longest_answer(item.document.data, item.data, settings_of(hit.stage)) + BESIDE_CHARACTERS
+    return min(max(longest, DRAFT_CHARACTERS), MOST_DRAFT_CHARACTERS)
 
 
 def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:

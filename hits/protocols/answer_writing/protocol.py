@@ -143,6 +143,11 @@ class AnswerWriting:
             (*labels, LabelValue("evidence", _evidence(answers, options, fields), None)), remark(fields)
         )
 
+    def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
+        """Of each question where its answer comes from, two answers, and another question."""
+        texts = 2 * settings["longest_answer"] + _rules(settings).longest
+        return sum(4 * (len(one.field("incorrect")) + 10) + 2 * texts for one in _read(item, {}))
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: nothing here has a reference."""
         return {}

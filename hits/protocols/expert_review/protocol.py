@@ -192,6 +192,11 @@ class ExpertReview:
             labels += [LabelValue(one.id, value, None) for one in reviewed if (value := _value(one))]
         return CheckedAnswer(tuple(labels), remark(fields))
 
+    def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
+        """Of each question its texts and why it goes; choices are short, and so is why the text goes."""
+        texts = settings["longest_question"] + len(ANSWERS) * settings["longest_answer"]
+        return 2 * LONGEST_WORDS + len(item["questions"]) * (1000 + 2 * (texts + LONGEST_WORDS))
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: there is no reference for what an expert finds."""
         return {}

@@ -51,6 +51,7 @@ Number = StrictInt | StrictFloat
 MOST_LETTERS = 10_000
 SHORT, LONG = 200, 2000
 MOST_POINTS, MOST_ROWS = 11, 20
+SHORT_CONTROL = 100
 _NUMBER = re.compile(r"-?[0-9]{1,13}(\.[0-9]{1,9})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _WHOLE = re.compile(r"[0-9]{1,4}")
@@ -166,6 +167,11 @@ class Field(Kind):
     def first_name(self) -> str:
         """The name of its first control, at which the page tells what is wrong."""
         return self.key
+
+    @property
+    def most_characters(self) -> int:
+        """The most that its controls post together, with their names: each has a short name and a short value."""
+        return SHORT_CONTROL * len(self.units())
 
     def shown(self, item: Item) -> Json:
         """What its template shows besides what every field has, as plain JSON."""
@@ -819,6 +825,11 @@ class _Written(Field):
     def longest(self) -> int:
         """The most characters."""
 
+    @property
+    def most_characters(self) -> int:
+        # A line end counts as one character, and some browsers post it as two.
+        return SHORT_CONTROL + 2 * self.longest
+
     def faults(self) -> Iterator[Fault]:
         if self.least > self.longest:
             yield "least", f"must be at most {self.longest}, the most characters"
@@ -993,6 +1004,10 @@ class Spans(_Listing):
             )
         else:
             yield from super().item_faults(item)
+
+    @property
+    def most_characters(self) -> int:
+        return 2 * SHORT_CONTROL + marked.LONGEST_FIELD
 
     @property
     def limits(self) -> marked.Limits:

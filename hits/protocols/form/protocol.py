@@ -199,6 +199,9 @@ class FormProtocol:
                 found.setdefault(directive, set()).update(origins)
         return {directive: sorted(origins) for directive, origins in found.items()}
 
+    def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
+        return sum(field.most_characters for field in form_of(settings["form"]).ask)
+
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, ordinal, interval, set or text."""
         return {unit: level for field in form_of(settings["form"]).ask for unit, level in field.units().items()}

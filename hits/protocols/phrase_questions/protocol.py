@@ -192,6 +192,10 @@ class PhraseQuestions(Correcting):
         came = LabelValue("evidence", {"seconds": evidence.seconds(fields)}, None)
         return CheckedAnswer((LabelValue("questions", len(labels), None), *labels, came), remark(fields))
 
+    def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
+        phrases = [phrase for sentence in _sentences(document, item) for phrase in sentence.phrases]
+        return sum(len(phrase.id) + 2 * LONGEST for phrase in phrases)
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
         return {}

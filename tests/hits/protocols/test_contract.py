@@ -20,9 +20,10 @@ from django.urls import reverse
 
 from hits import protocols
 from hits.crowd.html import Node, parse, read_form
+from hits.flow.pipeline import serving
 from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol, cards_of
+from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol, SizedProtocol, cards_of
 from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
@@ -111,6 +112,14 @@ def test_it_refuses_a_setting_that_it_does_not_know(protocol):
     with pytest.raises(SettingsRefusedError) as refused:
         protocol.settings({"no_such_setting": 1})
     assert all(reason.endswith(".") for reason in refused.value.reasons)
+
+
+def test_a_draft_of_its_good_answer_is_kept_whatever_its_length(protocol, sample):
+    length = sum(len(name) + len(value) for name, value in sample["fields"].items())
+    longest = serving.DRAFT_CHARACTERS
+    if isinstance(protocol, SizedProtocol):
+        longest = protocol.longest_answer(sample["document"], sample["item"], protocol.settings({}))
+    assert length <= longest + serving.BESIDE_CHARACTERS
 
 
 def test_its_page_does_not_depend_on_the_references(protocol, sample):

@@ -181,6 +181,7 @@ def test_any_form_is_shown_takes_an_answer_that_fits_and_refuses_one_that_does_n
     names = {node.attributes["name"] for tag in ("input", "select", "textarea") for node in page.all(tag, "name")}
     assert set(right) <= names
     labels = protocol.check(DOCUMENT, ITEM, kept, right, "AW").labels
+    assert sum(len(name) + len(value) for name, value in right.items()) <= protocol.longest_answer({}, {}, kept)
     levels = protocol.levels(kept)
     assert {label.unit for label in labels} <= set(levels) and len({label.unit for label in labels}) == len(labels)
     assert all(len(label.unit) <= 60 and json.loads(json.dumps(label.value)) == label.value for label in labels)

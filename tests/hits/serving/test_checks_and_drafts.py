@@ -4,6 +4,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 
+from hits import protocols
 from hits.domain.task_links import task_url
 from hits.flow.pipeline import serving
 from hits.models import Draft
@@ -103,6 +104,36 @@ def test_a_draft_comes_back_on_the_next_opening_to_its_own_worker_alone(hit, pos
 def test_a_draft_too_long_to_keep_is_refused(post, token):
     response = post("draft", token, comment="x" * 20_001)
     assert response.status_code == 400
+    assert not Draft.objects.exists()
+
+
+TEXTS = [{"kind": "long_text", "key": f"q{n}", "question": "?", "most": 10_000} for n in range(40)]
+
+
+@pytest.fixture
+def post_draft(post):
+    """Post the draft of a form that asks for so many long texts; returns the reply."""
+
+    def post_draft(asked: int, fields: dict[str, str]):
+        form = protocols.get("form").settings({"form": {"ask": TEXTS[:asked]}})
+        stage = make.stage(protocol="form", settings=form)
+        hit = make.hit(make.item(stage, document=make.document(stage.project, data={"columns": {}}), data={}))
+        return post("draft", serving.page_token(serving.Visit(hit, ASSIGNMENT, WORKER)), **fields)
+
+    return post_draft
+
+
+@pytest.mark.parametrize("asked", [1, 5, 40])
+def test_a_draft_is_kept_as_long_as_an_answer_to_the_task_can_be(post_draft, asked):
+    longest = {field["key"]: "word\r\n" * 1666 for field in TEXTS[:asked]} | {"comment": "x" * 2000}
+    assert post_draft(asked, longest).json() == {"ok": True}
+    assert Draft.objects.get().fields == longest
+
+
+@pytest.mark.parametrize(("asked", "characters"), [(1, 31_000), (5, 120_000), (40, 1_000_001)])
+def test_a_draft_longer_than_any_answer_to_the_task_is_refused(post_draft, asked, characters):
+    response = post_draft(asked, {"q0": "x" * characters})
+    assert response.status_code == 400 and "too long" in response.json()["reasons"][0]
     assert not Draft.objects.exists()
 
 
