@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,9 +36,15 @@ def right_shares(items: Sequence[Sequence[Said]]) -> Json:
     }
 
 
+def _comparable(value: Any) -> Any:
+    """A value that can be counted: lists and objects as their JSON."""
+    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
+
+
 def _compared(said: Said) -> _Compared:
     """(value, whether it is right) by unit, of the units that were compared with a reference."""
-    return {unit: (value, said[f"{unit}.correct"]) for unit, value in said.items() if f"{unit}.correct" in said}
+    judged = [unit for unit in said if f"{unit}.correct" in said]
+    return {unit: (_comparable(said[unit]), said[f"{unit}.correct"]) for unit in judged}
 
 
 def _all_right(answer: _Compared) -> bool:

@@ -11,7 +11,6 @@ not there: what was posted for it is ignored, whatever it is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -170,9 +169,7 @@ class FormProtocol:
 
     def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, over the items with known answers; of several fields each has to be right."""
-        return right_shares(
-            [[{unit: _comparable(value) for unit, value in said.items()} for said in given] for _, _, given in items]
-        )
+        return right_shares([given for _, _, given in items])
 
     columns = staticmethod(columns_of)
 
@@ -256,11 +253,6 @@ def _condition(field: Field, form: Form, seen: Item) -> Json | None:
 def _short(question: str) -> str:
     told = " ".join(question.split())
     return told if len(told) <= SHOWN_QUESTION else f"{told[: SHOWN_QUESTION - 1]}…"
-
-
-def _comparable(value: Any) -> Any:
-    """A value that can be counted: lists and objects as their JSON."""
-    return json.dumps(value, sort_keys=True) if isinstance(value, list | dict) else value
 
 
 protocol = FormProtocol()

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hits.protocols.base import AnswerRefusedError, LabelValue
+from hits.protocols.base import AnswerRefusedError
 from hits.protocols.given_settings import printed
 from hits.protocols.html_page.controls import Field
 from hits.protocols.html_page.template import Template
@@ -25,23 +25,23 @@ class NotTakenError(ValueError):
     """The value is none of its field. The message goes on from the field's name."""
 
 
-def labels_of(template: Template, columns: Mapping[str, Any], posted: Mapping[str, str]) -> list[LabelValue]:
-    """A label of each field of the page that was answered, boxes and lists also where nothing is chosen.
+def values_of(template: Template, columns: Mapping[str, Any], posted: Mapping[str, str]) -> dict[str, Any]:
+    """The value of each field of the page that was answered, boxes and lists also where nothing is chosen.
 
     What the page has no field for is passed over. Raises AnswerRefusedError with every fault.
     """
     given = _given(template, posted)
-    faults, names, found = [], [], []
+    faults, names, found = [], [], dict[str, Any]()
     for field in template.fields.values():
         try:
-            value = _checked(template, columns, field, given.get(field.name))
+            value = checked(template, columns, field, given.get(field.name))
         except NotTakenError as error:
             faults.append(f"The field {field.name!r:.70} {error}.")
             names.append(field.name)
             continue
         if value is not None:
-            found.append(LabelValue(field.name, value, None))
-    if not faults and not any(label.value != [] for label in found):
+            found[field.name] = value
+    if not faults and not any(value != [] for value in found.values()):
         faults.append(_nothing(posted, template))
         names = []
     if faults:
@@ -100,7 +100,7 @@ def _parent(name: str, fields: Mapping[str, Field]) -> str:
 # Values
 
 
-def _checked(template: Template, columns: Mapping[str, Any], field: Field, given: Any) -> Any:
+def checked(template: Template, columns: Mapping[str, Any], field: Field, given: Any) -> Any:
     """The value of a field; None where nothing was said. Raises NotTakenError."""
     value = _READERS[field.kind](field, given)
     if not template.is_strict:

@@ -6,7 +6,8 @@ before an answer is sent.
 
 Labels: each field of the page that was answered has one, under its name: the value of radio buttons, of a list or a
 classifier, a number, a text. Checkboxes, lists with several choices, and whatever has its name more than once give a
-list, which is empty where nothing was chosen. It is the same whether a crowd-form or a plain form sent it.
+list, which is empty where nothing was chosen. It is the same whether a crowd-form or a plain form sent it. The setting
+`gold` names, by field, the column with the known answer; see `known`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from common.html_templates import NotFilledError, TooLargeError
-from hits.protocols.base import CheckedAnswer, Json, SettingsRefusedError
+from hits.protocols.base import CheckedAnswer, Json, LabelValue, SettingsRefusedError
 from hits.protocols.columns import columns_of, named
 from hits.protocols.given_settings import MAX_SECONDS, Given
-from hits.protocols.html_page.answers import labels_of
+from hits.protocols.html_page import known
+from hits.protocols.html_page.answers import values_of
 from hits.protocols.html_page.controls import LEVELS, RESERVED
 from hits.protocols.html_page.template import LONGEST_NAME, MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
+from hits.protocols.majorities import right_shares
 from hits.protocols.optional import Card, OwnPage, Setting
 
 HIGHEST = 10_000
@@ -33,7 +36,7 @@ DEFAULT_TEMPLATE = """<form>
   <button>Submit</button>
 </form>
 """
-DEFAULTS: Json = {"template": DEFAULT_TEMPLATE, "more_fields": [], "frame_height": 0, "min_seconds": 0}
+DEFAULTS: Json = {"template": DEFAULT_TEMPLATE, "more_fields": [], "gold": {}, "frame_height": 0, "min_seconds": 0}
 
 
 EXAMPLE: tuple[Json, Json] = ({"columns": {"text": "The ferry to Linden sails again, a year late."}}, {})
@@ -57,6 +60,14 @@ class HtmlPageProtocol:
             "lines",
             "Only for pages whose scripts make fields. What has no field in the page or here is not kept as a label.",
             rows=2,
+        ),
+        Setting(
+            "gold",
+            "Known answers, one a line",
+            "lines",
+            "field = column. With them you see how accurate each worker is; an empty cell means that nothing is known.",
+            rows=2,
+            lines=known.gold_lines,
         ),
         Setting(
             "frame_height",
@@ -102,6 +113,8 @@ class HtmlPageProtocol:
                 'template line 1: the page asks nothing: give a field a name, such as <input name="answer">, or name '
                 "the fields that its scripts add."
             ]
+        if template and not wrong:
+            values["gold"], wrong = known.read_gold(values["gold"], with_more(template, names))
         return [*faults, *wrong]
 
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
@@ -115,42 +128,59 @@ class HtmlPageProtocol:
     def check(
         self, document: Json, item: Json, settings: Json, fields: Mapping[str, str], worker: str = ""
     ) -> CheckedAnswer:
-        return CheckedAnswer(tuple(labels_of(_template(settings), columns_of(document, item), fields)))
+        template, columns = _template(settings), columns_of(document, item)
+        values = values_of(template, columns, fields)
+        return CheckedAnswer(
+            tuple(
+                LabelValue(name, value, known.judged(template, columns, settings["gold"], name, value))
+                for name, value in values.items()
+            )
+        )
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
-        """Nothing: no answer is known."""
+        """Nothing: the label of one field says little about a page; see `item_scores`."""
         return {}
+
+    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+        """As `majorities.right_shares`, over the items with known answers; of several fields each has to be right."""
+        return right_shares([given for _, _, given in items])
 
     columns = staticmethod(columns_of)
 
     def named_columns(self, settings: Json) -> list[str]:
-        return list(_template(settings).columns)
+        return list(dict.fromkeys([*_template(settings).columns, *settings["gold"].values()]))
 
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
-        """What the template names and the item lacks, or has in a way that cannot be shown; sentences."""
-        template, columns = _template(settings), columns_of(document, item)
-        missing = [name for name in template.columns if name not in columns]
-        if missing:
-            return [
-                f"The template names the column {name!r:.60}, which is missing: add it, or correct the template."
-                for name in missing
-            ]
-        try:
-            template.filled(columns)
-        except TooLargeError:
-            return [f"The page filled in with this row has more than {MOST_BYTES:,} bytes: shorten its values."]
-        except NotFilledError as error:
-            return [str(error)]
-        return [
-            f"The field {field.name!r:.60} can have several values, which come parted by bars, and a choice of this "
-            "row holds a bar: write it without."
-            for field in template.fields.values()
-            if field.parted and any("|" in value for value in template.options(field, columns))
+        """What the task names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
+        template, columns, gold = _template(settings), columns_of(document, item), settings["gold"]
+        missing = [
+            f"The template names the column {name!r:.60}, which is missing: add it, or correct the template."
+            for name in template.columns
+            if name not in columns
         ]
+        if missing := [*missing, *known.missing(columns, gold)]:
+            return missing
+        return [*_filling_faults(template, columns), *known.item_faults(template, columns, gold)]
 
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, interval, set or text."""
         return {name: LEVELS[field.kind] for name, field in _template(settings).fields.items()}
+
+
+def _filling_faults(template: Template, columns: Json) -> list[str]:
+    """Why the page of a row cannot be shown, or its answers not be told apart."""
+    try:
+        template.filled(columns)
+    except TooLargeError:
+        return [f"The page filled in with this row has more than {MOST_BYTES:,} bytes: shorten its values."]
+    except NotFilledError as error:
+        return [str(error)]
+    return [
+        f"The field {field.name!r:.60} can have several values, which come parted by bars, and a choice of this "
+        "row holds a bar: write it without."
+        for field in template.fields.values()
+        if field.parted and any("|" in value for value in template.options(field, columns))
+    ]
 
 
 def _name_faults(names: Any, template: Template | None) -> list[str]:

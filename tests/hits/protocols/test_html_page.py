@@ -298,3 +298,80 @@ def test_what_is_posted_is_bounded_and_can_be_kept() -> None:
     assert found["n"] == 1000 and "\0" not in found["a"]
     json.dumps(found).encode()
     found["a"].encode()
+
+
+# Known answers
+
+PAGE = (
+    "<p>${text}</p><input type='radio' name='good' value='yes'><input type='radio' name='good' value='no'>"
+    "<input type='checkbox' name='topic' value='rain'><input type='checkbox' name='topic' value='soup'>"
+    "<input type='number' name='year'><input name='town'><textarea name='why'></textarea>"
+)
+GOLD = {"good": "right", "topic": "topics", "year": "right year", "town": "place"}
+KNOWN = {"text": "x", "right": "yes", "topics": "soup | rain", "right year": "2026", "place": "Port  Linden"}
+RIGHT = {"good": "yes", "topic": "rain|soup", "year": "2026.0", "town": "Port Linden", "why": "So."}
+
+
+def judged(posted: dict[str, str], row: dict[str, Any], template: str = PAGE, **more: Any) -> dict[str, bool | None]:
+    settings = protocol.settings({"template": template, "gold": GOLD, **more})
+    return {label.unit: label.correct for label in protocol.check({"columns": row}, {}, settings, posted).labels}
+
+
+def test_an_answer_is_compared_with_the_known_one_of_its_field_where_the_row_has_one() -> None:
+    assert judged(RIGHT, KNOWN) == {"good": True, "topic": True, "year": True, "town": True, "why": None}
+    wrong = {"good": "no", "topic": "rain", "year": "1", "town": "port linden", "why": "So."}
+    assert judged(wrong, KNOWN) == {"good": False, "topic": False, "year": False, "town": False, "why": None}
+    unknown = {**KNOWN, "right": "", "topics": " ", "right year": None, "place": "\n"}
+    assert set(judged(RIGHT, unknown).values()) == {None}
+    assert judged(RIGHT, {**KNOWN, "topics": ["rain", "soup"], "right year": 2026}) == judged(RIGHT, KNOWN)
+
+
+def test_known_answers_of_a_crowd_form_are_compared_too() -> None:
+    page = f"{CROWD}<crowd-form>{FORM}</crowd-form>"
+    row = {"a": "Sad", "b": "b.c", "c": "4"}
+    found = judged({"taskAnswers": json.dumps(NESTED)}, row, page, gold={"tone": "a", "t": "b", "x.y": "c"})
+    assert found == {"tone": True, "t": True, "r": None, "x.y": True, "x": None}
+
+
+def test_columns_of_known_answers_are_written_as_lines_or_as_an_object() -> None:
+    lines = ["good = right", "year=right year"]
+    kept = protocol.settings({"template": PAGE, "gold": lines})
+    assert kept["gold"] == {"good": "right", "year": "right year"} and protocol.settings(kept) == kept
+    (shown,) = (setting for setting in protocol.fields if setting.name == "gold")
+    assert shown.lines(kept["gold"]) == ["good = right", "year = right year"]
+    assert protocol.named_columns(kept) == ["text", "right", "right year"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "told"),
+    [
+        ({"god": "right"}, ["names the field 'god', which the page does not have. There are: good, topic, year, town"]),
+        ({"why": "right"}, ["names the field 'why', a written text"]),
+        ({"good": "text"}, ["must not take known answers from the column 'text', which workers see."]),
+        ({"good": ""}, ["must name a column of 1 to 200 characters for the field 'good'."]),
+        (["good = a", "good = b"], ["names the field 'good' more than once"]),
+        (["good"], ["must be an object, or lines such as answer = right answer"]),
+        (7, ["must be an object, or lines"]),
+        ({"good": 7}, ["must have the names of a field and of a column"]),
+        ({"god": "text", "why": ""}, ["'god'", "from the column 'text'", "'why', a written", "a column of 1 to 200"]),
+    ],
+)
+def test_known_answers_that_do_not_fit_the_page_are_refused_when_it_is_set_up(gold: Any, told: list[str]) -> None:
+    found = faults(PAGE, gold=gold)
+    assert len(found) == len(told) and all(why in fault for why, fault in zip(told, found, strict=True))
+    assert all(fault.startswith("gold ") for fault in found)
+
+
+def test_known_answers_that_nobody_can_give_and_columns_that_lack_are_named() -> None:
+    settings = protocol.settings({"template": PAGE, "gold": GOLD})
+    wrong = {**KNOWN, "right": "Yes", "topics": "rain|hail", "right year": "last"}
+    assert [fault.partition(":")[0] for fault in protocol.item_faults({"columns": wrong}, {}, settings)] == [
+        "The known answer 'Yes' of the column 'right' is none",
+        "The known answer 'rain|hail' of the column 'topics' is none",
+        "The known answer 'last' of the column 'right year' is none",
+    ]
+    assert protocol.item_faults({"columns": KNOWN}, {}, settings) == []
+    lacking = protocol.item_faults({"columns": {"right": "yes", "topics": "", "right year": ""}}, {}, settings)
+    assert [fault.split("'")[1] for fault in lacking] == ["text", "place"]
+    scripted = protocol.settings({"template": f"{PAGE}<script>1</script>", "gold": GOLD})
+    assert len(protocol.item_faults({"columns": wrong}, {}, scripted)) == 1, "a script may make other choices"

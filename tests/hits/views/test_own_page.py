@@ -68,6 +68,18 @@ def test_a_template_is_saved_as_it_was_written(client: Client, stage: Stage) -> 
     assert area.text().removeprefix("\n") == template
 
 
+def test_columns_with_known_answers_are_written_one_a_line(client: Client, stage: Stage) -> None:
+    template = "<input name='a'><input type='number' name='b'>"
+    assert sent(client, stage, template=template, gold="a = right\nb = sum").status_code == 302
+    stage.refresh_from_db()
+    assert stage.settings["gold"] == {"a": "right", "b": "sum"}
+    refused = sent(client, stage, gold="c = right")
+    assert refused.status_code == 400 and "which the page does not have. There are: a, b." in refused.content.decode()
+    assert sent(client, stage).status_code == 302
+    stage.refresh_from_db()
+    assert stage.settings["gold"] == {"a": "right", "b": "sum"}
+
+
 def test_a_file_takes_the_place_of_what_is_typed(client: Client, stage: Stage) -> None:
     file = SimpleUploadedFile("page.html", b"\xef\xbb\xbf" + CASES[1].html.encode())
     assert sent(client, stage, template="<p>", template_file=file).status_code == 302
