@@ -52,6 +52,8 @@ EVENTS_SECONDS = 5
 # How soon what a crash left is taken up again.
 RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
 MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
+# Pictures, sounds and videos that come at once.
+MAX_MEDIA_BYTES = env.integer("MAX_MEDIA_MB", 512, low=1, high=4096) * 1024 * 1024
 # The most that reading and storing one file may take.
 IMPORT_SECONDS = env.integer("IMPORT_SECONDS", 1800, low=60, high=86_400)
 # Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.

@@ -210,6 +210,15 @@ class ImportForm(forms.Form):
         choices=[("public", "Public corpus"), ("crawled", "Crawled by ourselves")],
         help_text="Training data comes from public texts only.",
     )
+    media_files = FilesField(
+        label="Pictures, sounds and videos that its rows name",
+        required=False,
+        help_text="A zip, or the files themselves. Not needed for addresses with https://.",
+    )
+
+
+class MediaForm(forms.Form):
+    file = FilesField(label="A zip of pictures, sounds and videos, or the files themselves")
 
 
 class AnswersFileForm(forms.Form):

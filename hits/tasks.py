@@ -53,6 +53,9 @@ def import_upload(upload_pk: int) -> int:
     except SoftTimeLimitExceeded:
         importing.fail(upload_pk, _took_too_long("an import", "Split the file and import its parts."))
         return 0
+    finally:
+        for pk in importing.waiting_for(upload_pk):
+            import_upload.delay(pk)
 
 
 def _took_too_long(what: str, remedy: str) -> str:

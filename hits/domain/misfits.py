@@ -5,14 +5,17 @@ The same fault of many items is told once, with how many have it and the first o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.db.models import QuerySet
 
+from hits.domain import media
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.models import Item, Stage
+from hits.protocols.base import Json
 from hits.protocols.optional import FittedProtocol
 from hits.refusals import Refusal
 
@@ -72,9 +75,16 @@ def of_items(stage: Stage, items: QuerySet[Item], most: int = LOOKED_AT) -> list
         return []
     options = settings_of(stage)
     rows = items.order_by("id").values_list("key", "document__data", "data")[:most]
-    return grouped(
-        (key, protocol.item_faults(document, data, options)) for key, document, data in rows.iterator(chunk_size=2000)
-    )
+    return grouped(_faults(protocol, stage.project_id, rows.iterator(chunk_size=2000), options))
+
+
+def _faults(
+    protocol: FittedProtocol, project_pk: int, rows: Iterator[tuple[str, Json, Json]], options: Json
+) -> Iterator[tuple[str, Sequence[str]]]:
+    while part := list(islice(rows, media.ROWS_AT_ONCE)):
+        documents = media.with_media(protocol, project_pk, [(document, data) for _, document, data in part], options)
+        for (key, _, data), document in zip(part, documents, strict=True):
+            yield key, protocol.item_faults(document, data, options)
 
 
 def refuse(stage: Stage, items: int) -> None:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 
+from hits.domain import media
 from hits.domain.guests import refuse_guest
 from hits.domain.plugins import check_crowds
 from hits.domain.stage_tables import columns_of
@@ -88,13 +89,14 @@ def _create_test(project: Project, test: TestSpec, owner: User) -> None:
 
 
 def copy_items(source: Project, target: Project) -> int:
-    """Copy what was imported, documents and their items, to be published; returns how many items.
+    """Copy what was imported, documents, their items and media, to be published; returns how many items.
 
     What followed from answers is left out. Its cost in memory does not grow with the project.
     """
     stages = {stage.key: stage for stage in target.stages.all()}
     copied = 0
     with transaction.atomic():
+        media.copy(source, target)
         for documents in _parts(source):
             made = Document.objects.bulk_create(
                 Document(project=target, key=one.key, origin=one.origin, purpose=one.purpose, data=one.data)

@@ -82,7 +82,7 @@ LOOK = _verb(
     "Look at everything",
     READER,
     pages="""
-        project project-done upload upload-progress sample-file members
+        project project-done upload upload-progress sample-file media members
         ledger ledger-checks ledger-check ledger-check-progress payments payments-progress compensations compensation
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
@@ -92,7 +92,7 @@ LOOK = _verb(
         items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
     """,
     routes=_get("""
-        project actions members uploads sample-file upload blocks undo-block held-qualifications grants
+        project actions members uploads sample-file upload media blocks undo-block held-qualifications grants
         ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -133,6 +133,8 @@ TABLE = (
         "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
     ),
     _verb("Stop an import", MANAGER, pages="stop-import", routes=("POST stop-upload",)),
+    _verb("Add media", MANAGER, pages="add-media", routes=("POST media",)),
+    _verb("Delete media that no published item shows", MANAGER, pages="delete-media", routes=("DELETE media-file",)),
     _verb("Change the recipe's options", MANAGER, pages="options", routes=("PATCH options",)),
     _verb("Add a stage", MANAGER, pages="add-stage", routes=("POST stages",)),
     _verb("Remove a stage that was never published", MANAGER, pages="remove-stage", routes=("DELETE stage",)),

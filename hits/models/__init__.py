@@ -9,6 +9,7 @@ from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.invitations import Guest, Invitation
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
+from hits.models.media import MediaFile
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit
@@ -45,6 +46,7 @@ __all__ = [
     "Lease",
     "LedgerCheck",
     "LedgerEntry",
+    "MediaFile",
     "Membership",
     "Project",
     "Qualification",

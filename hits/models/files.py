@@ -61,6 +61,17 @@ class Blob(models.Model):
     def read(self) -> bytes:
         return b"".join(self.read_chunks())
 
+    def read_range(self, start: int, end: int) -> Iterator[bytes]:
+        """The bytes from `start` to before `end`; only the chunks that hold them are read, one after another."""
+        for number in range(start // CHUNK_BYTES, -(-end // CHUNK_BYTES)):
+            first = number * CHUNK_BYTES
+            chunk = zlib.decompress(self.chunks.get(number=number).content)
+            yield chunk[max(start - first, 0) : end - first]
+
+    def forget_content(self) -> None:
+        """Of a file that is needed no more; its size and sum stay."""
+        self.chunks.all().delete()
+
 
 class BlobChunk(models.Model):
     blob = models.ForeignKey(Blob, on_delete=models.CASCADE, related_name="chunks")
@@ -75,7 +86,14 @@ class BlobChunk(models.Model):
 
 
 class Upload(models.Model):
-    """A file that a lead sent in, and how its import went."""
+    """A file that a lead sent in, and how its import went.
+
+    It holds items, or media: then its `items` are the files that came in, and its content is kept in those.
+    """
+
+    class Kind(models.TextChoices):
+        ITEMS = "items", "Items"
+        MEDIA = "media", "Media"
 
     class State(models.TextChoices):
         MAPPING = "mapping", "Waits for its columns"
@@ -91,6 +109,10 @@ class Upload(models.Model):
     UNFINISHED = (State.MAPPING, *RUNNING)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.ITEMS)
+    media = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, help_text="Media that came with it, which are imported before it."
+    )
     name = models.CharField(max_length=200)
     origin = models.CharField(max_length=20)
     blob = models.ForeignKey(Blob, on_delete=models.PROTECT)
@@ -120,6 +142,10 @@ class Upload(models.Model):
     @property
     def is_running(self) -> bool:
         return self.state in self.RUNNING
+
+    @property
+    def holds_media(self) -> bool:
+        return self.kind == self.Kind.MEDIA
 
 
 class Release(models.Model):

@@ -161,6 +161,19 @@ class RowsProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class MediaProtocol(RowsProtocol, Protocol):
+    """Shows pictures, sounds or videos that were uploaded into the project, which values of a row name.
+
+    Its `page`, `sources` and `item_faults` find them in the document: `media` has, by the name as it stands in the
+    column, {"address", "kind", "width", "height", "others"}. `kind` is image, audio or video; width and height are 0
+    where they are not known; `others` are the files that the name could mean, where there is more than one.
+    """
+
+    def media_columns(self, settings: Json) -> Sequence[str]:
+        """The columns whose values may name such files."""
+
+
+@runtime_checkable
 class SourcesProtocol(TaskProtocol, Protocol):
     """Its page loads pictures, sounds or videos from elsewhere."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -213,15 +214,26 @@ def import_file(request: LeadRequest, project: Project) -> HttpResponse:
     if not form.is_valid():
         return _page(request, project, 400, import_form=form)
     try:
-        name, content = importing.as_one([(file.name, file) for file in form.cleaned_data["file"]])
-        upload = importing.create_upload(project, name, content, form.cleaned_data["origin"], request.user, ask=True)
+        name, content = importing.as_one(named(form.cleaned_data["file"]))
+        media_files = named(form.cleaned_data["media_files"])
+        origin = form.cleaned_data["origin"]
+        upload = importing.create_upload(
+            project, name, content, origin, request.user, ask=True, media_files=media_files
+        )
     except importing.UploadRefusedError as error:
         form.add_error("file", str(error))
         return _page(request, project, 400, import_form=form)
+    if upload.media:
+        jobs.start(request, tasks.import_upload, upload.media.pk, said=f"{upload.media.name} is being read.")
     if upload.state == Upload.State.MAPPING:
         return redirect("upload-columns", project.slug, upload.pk)
     jobs.start(request, tasks.import_upload, upload.pk, said=f"{upload.name} is kept and is being read.")
     return redirect("upload", project.slug, upload.pk)
+
+
+def named(files: Sequence[UploadedFile]) -> list[tuple[str, BinaryIO]]:
+    """The names and streams of files that were sent in."""
+    return [(str(file.name), cast(BinaryIO, file.file)) for file in files]
 
 
 @for_project(PAGE)
@@ -247,7 +259,7 @@ def stop_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 
 def _upload_context(project: Project, pk: int) -> dict[str, object]:
-    row = get_object_or_404(project.uploads, pk=pk)
+    row = get_object_or_404(project.uploads.select_related("media"), pk=pk)
     running = row.is_running
     # What this file brought may be published by now; what is waiting is what there is to do.
     waiting = project.stages.filter(summary__waiting__gt=0).select_related("summary").order_by("position")

@@ -79,8 +79,9 @@ class TableShape(Shape):
 
 class UploadShape(Shape):
     id = serializers.IntegerField()
+    kind = serializers.ChoiceField(["items", "media"], help_text="What the file holds.")
     name = serializers.CharField()
-    origin = serializers.CharField()
+    origin = serializers.CharField(allow_blank=True)
     state = serializers.CharField(
         help_text="`mapping`, `queued`, `reading`, `storing`, `done`, `refused`, `stopped` or `failed`."
     )
@@ -89,9 +90,9 @@ class UploadShape(Shape):
         allow_null=True, help_text="The column by field, as it was confirmed; null: by the names of the columns."
     )
     bytes = serializers.IntegerField(source="blob.size")
-    done = serializers.IntegerField(help_text="Documents read so far.")
+    done = serializers.IntegerField(help_text="Documents, or files of media, read so far.")
     total = serializers.IntegerField()
-    items = serializers.IntegerField(help_text="Items that came in.")
+    items = serializers.IntegerField(help_text="Items, or files of media, that came in.")
     fault_count = serializers.IntegerField()
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()

@@ -7,6 +7,8 @@ import time
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import BinaryIO
 
 from django.conf import settings
@@ -15,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from hits.domain import media
 from hits.domain.imported_tables import (
     NoTableError,
     checked_mapping,
@@ -30,10 +33,12 @@ from hits.domain.plugins import UNUSABLE, options_of, protocol_of, recipe_of, se
 from hits.domain.recipe_rows import Rows
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import chunks
+from hits.formats import media_zip
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
 from hits.models import Blob, Document, Item, Project, Stage, Upload
+from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol
 from hits.recipes import SourceDocument, SourceItem
 from hits.refusals import Refusal
@@ -72,12 +77,14 @@ def create_upload(
     mapping: Sequence[tuple[str, str]] | None = None,
     *,
     ask: bool = False,
+    media_files: Sequence[tuple[str, BinaryIO]] = (),
 ) -> Upload:
     """Keep the bytes for the import to come. Raises UploadRefusedError.
 
     `mapping` has (field, column) pairs for a table, and is remembered for the project; what it does not name is read as
     remembered and by the names of the columns. Raises MappingRefusedError, NoTableError and, for a mapping of what is
     no table, FormatErrors. With `ask`, a table waits until `confirm_mapping`; what is no table does not.
+    `media_files` are an upload of their own, `media`: this one waits for it, and fails where it is refused.
     """
     check_size(len(content))
     made = Upload(project=project, name=name[-200:], origin=origin, created_by=user)
@@ -87,10 +94,35 @@ def create_upload(
     elif ask and _can_be_shown(project, content, name):
         made.state = Upload.State.MAPPING
     with transaction.atomic():
+        made.media = create_media_upload(project, media_files, user) if media_files else None
         made.blob = Blob.store(content)
         made.save()
         _remember(project, remembered)
     return made
+
+
+def create_media_upload(project: Project, files: Sequence[tuple[str, BinaryIO]], user: User | None) -> Upload:
+    """Keep a zip of media, or files of media of (name, stream), for the import to come. Raises UploadRefusedError."""
+    check_media_size(sum(stream.seek(0, io.SEEK_END) for _, stream in files))
+    name = files[0][0] if len(files) == 1 else f"{len(files)} files"
+    with media_zip.as_zip(files) as stream:
+        made = Upload(project=project, kind=Upload.Kind.MEDIA, name=name[-200:], created_by=user)
+        with transaction.atomic():
+            made.blob = Blob.store_stream(stream)
+            made.save()
+    return made
+
+
+def check_media_size(size: int) -> None:
+    """Raises UploadRefusedError."""
+    limit = settings.MAX_MEDIA_BYTES
+    if size > limit:
+        raise UploadRefusedError(
+            f"The media have {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. Send them in "
+            "several archives, one after another. Nothing was stored."
+        )
+    if not size:
+        raise UploadRefusedError("The file of media is empty. Nothing was stored.")
 
 
 def _can_be_shown(project: Project, content: bytes, name: str) -> bool:
@@ -150,17 +182,18 @@ def check_size(size: int) -> None:
 
 
 def import_upload(upload_pk: int) -> int:
-    """Import a stored file; returns the number of new items. A second run of the same upload changes nothing.
+    """Import a stored file; returns the number of new items, or of new files of media. A second run of the same upload
+    changes nothing.
 
     Each run counts as an attempt. After `MOST_ATTEMPTS` that did not come to an end the upload is failed.
     """
-    with lease(f"upload:{upload_pk}", seconds=LEASE_SECONDS) as held:
-        upload = Upload.objects.select_related("project", "blob").get(pk=upload_pk)
+    upload = Upload.objects.select_related("project", "blob", "media").get(pk=upload_pk)
+    with _lease(upload) as held:
         if held is None or not _begin(upload):
             return 0
         try:
             with without_cycle_collection():
-                return _import(upload, held)
+                return _import_media(upload, held) if upload.holds_media else _import(upload, held)
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0
@@ -174,26 +207,83 @@ def import_upload(upload_pk: int) -> int:
             if upload.attempts >= MOST_ATTEMPTS:
                 fail(upload_pk, TRIED)
             raise
+        finally:
+            upload.refresh_from_db(fields=["state"])
+            media.tidy(upload)
+
+
+@contextmanager
+def _lease(upload: Upload) -> Iterator[Held | None]:
+    """Two archives of one project may hold files of one name: one is read after the other."""
+    name = f"media:{upload.project_id}" if upload.holds_media else f"upload:{upload.pk}"
+    with lease(name, seconds=LEASE_SECONDS) as held:
+        if held:
+            # As it is now: it may have ended while the lease was another's.
+            upload.refresh_from_db(fields=["state", "attempts"])
+        yield held
+
+
+def waiting_for(upload_pk: int) -> list[int]:
+    """The uploads whose import begins when these media are in."""
+    waiting = Upload.objects.filter(media=upload_pk, state=Upload.State.QUEUED)
+    return list(waiting.values_list("pk", flat=True))
 
 
 def stop(upload: Upload) -> bool:
     """End an import that waits or runs: it stores nothing. False for one that has ended already."""
     unfinished = Upload.objects.filter(pk=upload.pk, state__in=Upload.UNFINISHED)
-    return bool(unfinished.update(state=Upload.State.STOPPED, finished_at=timezone.now()))
+    if not unfinished.update(state=Upload.State.STOPPED, finished_at=timezone.now()):
+        return False
+    upload.refresh_from_db(fields=["state", "attempts"])
+    if not upload.attempts:
+        # Nobody reads it, and nobody will.
+        media.tidy(upload)
+    return True
 
 
 def fail(upload_pk: int, why: str) -> None:
     """`why` is a sentence for the lead. An upload that has ended stays as it is."""
     running = Upload.objects.filter(pk=upload_pk, state__in=Upload.RUNNING)
-    running.update(state=Upload.State.FAILED, error=why, finished_at=timezone.now())
+    if running.update(state=Upload.State.FAILED, error=why, finished_at=timezone.now()):
+        media.tidy(Upload.objects.select_related("blob").get(pk=upload_pk))
 
 
 def _begin(upload: Upload) -> bool:
+    if upload.is_running and upload.media and not _may_follow(upload, upload.media):
+        return False
     if upload.is_running and upload.attempts >= MOST_ATTEMPTS:
         fail(upload.pk, TRIED)
         return False
     upload.attempts += 1
     return _note(upload, state=Upload.State.READING, attempts=upload.attempts)
+
+
+def _may_follow(upload: Upload, came_first: Upload) -> bool:
+    """Whether the media that came with it are in. Where they never will be, the upload fails."""
+    if came_first.state == Upload.State.DONE:
+        return True
+    if not came_first.is_running:
+        fail(upload.pk, f"The media that came with it, {came_first.name}, were not taken. Send both again.")
+    return False
+
+
+def _import_media(upload: Upload, held: Held) -> int:
+    note = _progress(upload, held)
+    with file_of(upload.blob) as file, media_zip.read(file, note) as found:
+        media.refuse_known(upload.project, found.entries)
+        _go_on(upload, state=Upload.State.STORING, total=len(found.entries), done=0)
+        items = media.store(upload, found, note)
+        same = len(found.entries) - items
+        notes = [f"{same:,} of the files were there already, with the same content."] if same else []
+        _go_on(
+            upload,
+            state=Upload.State.DONE,
+            done=len(found.entries),
+            items=items,
+            notes=notes,
+            finished_at=timezone.now(),
+        )
+    return items
 
 
 def _import(upload: Upload, held: Held) -> int:
@@ -314,16 +404,29 @@ def _refuse_misfits(project: Project, documents: Sequence[SourceDocument]) -> No
     protocols = {name: protocol_of(stages[name]) for name in wanted}
     options = {name: settings_of(stages[name]) for name in wanted}
     found = Faults()
-    for document in documents:
-        for item in document.items:
-            protocol = protocols.get(item.stage)
-            if isinstance(protocol, KnownAnswersProtocol):
-                for message in protocol.known_answer_faults(item.data, options[item.stage]):
-                    found.add(document.line, "gold", message)
-            if isinstance(protocol, FittedProtocol):
-                for message in protocol.item_faults(document.data, item.data, options[item.stage]):
-                    found.add(document.line, "", message)
+    given = ((document, item) for document in documents for item in document.items if item.stage in wanted)
+    while part := list(islice(given, media.ROWS_AT_ONCE)):
+        for name in sorted(wanted):
+            rows = [(document, item) for document, item in part if item.stage == name]
+            _note_misfits(protocols[name], project, rows, options[name], found)
     found.refuse()
+
+
+def _note_misfits(
+    protocol: TaskProtocol,
+    project: Project,
+    rows: Sequence[tuple[SourceDocument, SourceItem]],
+    options: Json,
+    found: Faults,
+) -> None:
+    seen = media.with_media(protocol, project.pk, [(document.data, item.data) for document, item in rows], options)
+    for (document, item), data in zip(rows, seen, strict=True):
+        if isinstance(protocol, KnownAnswersProtocol):
+            for message in protocol.known_answer_faults(item.data, options):
+                found.add(document.line, "gold", message)
+        if isinstance(protocol, FittedProtocol):
+            for message in protocol.item_faults(data, item.data, options):
+                found.add(document.line, "", message)
 
 
 def _clashes(document: SourceDocument, documents: set[str], items: Mapping[str, set[str]]) -> list[str]:

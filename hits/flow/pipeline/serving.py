@@ -25,6 +25,7 @@ from hits.domain import drafts, eligibility
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
+from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of, stage_fault
 from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
@@ -193,7 +194,8 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
     hit = visit.hit
     protocol = protocol_of(hit.stage)
     options = settings_of(hit.stage)
-    document, item = hit.item.document.data, hit.item.data
+    item = hit.item.data
+    (document,) = with_media(protocol, hit.stage.project_id, [(hit.item.document.data, item)], options)
     if isinstance(protocol, StepwiseProtocol) and step is None:
         step = _step(visit, draft, "stay")
     return Page(

@@ -15,6 +15,7 @@ from hits.domain.imported_tables import ShownTable, shown
 from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
 from hits.formats.faults import Fault, grouped
+from hits.management.commands import media
 from hits.management.commands._base import ProjectCommand
 from hits.models import Project, Upload
 
@@ -41,6 +42,13 @@ class Command(ProjectCommand):
         parser.add_argument(
             "--columns", action="store_true", help="show the columns of a table with its first rows, and import nothing"
         )
+        parser.add_argument(
+            "--media",
+            type=Path,
+            nargs="+",
+            metavar="FILE",
+            help="a zip of media that its rows name, or the media files",
+        )
         parser.add_argument("--sample", type=Path, metavar="FILE", help="write a small file that the recipe imports")
 
     def run(self, options: dict[str, Any]) -> None:
@@ -53,6 +61,8 @@ class Command(ProjectCommand):
         if options["columns"]:
             return self._show(shown(project, io.BytesIO(content), name))
         mapping = [_pair(one) for one in options["map"]] if options["map"] else None
+        if options["media"]:
+            self.say(f"{media.add(project, options['media']):,} files of media are new.")
         upload = importing.create_upload(project, name, content, options["origin"], None, mapping)
         self.say(f"Reading {upload.name} ({upload.blob.size:,} bytes) ...")
         with self._progress(upload.pk):

@@ -56,6 +56,11 @@ class Display(Kind):
         """The origins that the page has to load from, by the directive of its policy."""
         return {}
 
+    @property
+    def media_column(self) -> str:
+        """The column whose values may name uploaded files; empty without one."""
+        return ""
+
 
 class Text(Display):
     kind: Literal["text"] = "text"
@@ -251,17 +256,27 @@ def _cells(value: Any) -> tuple[list[str], list[list[str]]]:
 
 
 class _Addressed(Display):
-    """Something at the https address that a column holds."""
+    """Something at the https address that a column holds, or an uploaded file that the column names."""
 
     column: Plain = column()
 
     directive: ClassVar[str] = ""
+    takes: ClassVar[tuple[str, ...]] = ("image", "audio", "video")
 
     def columns(self) -> set[str]:
         return super().columns() | {self.column}
 
+    @property
+    def media_column(self) -> str:
+        return self.column
+
+    def uploaded(self, item: Item) -> Json | None:
+        return item.media.get(item.said(self.column))
+
     def address(self, item: Item) -> str:
         """Empty where the item has none that a page may load."""
+        if file := self.uploaded(item):
+            return str(file["address"]) if file["kind"] in self.takes else ""
         try:
             addresses.origin_of(item.said(self.column))
         except addresses.AddressRefusedError:
@@ -269,19 +284,35 @@ class _Addressed(Display):
         return item.said(self.column)
 
     def item_faults(self, item: Item) -> Iterator[str]:
-        if self.column in item.columns:
-            try:
-                addresses.origin_of(item.said(self.column))
-            except addresses.AddressRefusedError as error:
-                told = item.said(self.column)[:60]
-                yield f"The column {self.column!r:.60} holds no address of this kind: {told!r} {error}."
+        if self.column not in item.columns:
+            return
+        told = item.said(self.column)[:60]
+        if file := self.uploaded(item):
+            yield from (f"The column {self.column!r:.60} names {told!r}, {why}." for why in self._misfits(file))
+            return
+        try:
+            addresses.origin_of(item.said(self.column))
+        except addresses.AddressRefusedError as error:
+            more = "" if "://" in told else ", and no uploaded file has this name"
+            yield f"The column {self.column!r:.60} holds no address of this kind: {told!r} {error}{more}."
+
+    def _misfits(self, file: Json) -> Iterator[str]:
+        if file["kind"] not in self.takes:
+            yield f"which is {_CALLED[file['kind']]}: show it as such"
+        if file["others"]:
+            yield f"which can mean {' or '.join(file['others'])}: write the folder too"
 
     def sources(self, item: Item) -> dict[str, set[str]]:
         address = self.address(item) if self.directive else ""
-        return {self.directive: {addresses.origin_of(address)}} if address else {}
+        if not address:
+            return {}
+        return {self.directive: {"'self'" if self.uploaded(item) else addresses.origin_of(address)}}
 
 
-ADDRESS = Setting("column", "Column with the address", "text", "Addresses begin with https://.")
+_CALLED = {"image": "a picture", "audio": "a sound", "video": "a video"}
+ADDRESS = Setting(
+    "column", "Column with the address", "text", "An address with https://, or the name of a file on the page “Media”."
+)
 
 
 class Link(_Addressed):
@@ -317,21 +348,27 @@ DESCRIPTION = Setting(
 
 class Image(_Medium):
     kind: Literal["image"] = "image"
-    title, template, directive = "Image", "form/show/image.html", "img-src"
+    title, template, directive, takes = "Image", "form/show/image.html", "img-src", ("image",)
     new: ClassVar[Json] = {"column": "image", "description": "What it is"}
     inputs = (HEADING, ADDRESS, DESCRIPTION)
+
+    def shown(self, item: Item) -> Json:
+        """With the picture's size, so that nothing on the page moves when it has come."""
+        file = self.uploaded(item) or {}
+        return {**super().shown(item), "width": file.get("width", 0), "height": file.get("height", 0)}
 
 
 class Audio(_Medium):
     kind: Literal["audio"] = "audio"
-    title, template, directive = "Sound", "form/show/audio.html", "media-src"
+    # The same container may hold either: a browser plays what is in it.
+    title, template, directive, takes = "Sound", "form/show/audio.html", "media-src", ("audio", "video")
     new: ClassVar[Json] = {"column": "audio", "description": "What it is"}
     inputs = (HEADING, ADDRESS, DESCRIPTION)
 
 
 class Video(_Medium):
     kind: Literal["video"] = "video"
-    title, template, directive = "Video", "form/show/video.html", "media-src"
+    title, template, directive, takes = "Video", "form/show/video.html", "media-src", ("audio", "video")
     new: ClassVar[Json] = {"column": "video", "description": "What it is"}
     inputs = (HEADING, ADDRESS, DESCRIPTION)
 

@@ -81,11 +81,13 @@ class Item:
     """The columns of an item, and who sees it: the seed of every order of one's own.
 
     `shown` are the names of the columns that the form shows. Known answers are none of them, so they decide no order.
+    `media` are the uploaded files that its columns name; see `hits.protocols.optional.MediaProtocol`.
     """
 
     columns: filling.Columns
     shown: Sequence[str] = ()
     worker: str = ""
+    media: Mapping[str, Json] = field(default_factory=dict)
 
     @cached_property
     def identity(self) -> str:

@@ -139,7 +139,7 @@ class FormProtocol:
     def page(self, document: Json, item: Json, settings: Json, worker: str = "") -> Json:
         """{"instructions": HTML, "show", "ask", "layout"}; a display or field names its template."""
         form = form_of(settings["form"])
-        seen = form.item(columns_of(document, item), worker)
+        seen = form.item(columns_of(document, item), worker, document.get("media"))
         return {
             "instructions": filling.of_markdown(settings["instructions"]),
             "show": [display.page(seen) for display in form.show],
@@ -177,10 +177,14 @@ class FormProtocol:
         form = form_of(settings["form"])
         return list(dict.fromkeys([*form.shown_columns, *form.gold_columns]))
 
+    def media_columns(self, settings: Json) -> list[str]:
+        shown = [display.media_column for display in form_of(settings["form"]).show]
+        return list(dict.fromkeys(name for name in shown if name))
+
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the form names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
         form = form_of(settings["form"])
-        seen = form.item(columns_of(document, item))
+        seen = form.item(columns_of(document, item), media=document.get("media"))
         found = list(seen.missing(self.named_columns(settings)))
         for part in (*form.show, *form.ask):
             found += part.item_faults(seen)
@@ -189,7 +193,7 @@ class FormProtocol:
     def sources(self, document: Json, item: Json, settings: Json) -> dict[str, list[str]]:
         """The origins that the page of this item loads pictures, sounds and videos from, by directive."""
         form = form_of(settings["form"])
-        seen = form.item(columns_of(document, item))
+        seen = form.item(columns_of(document, item), media=document.get("media"))
         found: dict[str, set[str]] = {}
         for display in form.show:
             for directive, origins in display.sources(seen).items():

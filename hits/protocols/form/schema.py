@@ -60,8 +60,8 @@ class Form:
             **({"layout": self.layout} if self.layout != BESIDE else {}),
         }
 
-    def item(self, columns: Mapping[str, Any], worker: str = "") -> Item:
-        return Item(columns, self.shown_columns, worker)
+    def item(self, columns: Mapping[str, Any], worker: str = "", media: Mapping[str, Json] | None = None) -> Item:
+        return Item(columns, self.shown_columns, worker, media or {})
 
 
 def _kept(part: Kind) -> Json:

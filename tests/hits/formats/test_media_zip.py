@@ -1,0 +1,196 @@
+"""A zip from outside: everything wrong with it is said at once, and nothing of it can grow without bound."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from hits.formats import media_zip
+from hits.formats.faults import FormatErrors
+from tests.hits import samples_of_media as sample
+
+
+def names(content: bytes) -> list[str]:
+    with media_zip.read(io.BytesIO(content)) as found:
+        return [entry.name for entry in found.entries]
+
+
+def faults(content: bytes) -> list[str]:
+    with pytest.raises(FormatErrors) as refusal, media_zip.read(io.BytesIO(content)):
+        pass
+    return [str(fault) for fault in refusal.value.errors]
+
+
+def with_entry(change: Callable[[zipfile.ZipInfo], None], content: bytes = sample.png()) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        info = zipfile.ZipInfo("cat.png")
+        change(info)
+        archive.writestr(info, content)
+    return made.getvalue()
+
+
+def test_files_come_with_their_folders_types_and_sizes() -> None:
+    content = sample.zipped({"images/cat.png": sample.png(40, 30), "bell.wav": sample.wav(), "a/b/c.svg": sample.SVG})
+    with media_zip.read(io.BytesIO(content)) as found:
+        told = {entry.name: (entry.content_type, entry.width, entry.height) for entry in found.entries}
+    assert told == {
+        "images/cat.png": ("image/png", 40, 30),
+        "bell.wav": ("audio/wav", 0, 0),
+        "a/b/c.svg": ("image/svg+xml", 0, 0),
+    }
+
+
+def test_what_a_mac_and_windows_add_and_folders_are_passed_over() -> None:
+    more = {"__MACOSX/._cat.png": b"x", "images/.DS_Store": b"x", "images/Thumbs.db": b"x", "images/._dog.png": b"x"}
+    assert names(sample.zipped({"images/": b"", "images/cat.png": sample.png(), **more})) == ["images/cat.png"]
+
+
+def test_a_name_in_two_spellings_of_unicode_is_one_name() -> None:
+    assert names(sample.zipped({"cafe\u0301.png": sample.png()})) == ["caf\u00e9.png"]
+
+
+def test_all_faults_are_told_at_once_and_the_same_one_of_many_files_once() -> None:
+    texts = {f"notes/{n}.txt": b"text" for n in range(8)}
+    found = faults(sample.zipped({"../up.png": sample.png(), "cat.png": sample.png(), "empty.png": b"", **texts}))
+    assert found == [
+        "../up.png: has a name that leads out of the archive, or with an empty part: pack the files anew",
+        "empty.png: is empty",
+        "notes/0.txt, notes/1.txt, notes/2.txt, notes/3.txt, notes/4.txt and 3 more: is none of the files that are "
+        "taken: pictures (JPEG, PNG, GIF, WebP, SVG), sounds (MP3, Ogg, WAV, M4A) and videos (MP4, WebM)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("../cat.png", "leads out"),
+        ("/etc/cat.png", "leads out"),
+        ("a//cat.png", "leads out"),
+        ("a/./cat.png", "leads out"),
+        ("a\\cat.png", "backslash"),
+        ("C:cat.png", "colon"),
+        ("ca\x07t.png", "cannot be printed"),
+        ("ca\u202et.png", "cannot be printed"),
+        (" cat.png", "space"),
+        ("a /cat.png", "space"),
+        ("a/" * 11 + "cat.png", "folders deep"),
+        ("c" * 201 + ".png", "more than 200"),
+    ],
+)
+def test_a_name_that_could_do_harm_is_refused(name: str, why: str) -> None:
+    (fault,) = faults(sample.zipped({name: sample.png()}))
+    assert why in fault
+    assert all(sign.isprintable() for sign in fault)
+
+
+def test_spaces_of_other_scripts_within_a_name_are_taken() -> None:
+    assert names(sample.zipped({"Screenshot at 5.00\u202fPM.png": sample.png()})) == ["Screenshot at 5.00\u202fPM.png"]
+
+
+def test_names_that_differ_in_capital_letters_alone_and_doubles_are_refused() -> None:
+    (fault,) = faults(sample.zipped({"cat.png": sample.png(), "Cat.PNG": sample.png()}))
+    assert "capital letters" in fault
+    with pytest.warns(UserWarning, match="Duplicate"):
+        doubled = io.BytesIO()
+        with zipfile.ZipFile(doubled, "w") as archive:
+            archive.writestr("cat.png", sample.png())
+            archive.writestr("cat.png", sample.wav())
+    assert "there twice" in faults(doubled.getvalue())[0]
+
+
+def _link(info: zipfile.ZipInfo) -> None:
+    info.create_system, info.external_attr = 3, 0o120777 << 16
+
+
+def _lzma(info: zipfile.ZipInfo) -> None:
+    info.compress_type = zipfile.ZIP_LZMA
+
+
+@pytest.mark.parametrize(("change", "why"), [(_link, "link"), (_lzma, "compressed")])
+def test_links_and_rare_compressions_are_refused(change: Callable[[zipfile.ZipInfo], None], why: str) -> None:
+    assert why in faults(with_entry(change))[0]
+
+
+def test_an_encrypted_file_is_refused() -> None:
+    content = bytearray(with_entry(lambda info: None))
+    for signature, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(signature) + at] |= 1
+    assert "password" in faults(bytes(content))[0]
+
+
+def test_a_zip_in_a_zip_is_not_opened() -> None:
+    assert "none of the files" in faults(sample.zipped({"cat.png": sample.zipped({"cat.png": sample.png()})}))[0]
+
+
+def test_a_file_whose_bytes_are_broken_is_named() -> None:
+    content = bytearray(sample.zipped({"cat.png": sample.png(), "bell.wav": sample.wav()}, zipfile.ZIP_STORED))
+    content[content.index(b"IDAT") + 6] ^= 0xFF
+    assert faults(bytes(content)) == ["cat.png: cannot be unpacked: Bad CRC-32 for file 'cat.png'"]
+
+
+def test_a_file_that_states_less_than_it_holds_is_not_read_further() -> None:
+    content = bytearray(sample.zipped({"bell.wav": sample.wav(2)}))
+    for signature, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        place = content.index(signature) + at
+        content[place : place + 4] = (100).to_bytes(4, "little")
+    assert "cannot be unpacked" in faults(bytes(content))[0]
+
+
+def test_a_bomb_is_refused_before_anything_of_it_is_unpacked() -> None:
+    made = io.BytesIO()
+    with (
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("a.wav", "w") as file,
+    ):
+        for _ in range(140):
+            file.write(bytes(1 << 20))
+    (fault,) = faults(made.getvalue())
+    assert "times its size" in fault
+    assert len(made.getvalue()) < 1_000_000
+
+
+def test_the_bounds_of_number_size_and_pixels_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(media_zip, "MOST_FILES", 2)
+    assert "holds 3 files" in faults(sample.zipped({f"{n}.png": sample.png() for n in range(3)}))[0]
+    monkeypatch.setattr(media_zip, "MOST_FILE_BYTES", 1000)
+    assert "more than 0 MB" in faults(sample.zipped({"bell.wav": sample.wav(1)}))[0]
+    monkeypatch.setattr(media_zip, "MOST_PIXELS", 100)
+    assert "40 × 30 pixels" in faults(sample.zipped({"cat.png": sample.png(40, 30)}))[0]
+    monkeypatch.setattr(media_zip, "MOST_UNPACKED_BYTES", 1000)
+    assert "MB unpacked" in faults(sample.zipped({"a.wav": sample.wav(0.1), "b.wav": sample.wav(0.1)}))[0]
+
+
+def test_a_list_of_far_too_many_files_is_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(media_zip, "MOST_FILES", 2)
+    content = sample.zipped({f"{n}.png": b"" for n in range(100)})
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    assert "far more than 2 files" in faults(content)[0]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"PK\x05\x06", b"no zip at all", sample.zipped({"cat.png": sample.png()})[:-9]]
+)
+def test_what_is_no_zip_is_refused_with_a_sentence(content: bytes) -> None:
+    assert "no zip archive" in faults(content)[0]
+
+
+def test_an_empty_zip_is_refused() -> None:
+    assert faults(sample.zipped({})) == ["the archive holds no file"]
+
+
+def test_files_that_are_no_zip_are_put_into_one_as_they_are() -> None:
+    given = [("cat.png", io.BytesIO(sample.png())), ("bell.wav", io.BytesIO(sample.wav()))]
+    with media_zip.as_zip(given) as stream, media_zip.read(stream) as found:
+        assert [entry.name for entry in found.entries] == ["cat.png", "bell.wav"]
+        with found.opened(found.entries[1]) as file:
+            assert file.read() == sample.wav()
+
+
+def test_a_zip_is_taken_as_it_is() -> None:
+    stream = io.BytesIO(sample.zipped({"cat.png": sample.png()}))
+    with media_zip.as_zip([("m.zip", stream)]) as taken:
+        assert taken is stream
