@@ -36,6 +36,7 @@ from hits.models import (
     Label,
     LedgerCheck,
     LedgerEntry,
+    MediaFile,
     Membership,
     Project,
     QualificationTest,
@@ -51,6 +52,7 @@ from hits.models import (
 from hits.models.access import token_digest
 from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
+from tests.hits import samples_of_media
 
 _numbers = itertools.count(1)
 PASSAGE = (
@@ -341,6 +343,13 @@ def compensation(project_row: Project | None = None, **columns: Any) -> Compensa
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
     defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
     return Upload.objects.create(project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns})
+
+
+def media_file(project_row: Project | None = None, content: bytes = b"", **columns: Any) -> MediaFile:
+    """A picture of four by three pixels."""
+    blob = Blob.store(content or samples_of_media.png())
+    defaults = {"name": "images/cat.png", "base": "cat.png", "content_type": "image/png", "width": 4, "height": 3}
+    return MediaFile.objects.create(project=project_row or project(), blob=blob, **{**defaults, **columns})
 
 
 def bonus_file(project_row: Project | None = None, content: bytes = b"", **columns: Any) -> BonusFile:

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max
 
+from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
@@ -206,11 +207,22 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "scores": _scores(project),
         "collection": _collection(project),
         "artefacts": content.check() if content.check else {},
+        **({"media": found} if (found := media_of(project)) else {}),
         "files": [
             {"name": name, "bytes": file.seek(0, io.SEEK_END), "sha256": _sum(file)}
             for name, file in sorted(files.items())
         ],
     }
+
+
+def media_of(project: Project) -> list[dict[str, Any]]:
+    """The uploaded files that published items show, which cannot be deleted. The manifest names them."""
+    shown = used(project)
+    return [
+        {"name": file.name, "type": file.content_type, "bytes": file.blob.size, "sha256": file.blob.sha256}
+        for file in project.media.ready().select_related("blob").order_by("name")
+        if file.pk in shown
+    ]
 
 
 def _sum(file: BinaryIO) -> str:

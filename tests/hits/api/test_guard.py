@@ -54,6 +54,7 @@ def world(stage: Stage) -> dict[str, Any]:
     rows = {
         "batch": factories.batch(stage),
         **dict.fromkeys(["upload", "stop-upload"], factories.upload(stage.project)),
+        "media-file": factories.media_file(stage.project),
         "undo-block": factories.block(stage),
         "revoke-invitation": factories.invitation(stage.project),
         "item": item,

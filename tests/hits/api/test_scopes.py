@@ -57,6 +57,8 @@ WITHOUT_MONEY = {
     ("undo-change", "post"),
     ("undo-change-set", "post"),
     ("undo-target", "post"),
+    ("media", "post"),
+    ("media-file", "delete"),
     ("uploads", "post"),
     ("upload-columns", "post"),
     ("withdraw-compensation", "post"),

@@ -27,6 +27,7 @@ from hits.models import (
     Invitation,
     Item,
     LedgerCheck,
+    MediaFile,
     Project,
     QualificationTest,
     Release,
@@ -91,6 +92,7 @@ class World:
     change_set: ChangeSet
     table: Upload
     invitation: Invitation
+    media: MediaFile
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -105,6 +107,7 @@ class World:
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
             "revoke-invitation": [self.invitation.pk],
+            "delete-media": [self.media.pk],
             "pay-bonus": [self.answer.pk],
             "bonus-file-preview": [self.bonus_file],
             **dict.fromkeys(("large-bonus-file", "large-bonus-file-progress"), [self.large_file.pk]),
@@ -155,8 +158,8 @@ PROJECT_PAGES = {
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
     "clone-project", "recipe-file", "add-stage", "members",
-    "project", "project-done", "upload", "upload-progress", "upload-columns", "sample-file", "ledger", "ledger-csv",
-    "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
+    "project", "project-done", "media", "upload", "upload-progress", "upload-columns", "sample-file", "ledger",
+    "ledger-csv", "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES,
@@ -182,6 +185,8 @@ PROJECT_VERBS = {
     "change-tags",
     "import",
     "stop-import",
+    "add-media",
+    "delete-media",
     "make-release",
     "evaluate-release",
     "start-computation",
@@ -244,7 +249,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project), _table(owners),
-        make.invitation(project),
+        make.invitation(project), make.media_file(project),
     )  # fmt: skip
 
 
