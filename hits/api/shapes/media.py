@@ -17,7 +17,7 @@ class NewMedia(Shape):
 class MediaShape(Shape):
     id = serializers.IntegerField()
     name = serializers.CharField(help_text="As rows name it; the end of it is enough where no other file ends so.")
-    kind = serializers.ChoiceField(["image", "audio", "video"])
+    kind = serializers.CharField(help_text="`image`, `audio` or `video`.")
     content_type = serializers.CharField(help_text="By what the file holds, whatever its name.")
     bytes = serializers.IntegerField(source="blob.size")
     sha256 = serializers.CharField(source="blob.sha256")

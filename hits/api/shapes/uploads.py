@@ -79,7 +79,7 @@ class TableShape(Shape):
 
 class UploadShape(Shape):
     id = serializers.IntegerField()
-    kind = serializers.ChoiceField(["items", "media"], help_text="What the file holds.")
+    kind = serializers.CharField(help_text="What the file holds: `items` or `media`.")
     name = serializers.CharField()
     origin = serializers.CharField(allow_blank=True)
     state = serializers.CharField(
