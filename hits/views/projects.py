@@ -16,13 +16,14 @@ from django.utils.http import content_disposition_header
 from hits import forms, tasks
 from hits.domain.archived import UnfinishedError
 from hits.domain.own_qualifications import presence
-from hits.domain.plugins import faults_of, offered, usable_recipe
+from hits.domain.plugins import faults_of, offered, usable_protocol, usable_recipe
 from hits.flow.pipeline import computing, importing
 from hits.flow.setup import archiving, members, project_files
 from hits.flow.setup import projects as flow
 from hits.formats.faults import Fault, grouped
 from hits.models import Item, Project, Stage, Upload
 from hits.models.projects import ARCHIVED
+from hits.protocols.optional import MediaProtocol
 from hits.views import jobs, overview, paging, recipe_cards
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
@@ -169,6 +170,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "computes": bool(computing.computations(project)),
         "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
         "has_options": bool(flow.options_of(project)),
+        "shows_media": any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages),
         "members": members.members(project)[:SHOWN],
         "import_form": forms.ImportForm(),
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
