@@ -121,3 +121,37 @@ def test_votes_and_single_answers_are_released_with_all_columns(stage: Stage, ma
     assert [answer["labels"].get("why") for answer in answers] == [None, None, {"text": "It says so."}]
     assert [answer["correct"] for answer in answers] == [{"weather": True}, {"weather": True}, {"weather": False}]
     assert len({answer["worker"] for answer in answers}) == 3
+
+
+def test_marked_stretches_are_compared_and_released_with_their_places(stage: Stage, market: Any, lead: Any) -> None:
+    names = {
+        "kind": "spans",
+        "key": "names",
+        "question": "Names?",
+        "column": "text",
+        "choices": ["Person"],
+        "gold": "g",
+    }
+    setting_up.change_task(stage, {"settings": {"form": {"ask": [names]}}}, None)
+    known = json.dumps([{"start": 2, "end": 6, "label": "person"}]).replace('"', '""')
+    assert imported(stage, f'id,text,g\nn1,"🛳 Ilse\r\nsails.","{known}"\n'.encode()).items == 1
+    assert stage.items.get().document.data["columns"]["text"][2:6] == "Ilse"
+    quote = publishing.quote(stage)
+    sending.send(publishing.publish(stage, quote.items, quote.total, "page", None).pk)
+    hit = stage.hits.get()
+    right, nothing = {"names": '[[2, 6, "person"]]'}, {"names.nothing": "yes"}
+    for said in (right, nothing, right):
+        market.answer(market.sign_up_worker(), hit.hit_id, **said)
+    stage.refresh_from_db()
+    harvesting.harvest(stage)
+    scoring.score(stage)
+    deciding.decide(stage)
+    made, _ = releasing.release(stage.project, lead)
+    files = {file.name: file.blob.read().decode() for file in made.files.all()}
+    (row,) = map(json.loads, files["items.jsonl"].splitlines())
+    value = [{"start": 2, "end": 6, "label": "person"}]
+    assert json.loads(row["majority"]["names"]) == value and row["votes"]["names/person"] == {"yes": 2, "no": 1}
+    answers = [json.loads(line) for line in files["answers.jsonl"].splitlines()]
+    assert [(one["labels"]["names"], one["correct"]["names"]) for one in answers] == [
+        (value, True), ([], False), (value, True),
+    ]  # fmt: skip
