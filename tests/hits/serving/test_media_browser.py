@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from hits.domain.media import address_of
 from hits.flow.pipeline import importing
@@ -43,6 +43,12 @@ RECORD = """async () => {
   await stopped;
   const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}"""
+
+# Done when the picture is there.
+COME = """(name) => {
+  const picture = document.querySelector(name);
+  return picture.complete ? null : new Promise((done) => picture.addEventListener("load", () => done(null)));
 }"""
 
 
@@ -87,7 +93,8 @@ def test_a_picture_a_sound_and_a_video_are_seen_and_played(stage: Stage, new_pag
     page = new_page()
     hit = shown(stage, {"a/quay.png": sample.png(40, 30), "rain.wav": sample.wav(3), "ferry.webm": film(page)})
     page.goto(task_address(hit))
-    page.wait_for_function("document.querySelector('img.medium').naturalWidth === 40")
+    page.evaluate(COME, "img.medium")
+    assert page.evaluate("document.querySelector('img.medium').naturalWidth") == 40
     assert playing(page, "audio") == pytest.approx(3, abs=0.1)
     playing(page, "video")
     assert page.evaluate("document.querySelector('video').videoWidth") == 64
@@ -127,9 +134,14 @@ def test_a_picture_of_8000_pixels_keeps_within_the_page(
 ) -> None:
     files = {"quay.png": sample.png(*size), "rain.wav": sample.wav(), "ferry.webm": b"\x1aE\xdf\xa3B\x86B\x82\x84webm"}
     page = new_page(width)
-    page.goto(task_address(shown(stage, files)))
+    held: list[Route] = []
+    page.route("**/quay.png", lambda route: held.append(route))
+    page.goto(task_address(shown(stage, files)), wait_until="domcontentloaded")
     box = page.locator("img.medium").bounding_box()
-    page.wait_for_function("document.querySelector('img.medium').naturalWidth > 0")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    page.evaluate(COME, "img.medium")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     loaded = page.locator("img.medium").bounding_box()
     assert loaded["width"] <= width
@@ -162,7 +174,7 @@ def test_an_svg_with_a_script_does_nothing_even_where_it_came_in(stage: Stage, n
         "(address) => { document.body.append(Object.assign(new Image(), {src: address, id: 'sly'})); }",
         address_of(file),
     )
-    page.wait_for_function("document.querySelector('#sly').complete")
+    page.evaluate(COME, "#sly")
     assert page.evaluate("document.querySelector('#sly').naturalWidth") == 40
     assert page.title() != "ran"
     assert not [address for address in asked if "/ran" in address]
