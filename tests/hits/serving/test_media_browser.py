@@ -97,6 +97,9 @@ def test_a_picture_a_sound_and_a_video_are_seen_and_played(stage: Stage, new_pag
     assert page.evaluate("document.querySelector('img.medium').naturalWidth") == 40
     assert playing(page, "audio") == pytest.approx(3, abs=0.1)
     playing(page, "video")
+    for tag in ("audio", "video"):
+        box = page.locator(tag).bounding_box()
+        assert box["width"] >= 300 and box["height"] >= 40, "its buttons can be pressed"
     assert page.evaluate("document.querySelector('video').videoWidth") == 64
     assert violations(page) == []
 
