@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.domain.wanted_answers import chunks
+from hits.formats.media import SVG
 from hits.formats.media_zip import Entry, MediaZip, NamedFaults, plain_name
 from hits.models.files import Blob, Upload
 from hits.models.media import LONGEST_NAME, MediaFile
@@ -25,6 +26,8 @@ from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import MediaProtocol
 
 _SALT = "hits.media"
+# Those that get smaller when they are compressed.
+PLAIN_TYPES = frozenset({SVG, "audio/wav"})
 # Rows whose names are looked up by one query.
 ROWS_AT_ONCE = 1000
 # Of the files that one name could mean, as many are named.
@@ -170,7 +173,7 @@ def store(upload: Upload, media: MediaZip, progress: Callable[[int], None]) -> i
     for done, entry in enumerate(new):
         progress(done)
         with media.opened(entry) as stream, transaction.atomic():
-            _keep(upload, entry, Blob.store_stream(stream))
+            _keep(upload, entry, Blob.store_stream(stream, is_packed=entry.content_type not in PLAIN_TYPES))
     return len(new)
 
 

@@ -17,8 +17,7 @@ from hits.domain.media import file_at
 from hits.models import MediaFile
 from hits.views.byte_ranges import RangeNotSatisfiableError, byte_range
 
-# Of a range without an end. A connection that a player leaves at rest takes a thread of the server, and a piece of this
-# size mostly fits into what lies between the two.
+# Of a range without an end. A player that stops reading takes a thread of the server until it has read the piece.
 PIECE_BYTES = 4 * 1024 * 1024
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 

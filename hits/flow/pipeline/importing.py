@@ -108,7 +108,7 @@ def create_media_upload(project: Project, files: Sequence[tuple[str, BinaryIO]],
     with media_zip.as_zip(files) as stream:
         made = Upload(project=project, kind=Upload.Kind.MEDIA, name=name[-200:], created_by=user)
         with transaction.atomic():
-            made.blob = Blob.store_stream(stream)
+            made.blob = Blob.store_stream(stream, is_packed=True)
             made.save()
     return made
 

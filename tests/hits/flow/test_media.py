@@ -68,6 +68,14 @@ def test_files_are_kept_and_the_archive_goes(stage: Stage) -> None:
     assert upload.blob.size > 0
 
 
+def test_only_what_gets_smaller_by_it_is_compressed(stage: Stage) -> None:
+    """Compressing a long video would hold up other writers for nothing."""
+    bring(stage.project, {"cat.png": CAT + bytes(100_000), "bell.wav": sample.wav() + bytes(100_000)})
+    kept = {file.name: len(file.blob.chunks.get().content) for file in stage.project.media.all()}
+    assert kept["cat.png"] > 100_000 > 10 * kept["bell.wav"]
+    assert stage.project.media.get(name="cat.png").blob.read() == CAT + bytes(100_000)
+
+
 def test_with_one_fault_nothing_is_stored_and_nothing_of_the_archive_stays(stage: Stage) -> None:
     upload = bring(
         stage.project, {"cat.png": CAT, "notes.txt": b"text", "sly.svg": sample.SVG.replace(b"rect", b"script")}
@@ -255,11 +263,11 @@ def crashing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The third file of an archive is not stored: the process is gone."""
     store, calls = Blob.store_stream.__func__, []  # type: ignore[attr-defined]
 
-    def failing(cls: type[Blob], stream: Any) -> Blob:
+    def failing(cls: type[Blob], stream: Any, **options: Any) -> Blob:
         calls.append(stream)
         if len(calls) == 3:
             raise _Crash
-        return store(cls, stream)
+        return store(cls, stream, **options)
 
     monkeypatch.setattr(Blob, "store_stream", classmethod(failing))
     yield
