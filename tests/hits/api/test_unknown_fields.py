@@ -15,7 +15,7 @@ from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import address, named, routes, world
 
 __all__ = ["world"]
-FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "uploads", "upload-columns"}
+FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns"}
 VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
 READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
 
