@@ -23,10 +23,14 @@ class Control:
 
 @dataclass(frozen=True)
 class Onward:
-    """The button that leads to the next screen of a task with steps: its address, and what it adds to the form."""
+    """What leads to the next screen of a task: its address, and what its button adds to the form.
+
+    `another_item` says that another item of the same HIT follows, for which a person takes as long as for this one.
+    """
 
     url: str
     fields: dict[str, str]
+    another_item: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ def _own_page(page: Node, url: str) -> Screen:
 
 def _onward(form: Node, url: str) -> Onward | None:
     """The first button with an address of its own; one that goes back may be pressed without an answer."""
+    if form.first("input", name="page"):
+        return Onward(urljoin(url, form.attributes["action"]), {}, another_item=True)
     for button in form.all("button", "formaction", type="submit"):
         if "formnovalidate" not in button.attributes:
             added = {button.attributes.get("name", ""): button.attributes.get("value", "")}

@@ -257,7 +257,8 @@ class Worker:
         for _ in range(MOST_SCREENS):
             if held.screen.onward is None:
                 return self._send(held)
-            reply = self._post(held, held.screen.onward.url, held.screen.onward.fields)
+            onward = held.screen.onward
+            reply = self._post(held, onward.url, onward.fields)
             if reply.status == 403:
                 return self._turned_away(held)
             if reply.status >= 400:
@@ -265,6 +266,9 @@ class Worker:
             if (read := self._read_screen(reply)) is None:
                 return self._leave_group(held.page, held.work_url)
             held = replace(held, screen=read[0], answer=read[1])
+            if onward.another_item:
+                self._in_hand = held
+                return self.person.seconds * self._time_scale
         raise SiteError(f"The task at {held.frame_url} does not end.")
 
     def _send(self, held: _Open) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -10,7 +10,8 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 
 from hits.domain import eligibility
-from hits.domain.surplus_hits import free_places, unwanted, with_coming
+from hits.domain.hit_items import by_item, hits_of, item_pks
+from hits.domain.surplus_hits import free_places, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models.answers import Assignment, Label
 from hits.models.projects import Project, Stage
@@ -69,13 +70,14 @@ class Return:
 def restored(project: Project, worker: Worker) -> Return:
     """What follows when this worker's answers count again: not those that were rejected, have a problem or are held
     for another reason."""
-    answers, closed = 0, list[Hit]()
+    answers, by_hit = 0, dict[int, Hit]()
     for stage in project.stages.all():
         back = Label.objects.filter(stage=stage, worker=worker, void=True, assignment__problem="")
         back = back.exclude(assignment__state=Assignment.State.REJECTED)
         items = _workers_by_item(back.filter(Q(assignment__held_for__in=FREE) | Q(assignment__admitted=True)))
         answers += items.total()
-        closed += _closed(stage, items)
+        by_hit |= {hit.pk: hit for hit in _closed(stage, items)}
+    closed = list(by_hit.values())
     places = sum(free_places(hit) for hit in closed)
     return Return(answers, len(closed), places, sum((hit.unit_cost * free_places(hit) for hit in closed), Decimal(0)))
 
@@ -83,11 +85,12 @@ def restored(project: Project, worker: Worker) -> Return:
 def _closed(stage: Stage, back: Counter[int]) -> Iterator[Hit]:
     counted = answers_counted(list(back))
     for some in chunks(list(back)):
-        by_item: dict[int, list[Hit]] = defaultdict(list)
-        for hit in with_coming(Hit.objects.filter(item__in=some)):
-            by_item[hit.item_id].append(hit)
-        for item, hits in by_item.items():
-            yield from unwanted(hits, max(0, stage.answers - counted[item] - back[item]))
+        hits = list(with_coming(hits_of(some)))
+        asked = item_pks(hits)
+        needed = {item: max(0, stage.answers - counted[item] - back[item]) for item in some}
+        spare = surplus(by_item(hits, some), needed)
+        # One that asks about an item that gets nothing back is wanted.
+        yield from (hit for hit in hits if hit.pk in spare and back.keys() >= set(asked[hit.pk]))
 
 
 def _counting(stage: Stage) -> QuerySet[Label]:

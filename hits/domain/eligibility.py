@@ -21,12 +21,13 @@ from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Val
 
 from hits import protocols
 from hits.domain.counting import recount
+from hits.domain.hit_items import all_item_pks, items_of
 from hits.domain.own_qualifications import STANDING, presence
 from hits.domain.summaries import refresh_worker_stats
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.projects import Item, Stage
-from hits.models.publishing import Hit
+from hits.models.publishing import Hit, HitItem
 from hits.models.qualification_tests import QualificationTest
 from hits.models.workers import Block, Grant, Worker
 
@@ -137,6 +138,7 @@ class _Evidence:
 
     stage: Stage
     blocks: Mapping[str, datetime]
+    items: Mapping[int, Sequence[Item]]
     ancestors: Mapping[int, Sequence[Item]]
     answers: Mapping[str, Sequence[_Answer]]
     said: Mapping[tuple[str, str], Sequence[_Said]]
@@ -145,23 +147,34 @@ class _Evidence:
     def about(cls, stage: Stage, claims: Sequence[Claim]) -> _Evidence:
         workers = sorted({claim.worker_id for claim in claims})
         blocks = Block.objects.in_force().filter(project=stage.project_id, worker__worker_id__in=workers)
-        ancestors = _ancestors([claim.hit.item for claim in claims]) if stage.not_workers_of else {}
+        items = items_of({claim.hit.pk: claim.hit for claim in claims}.values())
+        asked = [item for of_hit in items.values() for item in of_hit]
+        ancestors = _ancestors(asked) if stage.not_workers_of else {}
         return cls(
             stage,
             dict(blocks.values_list("worker__worker_id", "created_at")),
+            items,
             ancestors,
-            _answers(stage, claims, workers, ancestors),
+            _answers(stage, asked, workers, ancestors),
             _said(stage, workers),
         )
 
     def against(self, claim: Claim, eligible: Mapping[Key, bool]) -> Ineligible | None:
         """`eligible` has the answers that were judged just now; of others the tables say whether their workers were."""
-        ancestors = self.ancestors.get(claim.hit.item_id, ())
         return (
             _blocked(claim, self.blocks)
-            or _answered(self.stage, claim, self.answers.get(claim.worker_id, ()), ancestors)
+            or self._answered_before(claim)
             or _misfit(self.stage, claim, self.said, eligible)
         )
+
+    def _answered_before(self, claim: Claim) -> Ineligible | None:
+        """Of a HIT about several items: any of them."""
+        answers = self.answers.get(claim.worker_id, ())
+        found = (
+            _answered(self.stage, claim, item, answers, self.ancestors.get(item.pk, ()))
+            for item in self.items[claim.hit.pk]
+        )
+        return next((against for against in found if against), None)
 
 
 def _blocked(claim: Claim, blocks: Mapping[str, datetime]) -> Ineligible | None:
@@ -169,9 +182,10 @@ def _blocked(claim: Claim, blocks: Mapping[str, datetime]) -> Ineligible | None:
     return Ineligible(Cause.BLOCKED) if since and claim.comes_after(since) else None
 
 
-def _answered(stage: Stage, claim: Claim, answers: Iterable[_Answer], ancestors: Sequence[Item]) -> Ineligible | None:
+def _answered(
+    stage: Stage, claim: Claim, item: Item, answers: Iterable[_Answer], ancestors: Sequence[Item]
+) -> Ineligible | None:
     """An answer to the same item, or in a stage whose workers this one excludes to what the item was made from."""
-    item = claim.hit.item
     sources, their_stages = {each.pk for each in ancestors}, {each.stage_id for each in ancestors}
     for answer in answers:
         if not claim.comes_after(answer.at, answer.assignment_id):
@@ -207,24 +221,31 @@ def _fetch_parents(items: Iterable[Item]) -> None:
 
 
 def _answers(
-    stage: Stage, claims: Sequence[Claim], workers: Sequence[str], ancestors: Mapping[int, Sequence[Item]]
+    stage: Stage, asked: Sequence[Item], workers: Sequence[str], ancestors: Mapping[int, Sequence[Item]]
 ) -> dict[str, list[_Answer]]:
-    """The recorded answers that may speak against these claims, by worker, first submitted first. One query."""
-    items = {claim.hit.item_id for claim in claims} | {each.pk for chain in ancestors.values() for each in chain}
+    """The recorded answers that may speak against answers to these items, by worker, first submitted first. One query.
+
+    One about several items stands there once for each of them.
+    """
+    items = {item.pk for item in asked} | {each.pk for chain in ancestors.values() for each in chain}
     mine = Assignment.objects.filter(worker__worker_id__in=workers).order_by()
-    columns = (
-        "worker__worker_id",
-        "assignment_id",
-        "submitted_at",
-        "hit__item",
-        "hit__item__document",
-        "stage",
-        "stage__key",
-    )
-    rows = mine.filter(hit__item__in=items).values_list(*columns)
-    if derived := {claim.hit.item.document_id for claim in claims if ancestors.get(claim.hit.item_id)}:
-        excluded = Q(stage__project=stage.project_id, stage__key__in=stage.not_workers_of)
-        rows = rows.union(mine.filter(excluded, hit__item__document__in=derived).values_list(*columns))
+    derived = {item.document_id for item in asked if ancestors.get(item.pk)}
+    excluded = Q(stage__project=stage.project_id, stage__key__in=stage.not_workers_of)
+    parts = []
+    for path in ("hit__item", "hit__further__item"):
+        columns = (
+            "worker__worker_id",
+            "assignment_id",
+            "submitted_at",
+            path,
+            f"{path}__document",
+            "stage",
+            "stage__key",
+        )
+        parts.append(mine.filter(**{f"{path}__in": items}).values_list(*columns))
+        if derived:
+            parts.append(mine.filter(excluded, **{f"{path}__document__in": derived}).values_list(*columns))
+    rows = parts[0].union(*parts[1:])
     found: dict[str, list[_Answer]] = defaultdict(list)
     for answer in sorted((_Answer(*row) for row in rows), key=lambda each: (each.at, each.assignment_id)):
         found[answer.worker_id].append(answer)
@@ -324,7 +345,7 @@ def held(rows: Iterable[Assignment]) -> dict[int, Hold]:
     for row in in_order:
         against = evidence[row.stage].against(claims[row.stage][row.pk], eligible)
         eligible[row.worker.worker_id, row.assignment_id] = against is None or row.admitted is True
-        found[row.pk] = _hold(against, _untimely(row, least[row.stage]))
+        found[row.pk] = _hold(against, _untimely(row, least[row.stage] * row.hit.item_count))
     return found
 
 
@@ -399,7 +420,7 @@ def _recheck(assignment_pks: Sequence[int]) -> int:
     Assignment.objects.bulk_update(changed, ["held", "held_for"], batch_size=250)
     recount(Assignment.objects.filter(pk__in=[row.pk for row in changed]))
     # Also where an answer had no label: the figures of its stage change.
-    Item.objects.filter(pk__in={row.hit.item_id for row in changed}).update(stale=True)
+    Item.objects.filter(pk__in=all_item_pks(row.hit for row in changed)).update(stale=True)
     for stage in {row.stage for row in changed}:
         refresh_worker_stats(stage, [row.worker.pk for row in changed if row.stage == stage])
     return len(changed)
@@ -423,15 +444,16 @@ def _later(assignment_pks: Sequence[int]) -> list[int]:
     Answers that nobody scored are left out: they are judged with what is known when they are.
     """
     first: dict[int, datetime] = {}
-    items, stages = set(), set()
-    rows = Assignment.objects.filter(pk__in=assignment_pks)
-    for worker, at, item, stage in rows.values_list("worker__pk", "submitted_at", "hit__item", "stage"):
-        first[worker] = min(at, first.get(worker, at))
-        items.add(item)
-        stages.add(stage)
+    stages = set()
+    rows = Assignment.objects.filter(pk__in=assignment_pks).select_related("hit", "worker").defer("answer")
+    for row in rows:
+        first[row.worker.pk] = min(row.submitted_at, first.get(row.worker.pk, row.submitted_at))
+        stages.add(row.stage_id)
     if not first:
         return []
-    touched = Q(hit__item__in=items) | Q(stage__in=_closed_by(stages))
+    items = all_item_pks(row.hit for row in rows)
+    further = HitItem.objects.filter(item__in=items).values("hit")
+    touched = Q(hit__item__in=items) | Q(hit__in=further) | Q(stage__in=_closed_by(stages))
     mine = Assignment.objects.filter(touched, scored=True, worker__in=first, submitted_at__gte=min(first.values()))
     found = mine.exclude(pk__in=assignment_pks).values_list("pk", "worker__pk", "submitted_at")
     return [pk for pk, worker, at in found if at >= first[worker]]

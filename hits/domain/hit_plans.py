@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
@@ -13,14 +13,29 @@ from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry
 from hits.models.projects import Stage
-from hits.models.publishing import Batch, Extension, Hit
+from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.mturk import fees
 
 
 def price(stage: Stage, needs: Mapping[int, int]) -> Decimal:
-    """Of one new HIT an item: the fee goes by the assignments that a HIT is made with."""
+    """Of new HITs for these items: the fee goes by the assignments that a HIT is made with."""
     counts = Counter(needs.values())
-    return sum((fees.unit_cost(stage.reward, n) * n * items for n, items in counts.items()), Decimal(0))
+    return sum(
+        (fees.unit_cost(stage.reward, n) * n * hit_count(stage, items) for n, items in counts.items()), Decimal(0)
+    )
+
+
+def hit_count(stage: Stage, items: int) -> int:
+    """The HITs that ask about so many items; the last of them may ask about fewer than the others."""
+    return -(-items // stage.items_per_hit)
+
+
+def grouped(stage: Stage, needs: Mapping[int, int]) -> list[tuple[list[int], int]]:
+    """The items of each new HIT, which want the same number of answers, and that number; in the order of `needs`."""
+    alike: dict[int, list[int]] = defaultdict(list)
+    for pk, answers in needs.items():
+        alike[answers].append(pk)
+    return [(list(some), answers) for answers, pks in alike.items() for some in chunks(pks, stage.items_per_hit)]
 
 
 def locked(stage: Stage) -> Stage:
@@ -45,36 +60,51 @@ def is_paused(stage: Stage) -> bool:
     return not Stage.objects.buying().filter(pk=stage.pk).exists()
 
 
-def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
-    namespace = stage.project.namespace
+def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> int:
+    """Returns how many HITs are planned."""
+    groups = grouped(stage, needs)
     slots = _next_slots(needs)
-    Hit.objects.bulk_create(
-        (
-            Hit(
-                item_id=pk,
-                stage=stage,
-                batch=batch,
-                slot=slots[pk],
-                token=Hit.token_for(namespace, pk, slots[pk]),
-                max_assignments=answers,
-                created_with=answers,
-                reward=stage.reward,
-                unit_cost=fees.unit_cost(stage.reward, answers),
-                assignment_seconds=stage.assignment_seconds,
-            )
-            for pk, answers in needs.items()
-        ),
-        batch_size=2000,
+    made = Hit.objects.bulk_create(
+        (_planned(stage, batch, pks, answers, max(slots[pk] for pk in pks)) for pks, answers in groups), batch_size=2000
+    )
+    further = (
+        HitItem(hit=hit, item_id=pk, number=number)
+        for hit, (pks, _) in zip(made, groups, strict=True)
+        for number, pk in enumerate(pks[1:], 2)
+    )
+    HitItem.objects.bulk_create(further, batch_size=2000)
+    return len(made)
+
+
+def _planned(stage: Stage, batch: Batch, item_pks: Sequence[int], answers: int, slot: int) -> Hit:
+    return Hit(
+        item_id=item_pks[0],
+        item_count=len(item_pks),
+        stage=stage,
+        batch=batch,
+        slot=slot,
+        token=Hit.token_for(stage.project.namespace, item_pks[0], slot),
+        max_assignments=answers,
+        created_with=answers,
+        reward=stage.reward,
+        unit_cost=fees.unit_cost(stage.reward, answers),
+        assignment_seconds=stage.assignment_seconds,
     )
 
 
 def _next_slots(item_pks: Iterable[int]) -> dict[int, int]:
+    """Above those of every HIT that asks about the item, so that the newest has the highest."""
     pks = list(item_pks)
-    used: dict[int, int] = {}
+    used: Counter[int] = Counter()
     for chunk in chunks(pks):
-        rows = Hit.objects.filter(item__in=chunk).values_list("item").annotate(last=Max("slot")).order_by()
-        used.update(dict(rows))
-    return {pk: used.get(pk, 0) + 1 for pk in pks}
+        for hits, column in ((Hit.objects.filter(item__in=chunk), "item"), (_further(chunk), "further__item")):
+            for pk, last in hits.values_list(column).annotate(last=Max("slot")).order_by():
+                used[pk] = max(used[pk], last)
+    return {pk: used[pk] + 1 for pk in pks}
+
+
+def _further(item_pks: Sequence[int]) -> QuerySet[Hit]:
+    return Hit.objects.filter(further__item__in=item_pks)
 
 
 def reserve(stage: Stage, batch: Batch, amount: Decimal) -> None:

@@ -38,8 +38,9 @@ def _sources(items: Sequence[tuple[Item, NextItem]]) -> dict[tuple[int, str], in
     """(row of an item, assignment id) to the answer that new items are made from."""
     found: dict[tuple[int, str], int] = {}
     for some in chunks(sorted({parent.pk for parent, made in items if made.source})):
-        rows = Assignment.objects.filter(hit__item__in=some).values_list("hit__item", "assignment_id", "pk")
-        found |= {(item, name): pk for item, name, pk in rows}
+        for path in ("hit__item", "hit__further__item"):
+            rows = Assignment.objects.filter(**{f"{path}__in": some}).values_list(path, "assignment_id", "pk")
+            found |= {(item, name): pk for item, name, pk in rows}
     return found
 
 

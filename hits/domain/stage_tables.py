@@ -6,17 +6,21 @@ from typing import Any
 
 from hits.domain.plugins import options_of, protocol_named, usable_recipe
 from hits.models.projects import Stage
+from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
+from hits.protocols.optional import OwnPageProtocol
 from hits.recipes import StageSpec
 
 
 def columns_of(spec: StageSpec) -> dict[str, Any]:
     """The columns of a stage with these values, key and position apart. Raises hits.protocols errors for settings."""
+    _refuse_several(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
         "crowd": spec.crowd,
         "reward": spec.reward,
         "answers": spec.answers,
+        "items_per_hit": spec.items_per_hit,
         "approval": spec.approval,
         "auto_approval_seconds": spec.auto_approval_seconds,
         "assignment_seconds": spec.assignment_seconds,
@@ -40,6 +44,15 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
     }
 
 
+def _refuse_several(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where one HIT cannot ask about several items."""
+    if not spec.crowd or spec.items_per_hit == 1:
+        return
+    protocol = protocol_named(spec.protocol)
+    if isinstance(protocol, StepwiseProtocol | OwnPageProtocol):
+        raise SettingsRefusedError([f"items_per_hit must be 1: a HIT of “{protocol.title}” asks about one item."])
+
+
 def table_of(stage: Stage) -> dict[str, Any]:
     """The table that says of a stage with a crowd what its columns say; only values that JSON holds.
 
@@ -52,6 +65,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "title": stage.title,
         "protocol": stage.protocol,
         "answers": stage.answers,
+        "items_per_hit": stage.items_per_hit,
         "rule": {"name": rule["name"], "version": rule["version"], **params},
         "reward": f"{stage.reward:.2f}",
         "expected_seconds": stage.expected_seconds or 0,

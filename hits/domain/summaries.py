@@ -10,12 +10,12 @@ from statistics import median
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncHour
 
+from hits.domain.hit_items import without_hit
 from hits.models.answers import HELD, Assignment, Label
 from hits.models.projects import Item, Stage, StageSummary
-from hits.models.publishing import Hit
 from hits.models.workers import WorkerStat
 
 HISTOGRAM_BINS = 20
@@ -75,8 +75,7 @@ def _made(stage: Stage) -> dict[str, int]:
 
 
 def _withdrawn_unpublished(stage: Stage) -> int:
-    had_one = Hit.objects.filter(item=OuterRef("pk"))
-    return stage.items.filter(~Exists(had_one), state=Item.State.WITHDRAWN).count()
+    return without_hit(stage.items.filter(state=Item.State.WITHDRAWN)).count()
 
 
 def _answer_figures(stage: Stage) -> dict:

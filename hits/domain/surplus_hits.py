@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
@@ -39,16 +38,24 @@ def unwanted(hits: Sequence[Hit], needed: int) -> list[Hit]:
     return found
 
 
-def mark_unwanted(hits: Iterable[Hit], needed: Mapping[int, int]) -> None:
-    """Write which of these HITs are unwanted, all HITs of their items; `needed` is by item."""
-    by_item: dict[int, list[Hit]] = defaultdict(list)
-    for hit in hits:
-        by_item[hit.item_id].append(hit)
+def surplus(hits: Mapping[int, Sequence[Hit]], needed: Mapping[int, int]) -> set[int]:
+    """The HITs that can be closed, from all HITs of each item and the answers that may still come to it.
+
+    One that asks about several items stays open while any of them wants its answers.
+    """
+    spare, wanted = set[int](), set[int]()
+    for item, rows in hits.items():
+        closed = {hit.pk for hit in unwanted(rows, needed[item])}
+        spare |= closed
+        wanted |= {hit.pk for hit in rows} - closed
+    return spare - wanted
+
+
+def mark_unwanted(hits: Iterable[Hit], spare: Set[int]) -> None:
+    """Write which of these HITs are unwanted: those of `spare`."""
     wrong: dict[bool, list[int]] = {True: [], False: []}
-    for item, rows in by_item.items():
-        surplus = {hit.pk for hit in unwanted(rows, needed[item])}
-        for hit in rows:
-            if hit.unwanted != (hit.pk in surplus):
-                wrong[hit.pk in surplus].append(hit.pk)
+    for hit in hits:
+        if hit.unwanted != (hit.pk in spare):
+            wrong[hit.pk in spare].append(hit.pk)
     for value, pks in wrong.items():
         Hit.objects.filter(pk__in=pks).update(unwanted=value)

@@ -12,7 +12,7 @@ from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, Ledger
 from hits.models.media import MediaFile
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
-from hits.models.publishing import Batch, Extension, Hit
+from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.rules import RuleEdition
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
@@ -39,6 +39,7 @@ __all__ = [
     "Grant",
     "Guest",
     "Hit",
+    "HitItem",
     "Invitation",
     "Item",
     "ItemChange",

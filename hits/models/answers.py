@@ -120,7 +120,7 @@ class Label(models.Model):
     objects = LabelQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint("assignment", "unit", name="label_once_a_unit")]
+        constraints = [models.UniqueConstraint("assignment", "item", "unit", name="label_once_a_unit")]
         indexes = [models.Index(fields=["stage", "worker"], name="label_by_worker")]
 
     def __str__(self) -> str:

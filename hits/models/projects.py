@@ -192,6 +192,9 @@ class Stage(models.Model):
         default=dict,
         help_text="Where items come from without a word of the recipe's steps: stage, each; empty where steps say it.",
     )
+    items_per_hit = models.PositiveSmallIntegerField(
+        default=1, help_text="Items that one HIT asks about, for one reward."
+    )
     draws = models.PositiveIntegerField(default=0, help_text="Items that a draw brings by default; 0: none is drawn.")
     grants = models.SlugField(
         max_length=60,

@@ -49,7 +49,9 @@ class Batch(models.Model):
 
 
 class Hit(Intent):
-    """An item published. `slot` counts the HITs that one item needed, from 1."""
+    """Items published: one, or several that are asked about one after another. `item` is the first of them, the others
+    are its HitItems; `hits.domain.hit_items` reads both. `slot` counts the HITs that its items needed, from 1.
+    """
 
     class State(models.TextChoices):
         PLANNED = "planned", "Planned"
@@ -61,6 +63,7 @@ class Hit(Intent):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="hits", db_index=False)
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="hits", db_index=False)
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="hits", db_index=False)
+    item_count = models.PositiveSmallIntegerField(default=1, help_text="Items that it asks about.")
     slot = models.PositiveSmallIntegerField(default=1)
     token = models.CharField(max_length=64, unique=True, help_text="Unique request token and RequesterAnnotation.")
     state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
@@ -104,6 +107,23 @@ class Hit(Intent):
     def token_for(namespace: str, item_pk: int, slot: int) -> str:
         """A function of the row alone: asking again with it can never make a second HIT."""
         return f"{namespace}.{item_pk}.{slot}"
+
+
+class HitItem(models.Model):
+    """A further item of a HIT; `number` is its place among the items of the HIT, from 2."""
+
+    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="further", db_index=False)
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="further_hits")
+    number = models.PositiveSmallIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint("hit", "number", name="item_number_once_a_hit"),
+            models.UniqueConstraint("hit", "item", name="item_once_a_hit"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.hit_id}/{self.number}"
 
 
 class Extension(Intent):

@@ -43,6 +43,8 @@ MOST_COPIES = 50
 # The table of the file whose values count for each stage with a crowd that states none of its own.
 DEFAULTS = "defaults"
 OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat"})
+# Workers judge a HIT by its reward and its length, and one answer is all that they can lose.
+MOST_ITEMS_A_HIT = 20
 # The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
 LONGEST_SECONDS = 365 * _DAY
 _OWN_QUALIFICATION = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
@@ -201,7 +203,8 @@ OR_NONE = AfterValidator(lambda value: value or None)
 
 
 class StageSpec(CrowdlessStage):
-    """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item;
+    """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item, and
+    one HIT asks about `items_per_hit` of them for one reward;
     `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
     recipe's steps say nothing.
 
@@ -219,6 +222,7 @@ class StageSpec(CrowdlessStage):
     lists = {"requirements": Requirement}
 
     answers: int = whole(1, 100)
+    items_per_hit: int = whole(1, MOST_ITEMS_A_HIT, 1)
     rule: Annotated[Rule | None, PlainValidator(_rule)] = must('be a table such as { name = "measured", version = 1 }')
     reward: Annotated[Decimal, BeforeValidator(_in_quotes), IN_CENTS] = must(
         'be dollars and cents in quotes, such as "0.04"', ge=0, lt=1_000_000, decimal_places=2

@@ -155,6 +155,15 @@ def said(value: Any) -> str:
 
 
 @register.filter
+def by_item(labels: Iterable[Any]) -> list[tuple[Any, list[Any]]]:
+    """(item, its labels) of an answer, in the order of the items' rows; the item is None where there is one alone."""
+    found: dict[int, list[Any]] = {}
+    for label in labels:
+        found.setdefault(label.item_id, []).append(label)
+    return [(given[0].item if len(found) > 1 else None, given) for _, given in sorted(found.items())]
+
+
+@register.filter
 def answer_lines(labels: Iterable[Any]) -> list[tuple[str, str]]:
     """(name, text) of what an answer says: the labels of one group (`q1/label`, `q1/correct`) in one line, in order.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from django.contrib import messages
@@ -15,11 +17,11 @@ from django.urls import reverse
 from hits import forms, tasks
 from hits.domain.roles import may_in, page_verb
 from hits.flow.people import reviewing
-from hits.models import Assignment, BudgetExceededError, Stage
+from hits.models import Assignment, BudgetExceededError, HitItem, Stage
 from hits.models.answers import HELD
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
-from hits.views.items import words
+from hits.views.items import labels_with_keys, words
 from hits.views.likeness import likenesses
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
@@ -58,6 +60,7 @@ REJECT_FAULTS = {
 DECIDING = ("review", "held")
 # Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
 MOST_COUNTED = 1000
+CSV_ROWS = 2000
 
 
 @for_stage(PAGE)
@@ -74,7 +77,7 @@ def _page(
     chosen = request.GET.get("show", "")
     if form.is_bound:
         chosen = _list(request)
-    rows = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels", "actions")
+    rows = stage.assignments.select_related("hit__item", "worker").prefetch_related(labels_with_keys(), "actions")
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
     word = request.GET.get("conclusion", "")[:40]
@@ -109,8 +112,9 @@ def _page(
 
 
 def _concluded(word: str) -> Q:
-    """Answers to the items that the rule concluded so; without a word, all of them."""
-    return Q(hit__item__conclusion=word) if word else Q()
+    """Answers to items that the rule concluded so, one of a HIT's at least; without a word, all of them."""
+    further = HitItem.objects.filter(item__conclusion=word).values("hit")
+    return Q(hit__item__conclusion=word) | Q(hit__in=further) if word else Q()
 
 
 @for_stage(PAGE)
@@ -122,12 +126,27 @@ def answers_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
-    for row in rows.values_list(*COLUMNS.values()).iterator(chunk_size=2000):
-        line = dict(zip(COLUMNS, row, strict=True))
-        line["accepted_at"], line["submitted_at"] = line["accepted_at"].isoformat(), line["submitted_at"].isoformat()
-        line["seconds"] = round(line["seconds"], 1)
-        line["answer"] = json.dumps(line["answer"], ensure_ascii=False)
-        yield list(line.values())
+    """The keys of a HIT's items stand in one cell, with "; " between them."""
+    in_parts = iter(rows.values_list("hit", "hit__item_count", *COLUMNS.values()).iterator(chunk_size=CSV_ROWS))
+    while part := list(islice(in_parts, CSV_ROWS)):
+        further = _further_keys({hit for hit, items, *_ in part if items > 1})
+        for hit, _, *row in part:
+            yield _line(dict(zip(COLUMNS, row, strict=True)), further.get(hit, ()))
+
+
+def _further_keys(hits: Collection[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for hit, key in HitItem.objects.filter(hit__in=hits).order_by("number").values_list("hit__pk", "item__key"):
+        found[hit].append(key)
+    return found
+
+
+def _line(line: dict[str, Any], further: Sequence[str]) -> list[Any]:
+    line["item"] = "; ".join([line["item"], *further])
+    line["accepted_at"], line["submitted_at"] = line["accepted_at"].isoformat(), line["submitted_at"].isoformat()
+    line["seconds"] = round(line["seconds"], 1)
+    line["answer"] = json.dumps(line["answer"], ensure_ascii=False)
+    return list(line.values())
 
 
 @for_stage(VERB)
@@ -158,7 +177,7 @@ def _list(request: HttpRequest) -> str:
 @for_stage(FORM)
 def take_back(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     """GET says what taking this rejection back costs; POST approves the answer after all."""
-    answers = stage.assignments.select_related("hit__item", "worker").prefetch_related("labels", "actions")
+    answers = stage.assignments.select_related("hit__item", "worker").prefetch_related(labels_with_keys(), "actions")
     answer = get_object_or_404(answers, pk=pk)
     if request.method == "POST":
         try:

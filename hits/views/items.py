@@ -6,6 +6,7 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from hits.domain.hit_items import hits_of
 from hits.domain.imported_tables import LONGEST_SEARCH, searched
 from hits.flow.data import annotating
 from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
@@ -48,6 +49,11 @@ def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
     ]
 
 
+def labels_with_keys() -> Prefetch:
+    """Of answers: their labels, each with its item's key."""
+    return Prefetch("labels", Label.objects.select_related("item").defer("item__data", "item__ballots"))
+
+
 def words(stage: Stage) -> list[tuple[str, int]]:
     """The rule's own words, each with how many items it concludes."""
     return [(word, number) for _, word, number in stage.summary.conclusions]
@@ -60,9 +66,11 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         return redirect("article", stage.project.slug, stage.key, pk)
     row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
     answers = Assignment.objects.select_related("worker").prefetch_related(
-        Prefetch("labels", Label.objects.order_by("unit")), "actions"
+        Prefetch("labels", Label.objects.filter(item=row).order_by("unit")), "actions"
     )
-    hits = row.hits.order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
+    hits = (
+        hits_of([row.pk]).order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
+    )
     context = {
         **frame(stage),
         "item": row,

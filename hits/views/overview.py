@@ -93,12 +93,13 @@ def pay_choices(stage: Stage, answers: int) -> list[PayChoice]:
 
 def answers_to_buy(stage: Stage) -> int:
     """What a change of pay is reckoned on: the answers not yet published, or a thousand when there are none."""
-    return stage.summary.waiting * stage.answers or 1000
+    return hit_plans.hit_count(stage, stage.summary.waiting) * stage.answers or 1000
 
 
 def expected_end(stage: Stage, summary: StageSummary) -> datetime | None:
     """When the answers still wanted would be in at the rate of the last busy hour."""
-    wanted = max(summary.open, summary.published * stage.answers - summary.answers) if summary.open else 0
+    hits_open, published = (hit_plans.hit_count(stage, items) for items in (summary.open, summary.published))
+    wanted = max(hits_open, published * stage.answers - summary.answers) if summary.open else 0
     if not wanted or not summary.answers_an_hour:
         return None
     hours = wanted / summary.answers_an_hour

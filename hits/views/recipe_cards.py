@@ -30,5 +30,6 @@ def cards(recipes: Sequence[Recipe]) -> list[Card]:
 
 def _card(recipe: Recipe) -> Card:
     first = next(stage for stage in recipe.stages if stage.crowd)
-    cost = PRICED_ITEMS * first.answers * unit_cost(first.reward, first.answers)
+    hits = -(-PRICED_ITEMS // first.items_per_hit)
+    cost = hits * first.answers * unit_cost(first.reward, first.answers)
     return Card(recipe, recipe.stages, first, cost)

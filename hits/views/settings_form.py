@@ -38,6 +38,7 @@ _QUALITY = {
 LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
+    "items_per_hit": "Items a HIT",
     "reward": "Reward for an answer, $",
     "expected_seconds": "Time that an answer is expected to take",
     "assignment_seconds": "Time for an assignment",
@@ -55,6 +56,7 @@ LABELS = {
 }
 HELP = {
     "answers": "The rule of votes counts them.",
+    "items_per_hit": "A worker answers so many, one after another, for one reward.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
     "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
     "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",
@@ -188,6 +190,7 @@ class SettingsForm(forms.Form):
         return {
             "title": text("title"),
             "answers": number("answers"),
+            "items_per_hit": number("items_per_hit"),
             "reward": MoneyField(what="a reward", max_digits=8, **_said("reward")),
             "expected_seconds": DurationField(**_said("expected_seconds")),
             "assignment_seconds": DurationField(**_said("assignment_seconds")),

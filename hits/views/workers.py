@@ -12,6 +12,7 @@ from hits.flow.people import blocking
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
+from hits.views.items import labels_with_keys
 from hits.views.stages import frame
 
 
@@ -30,7 +31,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
     blocks = list(mine.order_by("-id"))
     standing = next((block for block in blocks if block.state != Block.State.UNDONE), None)
     rows = Assignment.objects.filter(stage__project=project, worker=person)
-    rows = rows.select_related("hit__item", "stage").prefetch_related("labels", "actions")
+    rows = rows.select_related("hit__item", "stage").prefetch_related(labels_with_keys(), "actions")
     context = {
         "project": project,
         "worker": person,

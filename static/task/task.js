@@ -52,7 +52,7 @@
   }
 
   function restore(kept) {
-    if (!kept || kept.step !== form.elements.step?.value) return;
+    if (!kept || ["step", "item_number"].some((name) => kept[name] !== form.elements[name]?.value)) return;
     for (const control of form.elements) {
       if (!control.name || control.type === "submit" || ["assignmentId", "workerId"].includes(control.name)) continue;
       if (control.type === "radio" || control.type === "checkbox") control.checked = kept[control.name] === control.value;
@@ -156,7 +156,7 @@
 
   function setSending(on) {
     sending = on;
-    button.textContent = on ? "Submitting…" : label;
+    button.textContent = on ? button.dataset.busy ?? "Submitting…" : label;
     button.setAttribute("aria-disabled", String(on));
   }
 

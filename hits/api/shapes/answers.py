@@ -11,6 +11,7 @@ from rest_framework import serializers
 from hits.api.paging import PageQuery
 from hits.api.shapes.base import AT_ONCE, Shape, StateField
 from hits.api.shapes.stages import ActionShape
+from hits.domain.hit_items import hits_of
 from hits.domain.imported_tables import LONGEST_SEARCH
 from hits.models import Assignment, Item
 from hits.recipes.source import UNUSED
@@ -57,7 +58,8 @@ class ItemShape(Shape):
 
 class HitShape(Shape):
     id = serializers.IntegerField()
-    slot = serializers.IntegerField(help_text="Counts the HITs of one item, from 1.")
+    item_count = serializers.IntegerField(help_text="Items that it asks about.")
+    slot = serializers.IntegerField(help_text="Counts the HITs of its items, from 1.")
     hit_id = serializers.CharField(allow_null=True)
     state = serializers.CharField(help_text="`planned`, `sent`, `live`, `closed` or `refused`.")
     max_assignments = serializers.IntegerField()
@@ -70,8 +72,12 @@ class HitShape(Shape):
 
 class ItemDetailShape(ItemShape):
     verdicts = VerdictShape(many=True, help_text="Every one that it ever had.")
-    hits = HitShape(many=True)
+    hits = serializers.SerializerMethodField()
     columns = serializers.SerializerMethodField(help_text="Cells of its file's columns that the task does not use.")
+
+    @extend_schema_field(HitShape(many=True))
+    def get_hits(self, item: Item) -> list[dict[str, Any]]:
+        return list(HitShape(hits_of([item.pk]).order_by("slot"), many=True).data)
 
     def get_columns(self, item: Item) -> dict[str, str]:
         return item.document.data.get(UNUSED) or {}
@@ -84,6 +90,7 @@ class AnswerQuery(PageQuery):
 
 
 class LabelShape(Shape):
+    item = serializers.IntegerField(source="item_id")
     unit = serializers.CharField()
     value = serializers.JSONField()
     correct = serializers.BooleanField(allow_null=True, help_text="Against the reference; null where there is none.")
@@ -92,7 +99,8 @@ class LabelShape(Shape):
 
 class AnswerShape(Shape):
     id = serializers.IntegerField()
-    item = serializers.IntegerField(source="hit.item_id")
+    item = serializers.IntegerField(source="hit.item_id", help_text="The first of `items`.")
+    items = serializers.SerializerMethodField(help_text="What its HIT asks about, in their order.")
     hit_id = serializers.CharField(source="hit.hit_id")
     assignment_id = serializers.CharField()
     worker_id = serializers.CharField(source="worker.worker_id")
@@ -114,6 +122,10 @@ class AnswerShape(Shape):
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
     actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")
+
+    def get_items(self, answer: Assignment) -> list[int]:
+        further = sorted(answer.hit.further.all(), key=lambda row: row.number)
+        return [answer.hit.item_id, *(row.item_id for row in further)]
 
 
 class AnswersChosen(Shape):

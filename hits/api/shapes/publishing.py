@@ -20,7 +20,8 @@ class QuoteShape(Shape):
     """Send `items`, `total` and `confirmation` to publish/ to confirm it."""
 
     items = serializers.IntegerField()
-    answers = serializers.IntegerField()
+    hits = serializers.IntegerField(help_text="HITs that ask about them.")
+    answers = serializers.IntegerField(help_text="Each about all items of its HIT.")
     reward = MoneyField()
     fee = MoneyField()
     unit_cost = MoneyField(help_text="Reward and fee of one answer.")

@@ -109,6 +109,7 @@ class StageValues(Shape):
 
     title = _setting(serializers.CharField)
     answers = _setting(serializers.IntegerField, help_text="Answers wanted an item.")
+    items_per_hit = _setting(serializers.IntegerField, help_text="Items that one HIT asks about, for one reward.")
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)

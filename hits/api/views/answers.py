@@ -13,6 +13,7 @@ from hits.api.base import StageView, operation
 from hits.api.jobs import start_kept
 from hits.api.paging import asked, page, page_of
 from hits.api.shapes import answers as shapes
+from hits.domain.hit_items import hits_of
 from hits.domain.imported_tables import searched
 from hits.flow.people import reviewing
 from hits.models import Assignment, Verdict
@@ -61,7 +62,7 @@ class ItemDetail(StageView):
         refuses=[404],
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
-        rows = self.stage.items.select_related("document").prefetch_related("verdicts", "hits")
+        rows = self.stage.items.select_related("document").prefetch_related("verdicts")
         return Response(shapes.ItemDetailShape(get_object_or_404(rows, pk=pk)).data)
 
 
@@ -76,13 +77,14 @@ class Answers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         wanted = asked(request, shapes.AnswerQuery)
-        rows = self.stage.assignments.select_related("hit", "worker").prefetch_related("labels", "actions")
+        rows = self.stage.assignments.select_related("hit", "worker")
+        rows = rows.prefetch_related("labels", "actions", "hit__further")
         if "show" in wanted:
             rows = rows.filter(SHOWN[wanted["show"]])
         if "worker" in wanted:
             rows = rows.filter(worker__worker_id=wanted["worker"])
         if "item" in wanted:
-            rows = rows.filter(hit__item=wanted["item"])
+            rows = rows.filter(hit__in=hits_of([wanted["item"]]))
         return page(request, rows, shapes.AnswerShape)
 
 

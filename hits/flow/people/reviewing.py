@@ -18,6 +18,7 @@ from hits.domain import eligibility
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
 from hits.domain.counting import recount
+from hits.domain.hit_items import all_item_pks
 from hits.domain.leases import lease
 from hits.domain.ledger import release, settle
 from hits.domain.marketplace_account import READS_LAG, gateway, sentence
@@ -114,7 +115,7 @@ def _admit(stage: Stage, answers: QuerySet[Assignment], counts: bool) -> list[As
     eligibility.recheck_later([row.pk for row in rows])
     recount(changed)
     # Also where nothing counts anew: one answer less waits to count.
-    Item.objects.filter(pk__in={row.hit.item_id for row in rows}).update(stale=True)
+    Item.objects.filter(pk__in=all_item_pks(row.hit for row in rows)).update(stale=True)
     refresh_worker_stats(stage, [row.worker_id for row in rows])
     return rows
 
@@ -238,8 +239,8 @@ def _record(stage: Stage, outcomes: Sequence[tuple[Assignment, str | Marketplace
         )
         recount(stage.assignments.filter(pk__in=[row.pk for row in settled]))
         # Also where a rejected answer had no label: its item is to be asked again.
-        rejected = {row.hit.item_id for row in settled if row.state == REJECTED}
-        Item.objects.filter(pk__in=rejected).update(stale=True)
+        rejected = [row.hit for row in settled if row.state == REJECTED]
+        Item.objects.filter(pk__in=all_item_pks(rejected)).update(stale=True)
         if entries:
             stage.project.account.post(entries)
         refresh_worker_stats(stage, [row.worker_id for row in settled])

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.domain.action_log import record
 from hits.domain.failures import NOT_ADVANCED, not_advanced
+from hits.domain.hit_items import hits_of
 from hits.domain.new_items import make_items
 from hits.domain.plugins import recipe_of
 from hits.domain.recipe_rows import judged, labels_of
@@ -57,7 +58,7 @@ def advance(stage: Stage) -> int:
             for key, items in to_come.items():
                 new[key] += make_items(stages[key], items)
             Verdict.objects.filter(id__in=[verdict.pk for verdict in taken_up]).update(advanced=True)
-            cleared = Hit.objects.filter(item__in=[verdict.item_id for verdict in taken_up])
+            cleared = hits_of(verdict.item_id for verdict in taken_up)
             cleared.filter(error__startswith=NOT_ADVANCED).update(error="")
             behind |= {stages[key] for key in to_come}
             if len(verdicts) < CHUNK:
@@ -78,7 +79,7 @@ def _refresh(behind: set[Stage]) -> None:
 
 
 def _say_why(verdict: Verdict, error: Exception) -> None:
-    newest = Hit.objects.filter(item=verdict.item_id).order_by("-slot").first()
+    newest = hits_of([verdict.item_id]).order_by("-slot").first()
     why = not_advanced(error, f"verdict {verdict.pk}", newest.error if newest else "")
     if newest and newest.error != why:
         Hit.objects.filter(pk=newest.pk).update(error=why)

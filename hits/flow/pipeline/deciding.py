@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, cast
 
 from django.db import transaction
@@ -12,9 +12,10 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.domain.failures import UNJUDGED, note, unjudged
+from hits.domain.hit_items import all_item_pks, by_item, hits_of
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
-from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, with_coming
+from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.protocols.base import COUNTED
@@ -76,7 +77,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         withdrawn = _withdrawn(pks)
         votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
         hits = _hits(pks)
-        newest = {hit.item_id: hit for hit in hits}
+        newest = {pk: rows[-1] for pk, rows in by_item(hits, pks).items()}
         outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
         _write_verdicts(outcomes, stage.rule_edition)
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
@@ -186,7 +187,7 @@ def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
 def _hits(pks: Sequence[int]) -> list[Hit]:
     """By slot, with `growing` (an extension is on its way) and `reopened` (how often for places that nobody took)."""
     for_free_places = Q(extensions__state=Extension.State.DONE, extensions__places__gt=F("extensions__assignments"))
-    rows = with_coming(Hit.objects.filter(item__in=pks)).annotate(
+    rows = with_coming(hits_of(pks)).annotate(
         growing=Count("extensions", filter=Q(extensions__state=Extension.State.PLANNED)),
         reopened=Count("extensions", filter=for_free_places),
     )
@@ -197,13 +198,30 @@ def _mark_unwanted(
     stage: Stage, outcomes: Mapping[int, Outcome], hits: Sequence[Hit], withdrawn: Collection[int]
 ) -> None:
     """An item that has its answers back, for instance since a block was undone, wants none in their place."""
-    open_hits = {hit.item_id for hit in hits if hit.item_id in outcomes and (hit.unwanted or free_places(hit))}
-    counted = answers_counted(sorted(open_hits))
-    needed = {
-        pk: 0 if pk in withdrawn else max(int(outcomes[pk].outcome == "open"), stage.answers - counted[pk])
-        for pk in open_hits
-    }
-    mark_unwanted([hit for hit in hits if hit.item_id in open_hits], needed)
+    judged = by_item(hits, outcomes).values()
+    touched = {hit.pk: hit for rows in judged if any(map(_may_be_answered, rows)) for hit in rows}
+    asked = all_item_pks(touched.values())
+    needed = _still_wanted(stage, asked, outcomes, withdrawn)
+    beside = asked - set(outcomes)
+    known = {hit.pk for hit in hits}
+    others = [hit for hit in with_coming(hits_of(beside)) if hit.pk not in known] if beside else []
+    mark_unwanted(touched.values(), surplus(by_item([*hits, *others], asked), needed))
+
+
+def _may_be_answered(hit: Hit) -> bool:
+    return hit.unwanted or free_places(hit) > 0
+
+
+def _still_wanted(
+    stage: Stage, items: Set[int], outcomes: Mapping[int, Outcome], withdrawn: Collection[int]
+) -> dict[int, int]:
+    """Item to the answers that may still come: of those that were judged now by their outcome, else by their state."""
+    counted = answers_counted(sorted(items))
+    states = dict(Item.objects.filter(pk__in=items - set(outcomes)).values_list("pk", "state"))
+    gone = {*withdrawn, *(pk for pk, state in states.items() if state == Item.State.WITHDRAWN)}
+    ended = {pk for pk, state in states.items() if state in (Item.State.KEPT, Item.State.DROPPED)}
+    ended |= {pk for pk, outcome in outcomes.items() if outcome.outcome != "open"}
+    return {pk: 0 if pk in gone else max(int(pk not in ended), stage.answers - counted[pk]) for pk in items}
 
 
 def _state(outcome: Outcome, newest: Any) -> str:

@@ -22,6 +22,7 @@ from hits.domain import drafts
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.domain.hit_ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
+from hits.domain.hit_items import all_item_pks
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway
 from hits.domain.reported_decisions import how_it_came, money_for
@@ -378,5 +379,5 @@ def _write(stage: Stage, change: _Change) -> None:
         stage.project.account.post(entries)
     Hit.objects.bulk_update(change.judged, HIT_COLUMNS, batch_size=250)
     Draft.objects.filter(hit__in=change.closed).delete()
-    Item.objects.filter(id__in={hit.item_id for hit in moved}).update(stale=True)
+    Item.objects.filter(id__in=all_item_pks(moved)).update(stale=True)
     refresh_worker_stats(stage, [row.worker_id for row in [*change.new, *change.adopted]])

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from hits.domain import hit_plans, misfits, wages
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
+from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
 from hits.domain.plugins import refuse_without_crowd, settings_of, stage_fault, usable_protocol
 from hits.domain.qualification_tests import refuse_unoffered, unoffered
@@ -67,11 +68,15 @@ class Quote:
 
     `hourly_wage` is None where nobody knows how long an answer takes, and `wage_assumed` until that is measured.
 
+    `hits` are the HITs that ask about these items, and `answers` what they are asked for in all: each answer is about
+    all items of its HIT.
+
     `balance` is what the marketplace account has available, `planned` what of it this installation has reserved
     for calls that are not carried out yet.
     """
 
     items: int
+    hits: int
     answers: int
     reward: Decimal
     fee: Decimal
@@ -95,13 +100,15 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
     refuse_without_crowd(stage)
     needs = answers_needed(waiting(stage, limit))
+    groups = hit_plans.grouped(stage, needs)
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
     time = wages.answer_time(stage)
     left = stage.project.account.left
     found = Quote(
         items=len(needs),
-        answers=sum(needs.values()),
+        hits=len(groups),
+        answers=sum(answers for _, answers in groups),
         reward=stage.reward,
         fee=unit - stage.reward,
         unit_cost=unit,
@@ -196,7 +203,8 @@ def _publish_items(
     price = hit_plans.price(stage, needs)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
-    batch = Batch.objects.create(stage=stage, total=len(pks), confirmation=confirmation, created_by=user)
+    calls = len(hit_plans.grouped(stage, needs))
+    batch = Batch.objects.create(stage=stage, total=calls, confirmation=confirmation, created_by=user)
     _claim(pks)
     hit_plans.plan_hits(stage, batch, needs)
     hit_plans.reserve(stage, batch, price)
@@ -236,8 +244,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
 
 
 def _arrived(stage: Stage) -> QuerySet[Item]:
-    had_one = Hit.objects.filter(item=OuterRef("pk"))
-    return stage.items.filter(~Exists(had_one), state=Item.State.NEW, parent__isnull=False)
+    return without_hit(stage.items.filter(state=Item.State.NEW, parent__isnull=False))
 
 
 def publish_by_itself(stage: Stage, wanted: bool) -> None:
@@ -298,8 +305,7 @@ def unfinished() -> list[int]:
 
 def unpublished() -> list[int]:
     """Stages with arrivals that go out by themselves and have not: for want of money, or since a crash."""
-    had_one = Hit.objects.filter(item=OuterRef("pk"))
-    arrived = Item.objects.filter(~Exists(had_one), stage=OuterRef("pk"), state=Item.State.NEW, parent__isnull=False)
+    arrived = without_hit(Item.objects.filter(stage=OuterRef("pk"), state=Item.State.NEW, parent__isnull=False))
     stages = Stage.objects.buying().filter(Exists(arrived), auto_publish=True)
     return list(stages.order_by("pk").values_list("pk", flat=True))
 

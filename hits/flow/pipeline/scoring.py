@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from hits.domain import eligibility
+from hits.domain import eligibility, item_answers
 from hits.domain.counting import recount
 from hits.domain.failures import PASSING, UNREAD, unread
+from hits.domain.hit_items import all_item_pks, items_of
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Item, Label, Stage
@@ -28,7 +29,8 @@ def score(stage: Stage) -> int:
     protocol, settings = protocol_of(stage), settings_of(stage)
     total = 0
     while rows := _unscored(stage):
-        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row) for row in rows])
+        items = items_of(row.hit for row in rows)
+        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row, items[row.hit_id]) for row in rows])
         total += len(rows)
     if total:
         refresh_summary(stage)
@@ -67,7 +69,7 @@ def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) ->
         eligibility.recheck([row.pk for row in rows])
         # After problems and holds are written: the labels count or not by what the tables say of their answers.
         recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))
-        Item.objects.filter(id__in={row.hit.item_id for row in rows}).update(stale=True)
+        Item.objects.filter(id__in=all_item_pks(row.hit for row in rows)).update(stale=True)
         # A crash after the answers are scored would leave these for good: nothing else recomputes them.
         refresh_worker_stats(stage, [row.worker_id for row in rows])
 
@@ -77,17 +79,18 @@ def unfinished() -> list[int]:
     return sorted(set(Assignment.objects.filter(scored=False).values_list("stage", flat=True)))
 
 
-def _labels(stage: Stage, protocol: TaskProtocol, settings: Json, row: Assignment) -> list[Label]:
-    item = row.hit.item
+def _labels(
+    stage: Stage, protocol: TaskProtocol, settings: Json, row: Assignment, items: Sequence[Item]
+) -> list[Label]:
     try:
-        checked = protocol.check(item.document.data, item.data, settings, row.answer, row.worker.worker_id)
+        checked = item_answers.check(protocol, settings, items, row.answer, row.worker.worker_id)
     except AnswerRefusedError as error:
         row.problem = str(error)
         return []
     except Exception as error:
         row.problem = unread(error, f"assignment {row.assignment_id}")
         return []
-    row.remark = checked.remark
+    row.remark = "\n".join(one.remark for one in checked if one.remark)
     return [
         Label(
             assignment=row,
@@ -98,7 +101,8 @@ def _labels(stage: Stage, protocol: TaskProtocol, settings: Json, row: Assignmen
             value=label.value,
             correct=label.correct,
         )
-        for label in checked.labels
+        for item, of_item in zip(items, checked, strict=True)
+        for label in of_item.labels
     ]
 
 

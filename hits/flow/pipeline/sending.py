@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from hits.domain.due_hits import mark_due
+from hits.domain.hit_items import all_item_pks
 from hits.domain.hit_plans import clearable
 from hits.domain.hit_types import ensure_hit_type
 from hits.domain.leases import Held, LeaseLostError, lease
@@ -173,7 +174,7 @@ def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
             Hit.objects.filter(pk__in=dropped, state=Hit.State.PLANNED).update(state=Hit.State.CLOSED)
             entries = [release(hit, hit.max_assignments, NOT_WANTED) for hit in dropped.values()]
             batch.stage.project.account.post(entries)
-            Item.objects.filter(pk__in=[hit.item_id for hit in dropped.values()]).update(stale=True)
+            Item.objects.filter(pk__in=all_item_pks(dropped.values())).update(stale=True)
             Batch.objects.filter(pk=batch.pk).update(done=F("done") + len(dropped))
     return set(dropped)
 
@@ -237,7 +238,7 @@ def _outcome(hit: Hit, outcome: Outcome) -> Hit:
 def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
     if not refused:
         return
-    Item.objects.filter(id__in=[hit.item_id for hit in refused]).update(state=Item.State.NEW)
+    Item.objects.filter(id__in=all_item_pks(refused)).update(state=Item.State.NEW)
     batch.stage.project.account.post(release(hit, hit.max_assignments, "refused") for hit in refused)
     Batch.objects.filter(pk=batch.pk).update(refused=F("refused") + len(refused))
 
@@ -349,7 +350,7 @@ def _release_places(batch: Batch, extension: Extension, note: str) -> None:
         note=note,
     )
     batch.stage.project.account.post([unused])
-    Item.objects.filter(pk=hit.item_id).update(stale=True)
+    Item.objects.filter(pk__in=all_item_pks([hit])).update(stale=True)
 
 
 # Closing times and deletions

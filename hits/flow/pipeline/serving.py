@@ -21,16 +21,18 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.domain import drafts, eligibility
+from hits.domain import drafts, eligibility, item_answers
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
+from hits.domain.hit_items import all_item_pks, hits_of, items_of
+from hits.domain.item_answers import ON_SCREEN, fields_by_item, kept_fields, number_on_screen
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of, stage_fault
 from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk
-from hits.models import Assignment, Draft, Hit
+from hits.models import Assignment, Draft, Hit, Item
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
 from hits.protocols.optional import SizedProtocol, SourcesProtocol
 
@@ -112,6 +114,8 @@ class Page:
     """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
 
     `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
+    A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
+    said of the others, and only that of the last one goes to the marketplace.
     `sources` are the origins from which the page loads, by the directive of its policy.
     """
 
@@ -125,6 +129,8 @@ class Page:
     token: str = ""
     draft: dict[str, str] = field(default_factory=dict)
     first_visit: bool = True
+    number: int = 1
+    kept: dict[str, str] = field(default_factory=dict)
     step: Step | None = None
     moved: bool = False
     reasons: tuple[str, ...] = ()
@@ -138,6 +144,20 @@ class Page:
     def step_template(self) -> str:
         """Of one screen alone, where the task has several."""
         return f"{self.hit.stage.protocol}/_step.html"
+
+    @property
+    def item_count(self) -> int:
+        return self.hit.item_count
+
+    @property
+    def leads_on(self) -> bool:
+        """Whether another item of the same HIT follows."""
+        return self.number < self.item_count
+
+    @property
+    def form_url(self) -> str:
+        """Where the form is sent."""
+        return self.step_url if self.leads_on else self.submit_url
 
     @property
     def submit_url(self) -> str:
@@ -194,8 +214,11 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
     hit = visit.hit
     protocol = protocol_of(hit.stage)
     options = settings_of(hit.stage)
-    item = hit.item.data
-    (document,) = with_media(protocol, hit.stage.project_id, [(hit.item.document.data, item)], options)
+    number = number_on_screen(draft, hit.item_count) if draft else 1
+    said = fields_by_item(draft, hit.item_count)
+    shown = items_of([hit])[hit.pk][number - 1]
+    item = shown.data
+    (document,) = with_media(protocol, hit.stage.project_id, [(shown.document.data, item)], options)
     if isinstance(protocol, StepwiseProtocol) and step is None:
         step = _step(visit, draft, "stay")
     return Page(
@@ -207,7 +230,9 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
         worker_id=visit.worker_id,
         origin=origin,
         token=page_token(visit) if visit.assignment_id else "",
-        draft=draft,
+        draft=said[number - 1],
+        number=number,
+        kept=kept_fields(said, number),
         step=step,
         sources=protocol.sources(document, item, options) if isinstance(protocol, SourcesProtocol) else {},
     )
@@ -234,20 +259,35 @@ def check(token: str, fields: Mapping[str, str]) -> int | None:
     """
     visit = read_page_token(token)
     refuse_ineligible(visit)
-    stage, item = visit.hit.stage, visit.hit.item
+    last = number_on_screen(fields, visit.hit.item_count) == visit.hit.item_count
+    _check_screen(visit, fields)
+    if not last:
+        return None
+    return visit.hit.pk if _announce(visit) and _may_look(visit.hit) else None
+
+
+def _check_screen(visit: Visit, fields: Mapping[str, str]) -> None:
+    """The item on screen; with the last one also those before it. Raises AnswerRefusedError."""
+    hit = visit.hit
+    items, posted = items_of([hit])[hit.pk], answer_fields(fields)
+    number = number_on_screen(posted, hit.item_count)
+    own = fields_by_item(posted, hit.item_count)[number - 1]
     try:
-        protocol, options = protocol_of(stage), settings_of(stage)
-        protocol.check(item.document.data, item.data, options, answer_fields(fields), visit.worker_id)
+        protocol, options = protocol_of(hit.stage), settings_of(hit.stage)
+        # By itself first: its reasons name the fields that are on screen.
+        item_answers.check_item(protocol, options, items[number - 1], own, visit.worker_id)
+        if hit.item_count > 1 and number == hit.item_count:
+            item_answers.check(protocol, options, items, posted, visit.worker_id)
     except AnswerRefusedError:
         raise
     except Exception as error:
         # Nothing that the worker could change: the answer goes to the marketplace and waits there for a lead.
-        note(error, f"an answer to item {item.pk}")
-    return visit.hit.pk if _announce(visit) and _may_look(visit.hit) else None
+        note(error, f"an answer to item {items[number - 1].pk}")
 
 
 def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], address: str = "") -> Page:
-    """The next screen of a task that asks one thing at a time, or the one before it where the query says `go=back`.
+    """The next screen of a task that asks one thing at a time or about several items, or the one before it where the
+    query says `go=back`.
 
     What was said so far is kept as a draft; the form carries it too, so it goes on also where no draft can be kept.
     A step that is not answered comes back with the reasons and keeps nothing.
@@ -256,8 +296,11 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
     visit, origin = read_page_token(token), _submit_origin(query)
     _refuse_unusable(visit.hit)
     refuse_ineligible(visit)
+    back = query.get("go") == "back"
+    if visit.hit.item_count > 1:
+        return _take_item(visit, origin, answer_fields(fields), back, address)
     try:
-        step = _step(visit, fields, "back" if query.get("go") == "back" else "on")
+        step = _step(visit, fields, "back" if back else "on")
     except AnswerRefusedError as refusal:
         page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
         return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
@@ -265,6 +308,23 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
     with suppress(TooManyDraftsError):
         _keep(visit, draft, address)
     return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
+
+
+def _take_item(visit: Visit, origin: str, fields: Mapping[str, str], back: bool, address: str) -> Page:
+    count = visit.hit.item_count
+    number = number_on_screen(fields, count)
+    if not back:
+        try:
+            _check_screen(visit, fields)
+        except AnswerRefusedError as refusal:
+            page = _page(visit, origin, dict(fields))
+            return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
+    shown = min(max(number + (-1 if back else 1), 1), count)
+    said = fields_by_item(fields, count)
+    draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown)}
+    with suppress(TooManyDraftsError):
+        _keep(visit, draft, address)
+    return replace(_page(visit, origin, draft), first_visit=False, moved=True)
 
 
 def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
@@ -305,8 +365,9 @@ def _may_look(hit: Hit) -> bool:
 
 def _others_depend_on(hit: Hit) -> bool:
     """Whether who answers this HIT may not answer others: the sooner the answer is recorded, the sooner they know."""
-    item = hit.item
-    return bool(hit.stage.grants) or item.hits.exclude(pk=hit.pk).exists() or item.children.exists()
+    items = all_item_pks([hit])
+    beside = hits_of(items).exclude(pk=hit.pk)
+    return bool(hit.stage.grants) or beside.exists() or Item.objects.filter(parent__in=items).exists()
 
 
 def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None:
@@ -340,11 +401,14 @@ def _most_characters(hit: Hit) -> int:
     """Of a draft: as many as an answer to this task can have, so that none is lost for its length alone."""
     if stage_fault(hit.stage):
         return DRAFT_CHARACTERS
-    protocol, item = protocol_of(hit.stage), hit.item
+    protocol, options = protocol_of(hit.stage), settings_of(hit.stage)
     if not isinstance(protocol, SizedProtocol):
-        return DRAFT_CHARACTERS
-    longest = protocol.longest_answer(item.document.data, item.data, settings_of(hit.stage)) + BESIDE_CHARACTERS
-    return min(max(longest, DRAFT_CHARACTERS), MOST_DRAFT_CHARACTERS)
+        return DRAFT_CHARACTERS * hit.item_count
+    longest = (
+        protocol.longest_answer(item.document.data, item.data, options) + BESIDE_CHARACTERS
+        for item in items_of([hit])[hit.pk]
+    )
+    return min(max(sum(longest), DRAFT_CHARACTERS), MOST_DRAFT_CHARACTERS)
 
 
 def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from django.db.models import Exists, Max, OuterRef, Q
 
 from hits.domain import hit_plans
 from hits.domain.commitments import BalanceTooLowError, counted, short_of_money
+from hits.domain.hit_items import by_item, hits_of, item_pks
 from hits.domain.marketplace_account import refuse_beyond_balance
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import answers_needed, chunks
@@ -30,9 +31,12 @@ class TakenMeanwhileError(Exception):
 
 @dataclass(frozen=True)
 class Growth:
-    """A HIT that is opened again: `assignments` places more, `places` free ones with those that nobody took."""
+    """A HIT that is opened again for all its `items`: `assignments` places more, `places` free ones with those that
+    nobody took.
+    """
 
     hit: Hit
+    items: tuple[int, ...]
     assignments: int
     places: int
 
@@ -70,20 +74,21 @@ def _to_ask_again(stage: Stage, limit: int | None = None) -> list[int]:
 def _within_spare(stage: Stage, needs: dict[int, int]) -> dict[int, int]:
     bought: Counter[int] = Counter()
     for chunk in chunks(list(needs)):
-        for item, answers in Hit.objects.filter(item__in=chunk).values_list("item", "harvested"):
-            bought[item] += answers
+        for item, hits in by_item(list(hits_of(chunk)), chunk).items():
+            bought[item] = sum(hit.harvested for hit in hits)
     return {pk: n for pk, n in needs.items() if bought[pk] + n <= stage.answers + SPARE_ANSWERS}
 
 
 def _held_anew(stage: Stage, needs: dict[int, int]) -> Decimal:
     """Dollars that the marketplace will hold beyond what it holds: it never let go of places that nobody took."""
     grown = _growths(needs)
-    more = sum((growth.hit.unit_cost * growth.assignments for growth in grown.values()), Decimal(0))
+    more = sum((growth.hit.unit_cost * growth.assignments for growth in grown), Decimal(0))
     return more + hit_plans.price(stage, _others(needs, grown))
 
 
-def _others(needs: dict[int, int], grown: Mapping[int, Growth]) -> dict[int, int]:
-    return {pk: n for pk, n in needs.items() if pk not in grown}
+def _others(needs: dict[int, int], grown: Sequence[Growth]) -> dict[int, int]:
+    asked = {pk for growth in grown for pk in growth.items}
+    return {pk: n for pk, n in needs.items() if pk not in asked}
 
 
 def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
@@ -95,35 +100,41 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
     )
     if claimed != len(needs):
         raise TakenMeanwhileError("Another process plans the answers of these items.")
-    batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=len(needs))
+    calls = len(grown) + len(hit_plans.grouped(stage, anew))
+    batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=calls)
     hit_plans.plan_hits(stage, batch, anew)
-    _plan_extensions(batch, stage.project.namespace, list(grown.values()))
-    hit_plans.reserve(stage, batch, sum((growth.cost for growth in grown.values()), hit_plans.price(stage, anew)))
+    _plan_extensions(batch, stage.project.namespace, grown)
+    hit_plans.reserve(stage, batch, sum((growth.cost for growth in grown), hit_plans.price(stage, anew)))
     refresh_summary(stage)
     return batch
 
 
-def _growths(needs: dict[int, int]) -> dict[int, Growth]:
-    """Of each item its newest HIT, if that is over and may hold what the item needs."""
+def _growths(needs: dict[int, int]) -> list[Growth]:
+    """The items' newest HITs, of those that are over and may hold what the items need.
+
+    A HIT is opened for all its items: where not all of them are wanted again, those that are get a new one.
+    """
     tried = Extension.objects.filter(hit=OuterRef("pk")).filter(
         state__in=[Extension.State.PLANNED, Extension.State.REFUSED]
     )
     newest: dict[int, Hit] = {}
     for chunk in chunks(list(needs)):
-        for hit in Hit.objects.filter(item__in=chunk).annotate(tried=Exists(tried)).order_by("slot"):
-            newest[hit.item_id] = hit
-    found = {pk: _growth(hit, needs[pk]) for pk, hit in newest.items() if not hit.tried}  # type: ignore[attr-defined]
-    return {pk: growth for pk, growth in found.items() if growth}
+        rows = list(hits_of(chunk).annotate(tried=Exists(tried)).order_by("slot"))
+        newest |= {item: hits[-1] for item, hits in by_item(rows, chunk).items()}
+    fresh = {hit.pk: hit for hit in newest.values() if not hit.tried}  # type: ignore[attr-defined]
+    asked = item_pks(fresh.values())
+    again = [hit for hit in fresh.values() if all(newest.get(pk) == hit for pk in asked[hit.pk])]
+    return [growth for hit in again if (growth := _growth(hit, asked[hit.pk], needs))]
 
 
-def _growth(hit: Hit, needed: int) -> Growth | None:
+def _growth(hit: Hit, items: Sequence[int], needs: Mapping[int, int]) -> Growth | None:
     if hit.state != Hit.State.CLOSED or hit.hit_id is None or hit.deleted_at:
         return None
     free = max(0, hit.max_assignments - hit.harvested)
-    more = max(0, needed - free)
+    more = max(0, max(needs[pk] for pk in items) - free)
     if more and not fees.can_grow(hit.created_with, hit.max_assignments, more):
         return None
-    return Growth(hit, more, free + more)
+    return Growth(hit, tuple(items), more, free + more)
 
 
 def _plan_extensions(batch: Batch, namespace: str, growths: Sequence[Growth]) -> None:
@@ -170,7 +181,7 @@ def _reasons(stage: Stage) -> Iterator[str]:
             "no further one is bought by itself."
         )
     grown = _growths(needs)
-    price = sum((growth.cost for growth in grown.values()), hit_plans.price(stage, _others(needs, grown)))
+    price = sum((growth.cost for growth in grown), hit_plans.price(stage, _others(needs, grown)))
     yield short_of_money(stage, len(needs), price, LOOKED_AT)
     given_up = stage.hits.filter(~Q(error=""), state=Hit.State.CLOSED, item__state=Item.State.NEW)
     if count := len(given_up.values_list("pk")[:LOOKED_AT]):

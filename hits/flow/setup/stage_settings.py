@@ -30,6 +30,7 @@ ANY_TIME = ("title", "expected_seconds", "quality", "draws")
 # The marketplace fixes them for the HITs that are made; the next ones get what is set then.
 NEXT_HITS = (
     "reward",
+    "items_per_hit",
     "assignment_seconds",
     "lifetime_seconds",
     "auto_approval_seconds",
@@ -38,8 +39,8 @@ NEXT_HITS = (
 )
 BEFORE_PUBLISHING = ("answers", "approval", "hit_title", "hit_description", "asks_other_workers_than", "grants")
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
-# Of a HIT type: another value makes another type. The lifetime is of each HIT.
-_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds"}
+# Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
+_OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds", "items_per_hit"}
 _ELSEWHERE = {
     "settings": "is changed with the task",
     "rule": "is changed on the page of the rule",

@@ -16,6 +16,7 @@ class QuotingCommand(StageCommand):
 
     def show(self, quote: publishing.Quote) -> None:
         self.say(f"Items         {quote.items:,}")
+        self.say(f"HITs          {quote.hits:,}")
         self.say(f"Answers       {quote.answers:,}")
         self.say(f"One answer    {dollars(quote.unit_cost)} ({dollars(quote.reward)} and {dollars(quote.fee)} fee)")
         self.say(f"Total         {dollars(quote.total)}")

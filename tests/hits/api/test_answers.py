@@ -58,7 +58,9 @@ def test_answers_are_chosen_by_what_is_to_be_done(api: APIClient, stage: Stage) 
     for show, row in expected.items():
         assert [found["id"] for found in api.get(f"{STAGE}answers/?show={show}").json()["results"]] == [row.pk]
     found = api.get(f"{STAGE}answers/?worker={plain.worker.worker_id}").json()["results"]
-    assert found[0]["labels"] == [{"unit": label.unit, "value": label.value, "correct": True, "void": False}]
+    assert found[0]["labels"] == [
+        {"item": label.item_id, "unit": label.unit, "value": label.value, "correct": True, "void": False}
+    ]
     by_item = api.get(f"{STAGE}answers/?item={held.hit.item_id}").json()["results"]
     assert [row["id"] for row in by_item] == [held.pk]
 

@@ -1,0 +1,65 @@
+"""Which items a HIT asks about, and which HITs ask about an item.
+
+Most HITs ask about one item, `Hit.item`. Where a stage asks about several in one HIT, the others are its HitItems.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from hits.domain.wanted_answers import chunks
+from hits.models.projects import Item
+from hits.models.publishing import Hit, HitItem
+
+
+def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
+    """The HITs that ask about any of these items, each once."""
+    pks = list(item_pks)
+    first = Hit.objects.filter(item__in=pks).values("pk")
+    return Hit.objects.filter(pk__in=first.union(HitItem.objects.filter(item__in=pks).values("hit")))
+
+
+def without_hit(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that no HIT has ever asked about."""
+    first, further = Hit.objects.filter(item=OuterRef("pk")), HitItem.objects.filter(item=OuterRef("pk"))
+    return items.filter(~Exists(first), ~Exists(further))
+
+
+def item_pks(hits: Iterable[Hit]) -> dict[int, list[int]]:
+    """HIT to its items, in their order. No query where each has one."""
+    rows = {hit.pk: hit for hit in hits}
+    found = {pk: [hit.item_id] for pk, hit in rows.items()}
+    for some in chunks([pk for pk, hit in rows.items() if hit.item_count > 1]):
+        further = HitItem.objects.filter(hit__in=some).order_by("number")
+        for hit, item in further.values_list("hit__pk", "item__pk"):
+            found[hit].append(item)
+    return found
+
+
+def all_item_pks(hits: Iterable[Hit]) -> set[int]:
+    """The items of all these HITs together."""
+    return {pk for pks in item_pks(hits).values() for pk in pks}
+
+
+def by_item(hits: Sequence[Hit], wanted: Iterable[int]) -> dict[int, list[Hit]]:
+    """Each of the wanted items to those of these HITs that ask about it, in their order; none without any."""
+    found: dict[int, list[Hit]] = defaultdict(list)
+    pks, chosen = item_pks(hits), set(wanted)
+    for hit in hits:
+        for pk in chosen.intersection(pks[hit.pk]):
+            found[pk].append(hit)
+    return found
+
+
+def items_of(hits: Iterable[Hit]) -> dict[int, list[Item]]:
+    """HIT to its items with their documents, in their order. No query where each has one that is there already."""
+    rows = {hit.pk: hit for hit in hits}
+    found = {pk: [hit.item] for pk, hit in rows.items()}
+    for some in chunks([pk for pk, hit in rows.items() if hit.item_count > 1]):
+        further = HitItem.objects.filter(hit__in=some).select_related("item__document").order_by("number")
+        for row in further:
+            found[row.hit_id].append(row.item)
+    return found
