@@ -10,7 +10,12 @@ _SALT = "hits.task"
 
 def task_url(hit_pk: int) -> str:
     """The ExternalURL of a HIT, a function of its row alone."""
-    return f"{settings.PUBLIC_URL}/task/{signing.Signer(salt=_SALT).sign(str(hit_pk))}/"
+    return f"{settings.PUBLIC_URL}{task_path(hit_pk)}"
+
+
+def task_path(hit_pk: int) -> str:
+    """The same within this site."""
+    return f"/task/{signing.Signer(salt=_SALT).sign(str(hit_pk))}/"
 
 
 def hit_pk(token: str) -> int:

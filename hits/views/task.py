@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from csp.decorators import csp_replace, csp_update
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import path
 from django.views.decorators.cache import never_cache
@@ -75,6 +75,8 @@ def step(request: HttpRequest) -> HttpResponse:
         refused = _refusal_page(refusal)
         refused["HX-Refresh"] = "true"
         return refused
+    if page.shown_at:
+        return HttpResponseRedirect(page.shown_at, status=303)
     part = request.headers.get("HX-Request") == "true"
     template = page.step_template if part else page.template
     html = render_to_string(template, {"page": page, "project": page.hit.stage.project})

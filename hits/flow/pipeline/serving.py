@@ -31,7 +31,7 @@ from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of, stage_fault
 from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
-from hits.domain.task_links import hit_pk
+from hits.domain.task_links import hit_pk, task_path
 from hits.models import Assignment, Draft, Hit, Item
 from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
 from hits.protocols.optional import SizedProtocol, SourcesProtocol
@@ -114,6 +114,7 @@ class Page:
     """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
 
     `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
+    `shown_at` is the address that shows the same, where there is one.
     A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
     said of the others, and only that of the last one goes to the marketplace.
     `sources` are the origins from which the page loads, by the directive of its policy.
@@ -132,6 +133,7 @@ class Page:
     number: int = 1
     kept: dict[str, str] = field(default_factory=dict)
     step: Step | None = None
+    shown_at: str = ""
     moved: bool = False
     reasons: tuple[str, ...] = ()
     sources: Mapping[str, list[str]] = field(default_factory=dict)
@@ -322,9 +324,17 @@ def _take_item(visit: Visit, origin: str, fields: Mapping[str, str], back: bool,
     shown = min(max(number + (-1 if back else 1), 1), count)
     said = fields_by_item(fields, count)
     draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown)}
+    page = replace(_page(visit, origin, draft), first_visit=False, moved=True)
     with suppress(TooManyDraftsError):
         _keep(visit, draft, address)
-    return replace(_page(visit, origin, draft), first_visit=False, moved=True)
+        # A reload shows the draft again; that of a posted form would put it back to what it was before.
+        return replace(page, shown_at=_address(visit, origin))
+    return page
+
+
+def _address(visit: Visit, origin: str) -> str:
+    frame = {"assignmentId": visit.assignment_id, "workerId": visit.worker_id, "turkSubmitTo": origin}
+    return f"{task_path(visit.hit.pk)}?{urlencode(frame)}"
 
 
 def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:

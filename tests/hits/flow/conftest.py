@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from hits.domain import marketplace_account
 from hits.flow.pipeline import importing, publishing, sending
 from hits.flow.setup import projects
-from hits.models import Batch, Hit, Project, Stage, Upload
+from hits.models import Batch, Hit, Item, Project, Stage, Upload
 from tests.hits.flow.stand_in import StandIn
 from tests.hits.market import Marketplace
 
@@ -105,7 +105,11 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
 
 def fields(hit: Hit, name: str) -> dict[str, str]:
     """What the page posts when a worker chooses the first mention of that name."""
-    text = hit.item.document.data["text"]
+    return fields_of(hit.item, name)
+
+
+def fields_of(item: Item, name: str) -> dict[str, str]:
+    text = item.document.data["text"]
     start = text.index(name)
     return {"answer": f"{start}-{start + len(name) - 1}", "text": name}
 

@@ -17,6 +17,7 @@ from hits.models import (
     Compensation,
     Extension,
     Hit,
+    HitItem,
     Item,
     Label,
     LedgerEntry,
@@ -42,6 +43,11 @@ class Tables:
         of_stages = {"stage__project": project}
         self.items = {row["id"]: row for row in _rows(Item, **of_stages)}
         self.hits = {row["id"]: row for row in _rows(Hit, **of_stages)}
+        further = _rows(HitItem, hit__stage__project=project)
+        self.asked = {
+            pk: {hit["item_id"], *(row["item_id"] for row in further if row["hit_id"] == pk)}
+            for pk, hit in self.hits.items()
+        }
         self.answers = {row["id"]: row for row in _rows(Assignment, **of_stages)}
         self.labels = {row["id"]: row for row in _rows(Label, **of_stages)}
         standing = _rows(Verdict, item__stage__project=project, superseded_at=None)
@@ -110,20 +116,21 @@ class Tables:
             found.append("blocked")
         elif any(_when(other) < mine for other in self._seen_before(answer)):
             found.append("answered")
-        if answer["seconds"] < self.stages[answer["stage_id"]]["settings"].get("min_seconds", 0) - 1:
+        least = self.stages[answer["stage_id"]]["settings"].get("min_seconds", 0)
+        if answer["seconds"] < least * len(self.asked[answer["hit_id"]]) - 1:
             found.append("untimely")
         return found
 
     def _seen_before(self, answer: Row) -> list[Row]:
-        """The worker's answers to the same item, and to those that it was made from where the stage excludes them."""
-        item = self.items[self.hits[answer["hit_id"]]["item_id"]]
+        """The worker's answers to the same items, and to those that they were made from where the stage excludes
+        them."""
         excluded = self.stages[answer["stage_id"]]["not_workers_of"]
-        closed = {item["id"]}
-        while item["parent_id"]:
-            item = self.items[item["parent_id"]]
-            closed |= {item["id"]} if self.stages[item["stage_id"]]["key"] in excluded else set()
+        closed = set(self.asked[answer["hit_id"]])
+        for pk in self.asked[answer["hit_id"]]:
+            sources = list(self._chain(self.items[pk]))[1:]
+            closed |= {item["id"] for item in sources if self.stages[item["stage_id"]]["key"] in excluded}
         theirs = [row for row in self.answers.values() if row["worker_id"] == answer["worker_id"] and row != answer]
-        return [row for row in theirs if self.hits[row["hit_id"]]["item_id"] in closed]
+        return [row for row in theirs if self.asked[row["hit_id"]] & closed]
 
     # What follows
 

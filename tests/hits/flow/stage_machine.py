@@ -39,6 +39,7 @@ from hits.models import (
     Extension,
     Hit,
     Item,
+    Label,
     Stage,
     Worker,
 )
@@ -48,7 +49,7 @@ from hits.quality.blocking import Evidence
 from hits.recipes.source import NextItem
 from tests.hits import factories as make
 from tests.hits.flow.broken_calls import TROUBLES, BrokenCalls
-from tests.hits.flow.conftest import example, fields, lines
+from tests.hits.flow.conftest import example, fields_of, lines
 from tests.hits.flow.crashes import Killed
 from tests.hits.flow.from_scratch import TWO_OF_THREE, Tables
 from tests.hits.market import STARTING_BALANCE, Accepted, VerbRefusedError
@@ -101,8 +102,8 @@ class StageMachine(RuleBasedStateMachine):
     numbers: ClassVar = itertools.count(1)
     seen: ClassVar[Counter[str]] = Counter()
 
-    @initialize(items=st.integers(3, 5), cents=st.integers(100, 500))
-    def begin(self, items: int, cents: int) -> None:
+    @initialize(items=st.integers(3, 5), cents=st.integers(100, 500), in_a_hit=st.sampled_from([1, 2, 3]))
+    def begin(self, items: int, cents: int, in_a_hit: int) -> None:
         self.calls.trouble = ""
         self.budget = Decimal(cents).scaleb(-2)
         self.project = projects.create_project("River", "record", self.budget, "lab@example.org", make.user(), seed=3)
@@ -112,7 +113,7 @@ class StageMachine(RuleBasedStateMachine):
         reviewed = {"approval": Stage.Approval.REVIEW, "auto_approval_seconds": 86_400, "quality": {"min_answers": 1}}
         self.project.stages.filter(key="revalidate").update(answers=3, rule=written)
         projects.want_answers(self.project.stages.get(key="validate"), 2, 2)
-        self.project.stages.filter(key="validate").update(**reviewed)
+        self.project.stages.filter(key="validate").update(**reviewed, items_per_hit=in_a_hit)
         self.publish(items, 0, "")
 
     @rule(one=st.deferred(lambda: st.one_of(_moves)))
@@ -318,11 +319,16 @@ class StageMachine(RuleBasedStateMachine):
     def _make_of_answers(self) -> None:
         """As a stage does whose workers write what the next stage asks: one item of each answer that counts."""
         stages = {stage.key: stage for stage in self._stages()}
-        rows = self._answers(stage=stages["validate"], labels__void=False).select_related("hit__item")
+        rows = Label.objects.filter(stage=stages["validate"], void=False).select_related("item", "assignment")
         made = [
             (
-                row.hit.item,
-                NextItem("revalidate", f"of-{row.assignment_id}", row.hit.item.data, source=row.assignment_id),
+                row.item,
+                NextItem(
+                    "revalidate",
+                    f"of-{row.assignment.assignment_id}-{row.item.pk}",
+                    row.item.data,
+                    source=row.assignment.assignment_id,
+                ),
             )
             for row in rows.order_by("pk")
         ]
@@ -449,16 +455,22 @@ class StageMachine(RuleBasedStateMachine):
         return next((self._accepted(hit, by, hasty) for hit in self._one(self._open_hits(), which)), None)
 
     def _accepted(self, hit: Hit, by: int, hasty: bool) -> Accepted | None:
-        took = {"seconds_ago": 0 if hasty else 2 * self.least_seconds} if self.least_seconds else {}
+        took = {"seconds_ago": 0 if hasty else 4 * self.least_seconds} if self.least_seconds else {}
         with suppress(VerbRefusedError):
             found: Accepted = self.market.accept(self.workers[by % len(self.workers)], hit_id=hit.hit_id, **took)
             return found
         return None
 
     def _submit(self, held: Accepted, name: str) -> None:
+        """Without a name, what is said about the last item is no answer."""
         hit = Hit.objects.select_related("item__document").get(hit_id=held.hit_id)
-        self.market.submit(held, **(fields(hit, name) if name else INVALID))
-        self._saw("answer")
+        items = [hit.item, *(row.item for row in hit.further.select_related("item__document").order_by("number"))]
+        said = [fields_of(item, name or "Linden") for item in items]
+        before = {
+            f"item{number}.{field}": value for number, one in enumerate(said[:-1], 1) for field, value in one.items()
+        }
+        self.market.submit(held, **before, **(said[-1] if name else INVALID))
+        self._saw("answer to several" if before else "answer")
 
     def _make_due(self) -> None:
         rows = Hit.objects.filter(stage__project=self.project, hit_id__isnull=False, deleted_at=None)
