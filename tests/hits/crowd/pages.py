@@ -41,5 +41,5 @@ def filled_in(hit: Hit, assignment: str, worker: str, person: Person, key: Answe
             assert client.post("/task/check/", {**fields, "page": screen.page_token}).json() == {"ok": True}
             return fields
         onward = urlsplit(screen.onward.url)
-        reply = client.post(f"{onward.path}?{onward.query}", {**fields, **screen.onward.fields})
+        reply = client.post(f"{onward.path}?{onward.query}", {**fields, **screen.onward.fields}, follow=True)
     raise AssertionError("The task does not end.")

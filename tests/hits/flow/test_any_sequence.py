@@ -23,10 +23,9 @@ from tests.hits.market import Marketplace
 # The rules are the same on any database; how it keeps them is seen in a few.
 EXAMPLES = 3 if connection.vendor == "postgresql" else 16
 MOVES = {
-    "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block", "undo",
-    "expire", "extend",
-    "pause", "resume", "delete", "bonus", "compensation", "take a compensation up", "withdraw", "dispute", "late read",
-    "a day", "make of answers", "replace", "sweep",
+    "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block",
+    "undo", "expire", "extend", "pause", "resume", "delete", "bonus", "compensation", "take a compensation up",
+    "withdraw", "dispute", "late read", "a day", "make of answers", "replace", "sweep",
 }  # fmt: skip
 
 
