@@ -56,7 +56,7 @@ LABELS = {
 }
 HELP = {
     "answers": "The rule of votes counts them.",
-    "items_per_hit": "A worker answers so many, one after another, for one reward.",
+    "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
     "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
     "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",

@@ -31,6 +31,7 @@ from hits.models import (
     Document,
     Grant,
     Hit,
+    HitItem,
     Invitation,
     Item,
     Label,
@@ -173,6 +174,15 @@ def hit(item_row: Item | None = None, **columns: Any) -> Hit:
     return Hit.objects.create(**_hit_columns(item_row or item(), columns))
 
 
+def hit_about(item_rows: list[Item], **columns: Any) -> Hit:
+    """One live HIT about all of these items."""
+    made = hit(item_rows[0], item_count=len(item_rows), **columns)
+    HitItem.objects.bulk_create(
+        HitItem(hit=made, item=row, number=number) for number, row in enumerate(item_rows[1:], 2)
+    )
+    return made
+
+
 def hits(item_rows: list[Item], **columns: Any) -> list[Hit]:
     """One live HIT an item, all in one batch."""
     columns.setdefault("batch", None)
@@ -235,10 +245,14 @@ def _assignment_columns(hit_row: Hit, worker_row: Worker, columns: dict[str, Any
 def label(assignment_row: Assignment | None = None, **columns: Any) -> Label:
     """What the answer says about its item; correct unless said otherwise."""
     assignment_row = assignment_row or assignment()
-    defaults = {"unit": "entity", "value": {"start": 46, "end": 51, "text": "Linden"}, "correct": True}
+    defaults = {
+        "item": assignment_row.hit.item,
+        "unit": "entity",
+        "value": {"start": 46, "end": 51, "text": "Linden"},
+        "correct": True,
+    }
     return Label.objects.create(
         assignment=assignment_row,
-        item=assignment_row.hit.item,
         stage=assignment_row.stage,
         worker=assignment_row.worker,
         **{**defaults, **columns},

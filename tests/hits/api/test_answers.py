@@ -133,3 +133,17 @@ def test_another_stage_s_answers_stay_untouched(api: APIClient, stage: Stage, ea
     decided = api.post(STAGE + "answers/approve/", {"answers": [answer.pk]}, format="json").json()["decided"]
     answer.refresh_from_db()
     assert (decided, answer.decision) == (0, "")
+
+
+def test_an_answer_names_all_items_of_its_hit_and_is_found_by_each(api: APIClient, stage: Stage) -> None:
+    items = factories.items(stage, 3)
+    answer = factories.assignment(factories.hit_about(items))
+    factories.label(answer, item=items[1])
+    factories.assignment(factories.hit(factories.item(stage)))
+    found = api.get(f"{STAGE}answers/?item={items[1].pk}").json()["results"]
+    assert [(row["id"], row["item"], row["items"]) for row in found] == [
+        (answer.pk, items[0].pk, [item.pk for item in items])
+    ]
+    assert [label["item"] for label in found[0]["labels"]] == [items[1].pk]
+    (hit,) = api.get(f"{STAGE}items/{items[2].pk}/").json()["hits"]
+    assert hit["item_count"] == 3

@@ -6,7 +6,6 @@ import pytest
 
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person
-from hits.models import HitItem
 from hits.protocols.form.protocol import protocol
 from tests.hits import factories as make
 from tests.hits.crowd.pages import filled_in
@@ -24,8 +23,7 @@ def test_a_person_answers_each_item_and_sends_them_together() -> None:
         make.item(stage, document=make.document(stage.project, data={"columns": {"text": text}}), data={})
         for text in ("One.", "Two.", "Three.")
     ]
-    hit = make.hit(items[0], item_count=3)
-    HitItem.objects.bulk_create(HitItem(hit=hit, item=item, number=n) for n, item in enumerate(items[1:], 2))
+    hit = make.hit_about(items)
     fields = filled_in(hit, "3A", "ANNA", Person("anna", "careful", 7, 1.0, 30.0, 0.0), AnswerKey())
     assert fields is not None
     assert {fields[name] for name in ("item1.mood", "item2.mood", "mood")} <= {"glad", "sad"}

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from hits import protocols
-from hits.models import Draft, Hit, HitItem
+from hits.models import Draft, Hit
 from tests.axe import violations
 from tests.hits import factories as make
 
@@ -32,9 +32,7 @@ def three(db: None) -> Hit:
         make.item(stage, document=make.document(stage.project, data={"columns": {"text": text}}), data={})
         for text in TEXTS
     ]
-    hit = make.hit(items[0], item_count=3)
-    HitItem.objects.bulk_create(HitItem(hit=hit, item=item, number=n) for n, item in enumerate(items[1:], 2))
-    return hit
+    return make.hit_about(items)
 
 
 @pytest.fixture
