@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from hits.domain import eligibility
 from hits.flow.payments import auditing
@@ -290,3 +291,28 @@ def test_another_number_is_for_the_next_hits(stage, lead, market):
     gathered(stage)
     assert said(stage) == {"n1": ["wet"], "n2": ["dry"]}
     assert stage.hit_type_id
+
+
+def test_a_hit_is_not_closed_while_one_of_its_items_wants_an_answer(stage, market, lead, monkeypatch):
+    """Two items that lost their answers share a new HIT; then one of them gets its answer back."""
+    stage_settings.change(stage, {"items_per_hit": 1}, lead)
+    first, second, *_ = published(stage)
+    blocked = market.sign_up_worker()
+    market.answer(blocked, first.hit_id, weather="wet")
+    market.answer(market.sign_up_worker(), second.hit_id, weather="")
+    gathered(stage)
+    monkeypatch.setattr(blocking, "proposals", anybody)
+    blocking.block(stage, [blocked], lead)
+    deciding.decide(stage)
+    stage_settings.change(stage, {"items_per_hit": 2}, lead)
+    # Deleted HITs cannot be opened again.
+    Hit.objects.filter(pk__in=[first.pk, second.pk]).update(deleted_at=timezone.now())
+    sending.send(topping_up.top_up(stage).pk)
+    shared = stage.hits.get(item_count=2)
+    blocking.undo(stage.project.blocks.get(), lead)
+    deciding.decide(stage)
+    assert (states(stage)["n1"], states(stage)["n2"]) == ("kept", "open")
+    assert not Hit.objects.filter(unwanted=True).exists()
+    market.answer(market.sign_up_worker(), shared.hit_id, **weather("wet", "dry"))
+    gathered(stage)
+    assert said(stage) == {"n1": ["wet", "wet"], "n2": ["dry"]}
