@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from hits.domain import eligibility
+from hits.domain import eligibility, hit_items, hit_plans
 from hits.flow.payments import auditing
 from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import (
@@ -27,6 +27,7 @@ from hits.flow.setup import own_stages, projects, setting_up, stage_settings
 from hits.models import Account, Assignment, Batch, Hit, Item, Label, Stage
 from hits.mturk import fees
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
+from tests.hits import factories as make
 from tests.hits.flow.stage_machine import anybody
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -316,3 +317,28 @@ def test_a_hit_is_not_closed_while_one_of_its_items_wants_an_answer(stage, marke
     market.answer(market.sign_up_worker(), shared.hit_id, **weather("wet", "dry"))
     gathered(stage)
     assert said(stage) == {"n1": ["wet", "wet"], "n2": ["dry"]}
+
+
+@pytest.fixture
+def two_items(db: Any) -> list[Item]:
+    return make.items(make.stage(answers=2, items_per_hit=2), 2, state=Item.State.AGAIN)
+
+
+def test_a_hit_is_opened_again_for_as_many_answers_as_the_neediest_of_its_items_wants(two_items):
+    first, second = two_items
+    hit = make.hit_about(two_items, max_assignments=1, created_with=1, harvested=1, state=Hit.State.CLOSED)
+    (growth,) = topping_up._growths({first.pk: 1, second.pk: 2})
+    assert (growth.hit, growth.items, growth.assignments) == (hit, (first.pk, second.pk), 2)
+    (other,) = topping_up._growths({second.pk: 2, first.pk: 1})
+    assert other == growth
+    assert topping_up._growths({second.pk: 2}) == []
+
+
+def test_the_newest_hit_of_every_item_has_the_highest_slot(two_items):
+    first, second = two_items
+    stage = first.stage
+    needs = [{first.pk: 1, second.pk: 1}, {second.pk: 1}, {first.pk: 1, second.pk: 1}, {first.pk: 1}]
+    planned = [hit_plans.plan_hits(stage, make.batch(stage), wanted) for wanted in needs]
+    slots = [(hit.slot, hit_items.item_pks([hit])[hit.pk]) for hit in Hit.objects.order_by("id")]
+    assert planned == [1, 1, 1, 1]
+    assert slots == [(1, [first.pk, second.pk]), (2, [second.pk]), (3, [first.pk, second.pk]), (4, [first.pk])]
