@@ -7,7 +7,7 @@ from typing import Any
 from hits.domain.plugins import options_of, protocol_named, usable_recipe
 from hits.models.projects import Stage
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
-from hits.protocols.optional import OwnPageProtocol
+from hits.protocols.optional import ComparingProtocol, OwnPageProtocol
 from hits.recipes import StageSpec
 
 
@@ -49,7 +49,7 @@ def _refuse_several(spec: StageSpec) -> None:
     if not spec.crowd or spec.items_per_hit == 1:
         return
     protocol = protocol_named(spec.protocol)
-    if isinstance(protocol, StepwiseProtocol | OwnPageProtocol):
+    if isinstance(protocol, StepwiseProtocol | OwnPageProtocol | ComparingProtocol):
         raise SettingsRefusedError([f"items_per_hit must be 1: a HIT of “{protocol.title}” asks about one item."])
 
 
