@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hits.flow.setup import project_files, projects, stage_settings
-from hits.models import Project
+from hits.models import Membership, Project
 from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -33,6 +33,21 @@ def test_a_clone_is_named_priced_and_opened(client: Client, project: Project) ->
     assert reply.redirect_chain[-1][0] == "/projects/second/"
     made = Project.objects.get(slug="second")
     assert (made.stages.get().reward, made.stages.get().items.count()) == (Decimal("0.11"), 1)
+
+
+def test_a_project_whose_owner_left_is_cloned_by_a_manager_who_owns_the_clone(project: Project, alice: Any) -> None:
+    make.item(project.stages.get())
+    manager = make.user("manager")
+    Membership.objects.create(project=project, user=manager, role="manager")
+    alice.delete()
+    client = Client()
+    client.force_login(manager)
+    assert client.get("/projects/river/clone/").status_code == 200
+    client.post("/projects/river/clone/", {"name": "Second", "budget": "3.00", "items": "on"})
+    made = Project.objects.get(slug="second")
+    assert [(one.user.username, one.role) for one in made.memberships.all()] == [("manager", "owner")]
+    assert (made.stages.get().reward, made.stages.get().items.count()) == (Decimal("0.11"), 1)
+    assert Project.objects.get(slug="river").stages.get().items.count() == 1
 
 
 def test_a_project_older_than_a_stage_of_its_recipe_is_not_cloned_and_says_why(client: Client, alice: Any) -> None:
