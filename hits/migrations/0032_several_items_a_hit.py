@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0030_archive_and_tags'),
+        ('hits', '0031_media'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
