@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -342,3 +343,12 @@ def test_the_newest_hit_of_every_item_has_the_highest_slot(two_items):
     slots = [(hit.slot, hit_items.item_pks([hit])[hit.pk]) for hit in Hit.objects.order_by("id")]
     assert planned == [1, 1, 1, 1]
     assert slots == [(1, [first.pk, second.pk]), (2, [second.pk]), (3, [first.pk, second.pk]), (4, [first.pk])]
+
+
+def test_an_answer_that_is_fetched_late_has_a_later_one_about_its_item_judged_again(two_items):
+    worker = make.worker()
+    later = make.assignment(make.hit_about(two_items), worker, submitted_at=make.NOON + timedelta(hours=2))
+    early = make.assignment(make.hit(two_items[1], slot=2), worker)
+    assert eligibility.recheck([early.pk]) == 1
+    later.refresh_from_db()
+    assert later.held_for == "answered"
