@@ -27,6 +27,8 @@ from hits.flow.pipeline import (
 from hits.flow.setup import own_stages, projects, setting_up, stage_settings
 from hits.models import Account, Assignment, Batch, Hit, Item, Label, Stage
 from hits.mturk import fees
+from hits.mturk.errors import RefusedError
+from hits.mturk.gateway import Gateway
 from hits.protocols.base import AnswerRefusedError, SettingsRefusedError
 from tests.hits import factories as make
 from tests.hits.flow.stage_machine import anybody
@@ -311,6 +313,8 @@ def test_a_hit_is_not_closed_while_one_of_its_items_wants_an_answer(stage, marke
     Hit.objects.filter(pk__in=[first.pk, second.pk]).update(deleted_at=timezone.now())
     sending.send(topping_up.top_up(stage).pk)
     shared = stage.hits.get(item_count=2)
+    back = blocking.undo_preview(stage.project.blocks.get())
+    assert (back.answers, back.hits, back.released) == (1, 0, 0)
     blocking.undo(stage.project.blocks.get(), lead)
     deciding.decide(stage)
     assert (states(stage)["n1"], states(stage)["n2"]) == ("kept", "open")
@@ -347,8 +351,39 @@ def test_the_newest_hit_of_every_item_has_the_highest_slot(two_items):
 
 def test_an_answer_that_is_fetched_late_has_a_later_one_about_its_item_judged_again(two_items):
     worker = make.worker()
-    later = make.assignment(make.hit_about(two_items), worker, submitted_at=make.NOON + timedelta(hours=2))
+    after = make.NOON + timedelta(minutes=2)
+    later = make.assignment(
+        make.hit_about(two_items), worker, accepted_at=after, submitted_at=after + timedelta(seconds=90)
+    )
     early = make.assignment(make.hit(two_items[1], slot=2), worker)
     assert eligibility.recheck([early.pk]) == 1
     later.refresh_from_db()
     assert later.held_for == "answered"
+
+
+def test_all_items_of_a_hit_that_closed_without_an_answer_are_to_be_published_again(stage, settings):
+    settings.MTURK_SETTLE_SECONDS = 0
+    published(stage)
+    sending.send(publishing.expire(stage, None).pk)
+    for _ in range(2):
+        stage.hits.update(due_at=timezone.now())
+        gathered(stage)
+    assert set(states(stage).values()) == {"new"}
+    assert publishing.quote(stage).hits == 3
+    assert Account.objects.get().reserved == 0
+
+
+def test_all_items_of_a_hit_that_the_marketplace_refuses_are_to_be_published_again(stage, market, monkeypatch):
+    def refused(*args: Any, **given: Any) -> None:
+        raise RefusedError("ParameterValidationError", "No.")
+
+    monkeypatch.setattr(Gateway, "create_hit", refused)
+    published(stage)
+    assert set(states(stage).values()) == {"new"}
+    assert Account.objects.get().reserved == 0
+
+
+def test_every_item_of_a_hit_had_one(two_items):
+    make.hit_about(two_items)
+    other = make.item(two_items[0].stage)
+    assert list(hit_items.without_hit(Item.objects.all())) == [other]
