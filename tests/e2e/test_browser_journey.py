@@ -108,7 +108,7 @@ def _publish_and_watch_the_bar(page: Page) -> None:
     accessible(page)
     page.get_by_role("button", name="Publish 300 items for $15.00").click()
     seen = set()
-    done = page.get_by_text("Last batch: 300 of 300 items published")
+    done = page.get_by_text("Last batch: 300 of 300 HITs published")
     for _ in range(1800):
         text = page.locator("#progress").inner_text()
         seen.update(re.findall(r"(\d+) of 300", text))

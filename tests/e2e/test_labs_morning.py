@@ -142,7 +142,7 @@ def publish(page: Page) -> None:
     page.get_by_role("link", name=re.compile("^Publish 200")).first.click()
     accessible(page)
     page.get_by_role("button", name=re.compile(r"Publish 200 items for \$100\.00")).click()
-    expect(page.get_by_text("Last batch: 200 of 200 items published")).to_be_visible()
+    expect(page.get_by_text("Last batch: 200 of 200 HITs published")).to_be_visible()
 
 
 def invite(page: Page, workers: Sequence[str]) -> None:
