@@ -191,12 +191,12 @@ def _keep(upload: Upload, entry: Entry, blob: Blob) -> None:
 
 
 def tidy(upload: Upload) -> None:
-    """Of an upload that has ended: its archive goes, for what was in it is kept file by file or not at all."""
+    """Of an upload that has ended otherwise than done, nothing stays: neither the archive nor a file of it."""
     if not upload.holds_media or upload.is_running:
         return
     if upload.state != Upload.State.DONE:
         discard(upload)
-    upload.blob.forget_content()
+        upload.blob.forget_content()
 
 
 def discard(upload: Upload) -> None:

@@ -133,7 +133,9 @@ def _refuse_long_list(stream: BinaryIO) -> None:
 
 
 def _wanted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    infos = [info for info in archive.infolist() if not info.is_dir() and not _is_passed_over(info.filename)]
+    # `is_dir` fails at an empty name, which only a broken archive has.
+    infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
+    infos = [info for info in infos if not _is_passed_over(info.filename)]
     if not infos:
         raise _refusal("the archive holds no file")
     if len(infos) > MOST_FILES:

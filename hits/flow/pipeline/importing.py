@@ -275,14 +275,11 @@ def _import_media(upload: Upload, held: Held) -> int:
         items = media.store(upload, found, note)
         same = len(found.entries) - items
         notes = [f"{same:,} of the files were there already, with the same content."] if same else []
-        _go_on(
-            upload,
-            state=Upload.State.DONE,
-            done=len(found.entries),
-            items=items,
-            notes=notes,
-            finished_at=timezone.now(),
-        )
+        ended = {"done": len(found.entries), "items": items, "notes": notes, "finished_at": timezone.now()}
+        with transaction.atomic():
+            # Together: nobody comes back to an archive whose files are in.
+            upload.blob.forget_content()
+            _go_on(upload, state=Upload.State.DONE, **ended)
     return items
 
 

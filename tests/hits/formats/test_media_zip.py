@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import random
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -176,6 +178,24 @@ def test_a_list_of_far_too_many_files_is_not_even_read(monkeypatch: pytest.Monke
 )
 def test_what_is_no_zip_is_refused_with_a_sentence(content: bytes) -> None:
     assert "no zip archive" in faults(content)[0]
+
+
+@pytest.mark.parametrize("sign", [b"\0", b"\1", b"/", b"\xff"])
+def test_a_list_with_a_broken_name_is_refused_with_a_sentence(sign: bytes) -> None:
+    content = bytearray(sample.zipped({"cat.png": sample.png()}))
+    place = content.index(b"PK\x01\x02") + 46
+    content[place : place + 1] = sign
+    assert len(faults(bytes(content))) == 1
+
+
+def test_whatever_bytes_of_an_archive_are_changed_it_is_taken_or_refused() -> None:
+    chance = random.Random(4)
+    for _ in range(1500):
+        content = bytearray(sample.zipped({"images/cat.png": sample.png(), "a.svg": sample.SVG}))
+        for _ in range(chance.randint(1, 6)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        with suppress(FormatErrors), media_zip.read(io.BytesIO(content)):
+            pass
 
 
 def test_an_empty_zip_is_refused() -> None:
