@@ -192,9 +192,7 @@ def _keep(upload: Upload, entry: Entry, blob: Blob) -> None:
 
 def tidy(upload: Upload) -> None:
     """Of an upload that has ended otherwise than done, nothing stays: neither the archive nor a file of it."""
-    if not upload.holds_media or upload.is_running:
-        return
-    if upload.state != Upload.State.DONE:
+    if upload.holds_media and not upload.is_running and upload.state != Upload.State.DONE:
         discard(upload)
         upload.blob.forget_content()
 
