@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.domain.wanted_answers import chunks
 from hits.models.projects import Item
@@ -24,8 +24,22 @@ def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
 
 def without_hit(items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that no HIT has ever asked about."""
-    first, further = Hit.objects.filter(item=OuterRef("pk")), HitItem.objects.filter(item=OuterRef("pk"))
-    return items.filter(~Exists(first), ~Exists(further))
+    first, further = _asking()
+    return items.filter(~first, ~further)
+
+
+def with_hit(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that any HIT has ever asked about. One whose HIT was closed early is to be published again,
+    and what was answered about it counts.
+    """
+    first, further = _asking()
+    return items.filter(Q(first) | Q(further))
+
+
+def _asking() -> tuple[Exists, Exists]:
+    """Whether a HIT asks about the item as its first one, and as one of its further ones."""
+    by_item = {"item": OuterRef("pk")}
+    return Exists(Hit.objects.filter(**by_item)), Exists(HitItem.objects.filter(**by_item))
 
 
 def item_pks(hits: Iterable[Hit]) -> dict[int, list[int]]:

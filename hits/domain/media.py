@@ -15,13 +15,14 @@ from django.core import signing
 from django.db import transaction
 from django.db.models import QuerySet
 
+from hits.domain.hit_items import with_hit
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.domain.wanted_answers import chunks
 from hits.formats.media import SVG
 from hits.formats.media_zip import Entry, MediaZip, NamedFaults, plain_name
 from hits.models.files import Blob, Upload
 from hits.models.media import LONGEST_NAME, MediaFile
-from hits.models.projects import Item, Project, Stage
+from hits.models.projects import Project, Stage
 from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import MediaProtocol
 
@@ -117,7 +118,7 @@ def _shown(files: Sequence[MediaFile]) -> Json:
 
 
 def used(project: Project) -> set[int]:
-    """The files that published items of the project show. Reads every published item of the stages that show media."""
+    """The files that items show which were ever published. Reads all of these, of the stages that show media."""
     found: set[int] = set()
     for stage in project.stages.filter(crowd=True):
         found |= _used(stage)
@@ -129,7 +130,7 @@ def _used(stage: Stage) -> set[int]:
     columns = _columns(protocol, settings_of(stage)) if protocol else ()
     if not protocol or not columns:
         return set()
-    published = stage.items.exclude(state=Item.State.NEW).values_list("document__data", "data").order_by("pk")
+    published = with_hit(stage.items.all()).values_list("document__data", "data").order_by("pk")
     rows = published.iterator(chunk_size=ROWS_AT_ONCE)
     found: set[int] = set()
     while part := list(islice(rows, ROWS_AT_ONCE)):

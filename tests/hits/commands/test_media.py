@@ -62,6 +62,6 @@ def test_a_table_comes_with_its_media(run: Run, quay: Project, archive: Path, tm
     table.write_text("id,picture\nr1,cat.png\n", encoding="utf-8")
     said = run("import_file", "quay", table, "--media", archive)
     assert "2 files of media are new." in said and "Imported 1 items" in said
-    Item.objects.update(state=Item.State.OPEN)
+    factories.hit(Item.objects.get())
     with pytest.raises(CommandError, match=r"Published items show images/cat\.png"):
         run("media", "quay", "--delete", "images/cat.png", "--yes")

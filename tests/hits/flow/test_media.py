@@ -17,7 +17,7 @@ from hits.flow.data import media_files, releasing
 from hits.flow.pipeline import importing
 from hits.flow.setup import archiving, project_files, projects, setting_up
 from hits.management.commands._base import jobs_run_here
-from hits.models import Blob, Item, MediaFile, Project, Stage, Upload
+from hits.models import Blob, Hit, Item, MediaFile, Project, Stage, Upload
 from hits.models.files import BlobChunk
 from tests.hits import factories as make
 from tests.hits import samples_of_media as sample
@@ -200,7 +200,7 @@ def _asked(stage: Stage, item: Item) -> tuple[Any, int, list[Any], Any]:
 def test_files_that_published_items_show_stay_and_others_go_with_their_bytes(stage: Stage) -> None:
     bring(stage.project, {"a/cat.png": CAT, "dog.png": DOG, "c.png": sample.png(3, 3)})
     rows(stage, "cat.png", "dog.png")
-    stage.items.filter(key="r0").update(state=Item.State.OPEN)
+    make.hit(stage.items.get(key="r0"))
     with pytest.raises(media_files.MediaInUseError, match=r"show a/cat\.png\. What"):
         media_files.delete_media(stage.project, ["a/cat.png", "c.png"], None)
     assert stage.project.media.count() == 3
@@ -208,6 +208,18 @@ def test_files_that_published_items_show_stay_and_others_go_with_their_bytes(sta
     assert [file.name for file in stage.project.media.all()] == ["a/cat.png"]
     assert not Blob.objects.filter(size=len(DOG)).exists()
     assert stage.project.actions.get(verb="deleted media").detail == {"names": ["c.png", "dog.png"], "files": 2}
+
+
+def test_what_a_hit_that_was_closed_early_has_shown_stays(stage: Stage) -> None:
+    """Its items are to be published again, and answers to it count."""
+    bring(stage.project, {"cat.png": CAT, "dog.png": DOG})
+    rows(stage, "cat.png", "dog.png")
+    make.hit_about(list(stage.items.order_by("pk")), state=Hit.State.CLOSED)
+    assert not stage.items.exclude(state=Item.State.NEW).exists()
+    for name in ("cat.png", "dog.png"):
+        with pytest.raises(media_files.MediaInUseError):
+            media_files.delete_media(stage.project, [name], None)
+    assert [file["name"] for file in releasing.media_of(stage.project)] == ["cat.png", "dog.png"]
 
 
 def test_a_waiting_item_whose_file_is_gone_is_not_published(stage: Stage) -> None:
@@ -326,6 +338,6 @@ def test_the_manifest_of_a_release_names_the_media_of_published_items(stage: Sta
     bring(stage.project, {"images/cat.png": CAT, "dog.png": DOG})
     rows(stage, "cat.png")
     assert releasing.media_of(stage.project) == []
-    stage.items.update(state=Item.State.KEPT)
+    make.hit(stage.items.get())
     (told,) = releasing.media_of(stage.project)
     assert (told["name"], told["bytes"], told["type"]) == ("images/cat.png", len(CAT), "image/png")

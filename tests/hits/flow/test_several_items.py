@@ -387,3 +387,4 @@ def test_every_item_of_a_hit_had_one(two_items):
     make.hit_about(two_items)
     other = make.item(two_items[0].stage)
     assert list(hit_items.without_hit(Item.objects.all())) == [other]
+    assert set(hit_items.with_hit(Item.objects.all())) == set(Item.objects.all()) - {other}

@@ -114,7 +114,7 @@ def test_an_address_on_a_private_network_is_refused_by_the_import(client: Client
 def test_a_file_is_deleted_unless_a_published_item_shows_it(client: Client, project: Project) -> None:
     added(client, project, ("cat.png", CAT), ("dog.png", sample.png()))
     imported(client, project, b"id,picture\nr1,cat.png\n")
-    Item.objects.update(state=Item.State.OPEN)
+    make.hit(Item.objects.get())
     for name, said in (("cat.png", "Published items show cat.png."), ("dog.png", "dog.png is deleted.")):
         address = reverse("delete-media", args=[project.slug, project.media.get(name=name).pk])
         assert client.get(address).status_code == 405
