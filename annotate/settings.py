@@ -244,6 +244,8 @@ CONTENT_SECURITY_POLICY = {
 
 # No less than the marketplace takes of an answer (2,621,440 bytes): a page checks it, and keeps it as a draft, before.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_700_000
+# A HIT may ask about twenty items with a form of many boxes each.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "hits.api.tokens.TokenAuthentication",

@@ -144,6 +144,8 @@ ALLOWED_HOSTS = env_list("MARKETPLACE_ALLOWED_HOSTS", f"{_public.hostname},{_own
 if MARKETPLACE_FRAMES_URL:
     ALLOWED_HOSTS.append(str(urlsplit(MARKETPLACE_FRAMES_URL).hostname))
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
+# An answer may be about many items, with a box for each choice. Address and form together hold no more.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
 _data_dir = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
 DATABASES = {

@@ -4,6 +4,8 @@ With GUNICORN_RELOAD=True, as under `make run`, a process starts anew when a fil
 """
 
 import os
+import socket
+import struct
 from pathlib import Path
 
 workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
@@ -18,6 +20,17 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None
 max_requests = 5000
 max_requests_jitter = 500
 control_socket_disable = True
+# A reader who takes nothing for so long is cut off, for each one who waits holds a thread. Slow ones are for a proxy,
+# which has to take whole responses from here at once.
+SEND_SECONDS = 20
+
+
+def when_ready(server):  # type: ignore[no-untyped-def]
+    """Connections take over what is set for the socket that they come by."""
+    for listener in server.LISTENERS:
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_SECONDS, 0))
+
+
 # A task page may send its answer in the address. It may be as long as gunicorn lets it be, and no log may hold it:
 # the path alone, and no referrer.
 limit_request_line = 8190

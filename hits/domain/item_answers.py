@@ -1,7 +1,8 @@
 """What one answer says about each item of its HIT.
 
-A HIT about several items shows one of them at a time. In its form, `item2.choice` is the field `choice` of the second
-item; a field without such a beginning is of the item on screen, which `item_number` names.
+A HIT about several items shows one of them at a time. In its form, `item2:choice` is the field `choice` of the second
+item (no key of a form holds a colon); a field without such a beginning is of the item on screen, which `item_number`
+names.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from hits.models.projects import Item
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, TaskProtocol
 
 ON_SCREEN = "item_number"
-_NAMED = re.compile(r"item([1-9][0-9]?)\.(.+)", re.DOTALL)
+_NAMED = re.compile(r"item([1-9][0-9]?):(.+)", re.DOTALL)
 
 
 def number_on_screen(fields: Mapping[str, str], count: int) -> int:
@@ -42,7 +43,7 @@ def fields_by_item(fields: Mapping[str, str], count: int) -> list[dict[str, str]
 def kept_fields(by_item: Sequence[Mapping[str, str]], number: int) -> dict[str, str]:
     """Those of the items that are not on screen, as the form carries them along."""
     return {
-        f"item{of}.{name}": value
+        f"item{of}:{name}": value
         for of, fields in enumerate(by_item, 1)
         for name, value in fields.items()
         if of != number

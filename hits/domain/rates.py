@@ -13,13 +13,13 @@ MOST_KEYS = 10_000
 _own: dict[str, int] = {}
 
 
-def allow(name: str, most: int) -> bool:
-    """Count one more under this name; whether it is among the first `most` of this minute."""
+def allow(name: str, most: int, times: int = 1) -> bool:
+    """Count so many more under this name; whether they are among the first `most` of this minute."""
     key = f"rate:{name}:{int(time.time()) // WINDOW_SECONDS}"
     try:
-        return _count(key) <= most
+        return _count(key, times) <= most
     except (RedisError, OSError):
-        return _count_here(key) <= most
+        return _count_here(key, times) <= most
 
 
 def first_in(name: str, seconds: float) -> bool:
@@ -30,18 +30,18 @@ def first_in(name: str, seconds: float) -> bool:
         return False
 
 
-def _count(key: str) -> int:
-    if cache.add(key, 1, 2 * WINDOW_SECONDS):
-        return 1
+def _count(key: str, times: int) -> int:
+    if cache.add(key, times, 2 * WINDOW_SECONDS):
+        return times
     try:
-        return cache.incr(key)
+        return cache.incr(key, times)
     except ValueError:
         # It ran out between the two calls.
-        return 1
+        return times
 
 
-def _count_here(key: str) -> int:
+def _count_here(key: str, times: int) -> int:
     if len(_own) >= MOST_KEYS and key not in _own:
         _own.clear()
-    _own[key] = _own.get(key, 0) + 1
+    _own[key] = _own.get(key, 0) + times
     return _own[key]

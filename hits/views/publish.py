@@ -37,7 +37,7 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     except (publishing.NothingToPublishError, NotOfferedError, BudgetExceededError, BalanceTooLowError) as error:
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    said = f"Publishing {batch.total:,} items. You may close this page: it goes on."
+    said = f"Publishing {batch.total:,} HIT{'' if batch.total == 1 else 's'}. You may close this page: it goes on."
     jobs.start(request, tasks.publish_batch, batch.pk, said=said)
     return redirect("stage", stage.project.slug, stage.key)
 

@@ -40,6 +40,19 @@ def in_frame(view: View) -> View:
     return xframe_options_exempt(never_cache(framed))
 
 
+def bounded(view: View) -> View:
+    """Refuse what is larger than any answer before it is read: anybody can post here."""
+
+    @wraps(view)
+    def read(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            return _reasons(413, "This is more than an answer can hold. Shorten what you wrote.")
+        return view(request, *args, **kwargs)
+
+    return read
+
+
 @require_safe
 @in_frame
 def task(request: HttpRequest, token: str) -> HttpResponse:
@@ -50,18 +63,23 @@ def task(request: HttpRequest, token: str) -> HttpResponse:
     return shown(page, request)
 
 
-def shown(page: serving.Page, request: HttpRequest) -> HttpResponse:
-    """The worker's page, with a policy that allows its own sources and no other."""
+def shown(page: serving.Page, request: HttpRequest, template: str = "") -> HttpResponse:
+    """The worker's page, or a part of it, with a policy that allows its own sources and no other.
+
+    422 for a screen that came back because it is not answered.
+    """
 
     @csp_update(dict(page.sources))
     def rendered(request: HttpRequest) -> HttpResponse:
-        return HttpResponse(render_to_string(page.template, {"page": page, "project": page.hit.stage.project}))
+        html = render_to_string(template or page.template, {"page": page, "project": page.hit.stage.project})
+        return HttpResponse(html, status=422 if page.reasons else 200)
 
     return cast(HttpResponse, rendered(request))
 
 
 @csrf_exempt
 @require_POST
+@bounded
 @in_frame
 def step(request: HttpRequest) -> HttpResponse:
     """The next screen of a task that asks one thing at a time, as a part for htmx, else as the whole page.
@@ -78,13 +96,12 @@ def step(request: HttpRequest) -> HttpResponse:
     if page.shown_at:
         return HttpResponseRedirect(page.shown_at, status=303)
     part = request.headers.get("HX-Request") == "true"
-    template = page.step_template if part else page.template
-    html = render_to_string(template, {"page": page, "project": page.hit.stage.project})
-    return HttpResponse(html, status=422 if page.reasons else 200)
+    return shown(page, request, page.step_template if part else "")
 
 
 @csrf_exempt
 @require_POST
+@bounded
 def check(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker.
 
@@ -105,6 +122,7 @@ def check(request: HttpRequest) -> JsonResponse:
 
 @csrf_exempt
 @require_POST
+@bounded
 def draft(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import runpy
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -63,3 +64,39 @@ def test_an_edit_is_served_without_a_restart_where_reloading_is_on(tmp_path: Pat
             until(lambda: served() == b"after an edit", "the edited page")
         finally:
             gunicorn.terminate()
+
+
+def test_readers_who_take_nothing_are_cut_off_and_hold_no_thread_for_ever(tmp_path: Path) -> None:
+    config = tmp_path / "config.py"
+    config.write_text(GUNICORN.read_text().replace("SEND_SECONDS = 20", "SEND_SECONDS = 2"))
+    source = "def application(environ, start):\n    start('200 OK', [])\n    return [b'x' * 30_000_000]\n"
+    (tmp_path / "page.py").write_text(source)
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "page", "--config", str(config), "--bind", f"127.0.0.1:{port}"]
+    environment = os.environ | {"GUNICORN_WORKERS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def served() -> bool:
+        try:
+            return len(urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=30).read()) == 30_000_000
+        except OSError:
+            return False
+
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as gunicorn:
+        try:
+            until(served, "the first page")
+            readers = [_idle_reader(port) for _ in range(runpy.run_path(str(GUNICORN))["threads"])]
+            until(served, "a page while nobody of the others reads")
+            for reader in readers:
+                reader.close()
+        finally:
+            gunicorn.terminate()
+
+
+def _idle_reader(port: int) -> socket.socket:
+    """Asks for a page and takes its first bytes alone."""
+    reader = socket.socket()
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader.connect(("127.0.0.1", port))
+    reader.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert reader.recv(100)
+    return reader

@@ -293,7 +293,7 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
 
     What was said so far is kept as a draft; the form carries it too, so it goes on also where no draft can be kept.
     A step that is not answered comes back with the reasons and keeps nothing.
-    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError, DraftRefusedError.
+    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoStepsError.
     """
     visit, origin = read_page_token(token), _submit_origin(query)
     _refuse_unusable(visit.hit)
@@ -307,7 +307,7 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
         page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
         return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
     draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
-    with suppress(TooManyDraftsError):
+    with suppress(TooManyDraftsError, DraftRefusedError):
         _keep(visit, draft, address)
     return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
 
@@ -325,7 +325,7 @@ def _take_item(visit: Visit, origin: str, fields: Mapping[str, str], back: bool,
     said = fields_by_item(fields, count)
     draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown)}
     page = replace(_page(visit, origin, draft), first_visit=False, moved=True)
-    with suppress(TooManyDraftsError):
+    with suppress(TooManyDraftsError, DraftRefusedError):
         _keep(visit, draft, address)
         # A reload shows the draft again; that of a posted form would put it back to what it was before.
         return replace(page, shown_at=_address(visit, origin))
@@ -395,8 +395,11 @@ def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     if length > DRAFT_CHARACTERS and length > _most_characters(visit.hit):
         raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
     hit = visit.hit
+    if hit.state == Hit.State.CLOSED or hit.stage.project.archived_at:
+        raise TooManyDraftsError("This task is closed, so that no draft of it is kept.")
     if not (
-        allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS)
+        # A long draft counts as often as it could hold ordinary ones.
+        allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS, 1 + length // DRAFT_CHARACTERS)
         and allow(f"drafts:{hit.pk}", DRAFTS_A_MINUTE * hit.max_assignments)
     ):
         raise TooManyDraftsError("Too many drafts came at once. Your next change is saved again.")

@@ -17,6 +17,7 @@ would hide from the worker what became of it.
 
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
@@ -33,8 +34,6 @@ from marketplace.site.views.frames import form_again
 from marketplace.verbs import assignments, clock
 
 _Status = Assignment.Status
-# As many as Django reads from a form; the two sources together hold no more.
-_MOST_FIELDS = 1000
 _BACK = "Press Back in your browser if you want to copy what you wrote."
 
 
@@ -96,7 +95,7 @@ def _fields(request: HttpRequest) -> dict[str, list[str]]:
     for source in (request.GET, request.POST):
         for name, values in source.lists():
             fields.setdefault(name, []).extend(str(value) for value in values)
-    if len(fields) > _MOST_FIELDS:
+    if len(fields) > settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:
         raise TooManyFieldsSent
     return fields
 

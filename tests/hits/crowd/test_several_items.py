@@ -26,5 +26,5 @@ def test_a_person_answers_each_item_and_sends_them_together() -> None:
     hit = make.hit_about(items)
     fields = filled_in(hit, "3A", "ANNA", Person("anna", "careful", 7, 1.0, 30.0, 0.0), AnswerKey())
     assert fields is not None
-    assert {fields[name] for name in ("item1.mood", "item2.mood", "mood")} <= {"glad", "sad"}
+    assert {fields[name] for name in ("item1:mood", "item2:mood", "mood")} <= {"glad", "sad"}
     assert (fields["item_number"], "page" in fields) == ("3", False)

@@ -467,7 +467,7 @@ class StageMachine(RuleBasedStateMachine):
         items = [hit.item, *(row.item for row in hit.further.select_related("item__document").order_by("number"))]
         said = [fields_of(item, name or "Linden") for item in items]
         before = {
-            f"item{number}.{field}": value for number, one in enumerate(said[:-1], 1) for field, value in one.items()
+            f"item{number}:{field}": value for number, one in enumerate(said[:-1], 1) for field, value in one.items()
         }
         self.market.submit(held, **before, **(said[-1] if name else INVALID))
         self._saw("answer to several" if before else "answer")

@@ -80,7 +80,7 @@ def gathered(stage: Stage) -> None:
 
 def weather(*words: str, **more: str) -> dict[str, str]:
     """An answer as the last screen of a HIT posts it: its own fields, and those of the items before it."""
-    fields = {f"item{number}.weather": word for number, word in enumerate(words[:-1], 1)}
+    fields = {f"item{number}:weather": word for number, word in enumerate(words[:-1], 1)}
     return {**fields, "weather": words[-1], "item_number": str(len(words)), **more}
 
 
@@ -119,7 +119,7 @@ def test_five_items_are_asked_about_in_three_hits_for_three_rewards(stage):
 def test_an_answer_gives_labels_verdicts_and_gold_to_each_item_and_is_paid_once(stage, market):
     hits = published(stage)
     worker = market.sign_up_worker()
-    market.answer(worker, hits[0].hit_id, **weather("wet", "wet", **{"item1.why": "Rain"}))
+    market.answer(worker, hits[0].hit_id, **weather("wet", "wet", **{"item1:why": "Rain"}))
     gathered(stage)
     assert said(stage) == {"n1": ["wet"], "n2": ["wet"]}
     assert dict(Label.objects.filter(unit="weather").values_list("item__key", "correct")) == {"n1": True, "n2": False}
@@ -227,12 +227,12 @@ def test_the_page_asks_about_one_item_after_the_other_and_keeps_what_was_said(st
     refused = serving.take_step(token, {"item_number": "1", "weather": ""}, origin)
     assert (refused.number, len(refused.reasons)) == (1, 1)
     page = serving.take_step(token, {"item_number": "1", "weather": "wet"}, origin)
-    assert (page.number, page.leads_on, page.kept, page.draft) == (2, False, {"item1.weather": "wet"}, {})
+    assert (page.number, page.leads_on, page.kept, page.draft) == (2, False, {"item1:weather": "wet"}, {})
     assert page.task["show"][0]["text"] == "Text 2."
     back = serving.take_step(token, {"item_number": "2", "weather": "dry", **page.kept}, {**origin, "go": "back"})
-    assert (back.number, back.draft, back.kept) == (1, {"weather": "wet"}, {"item2.weather": "dry"})
+    assert (back.number, back.draft, back.kept) == (1, {"weather": "wet"}, {"item2:weather": "dry"})
     again = serving.open_page(hit, query)
-    assert (again.number, again.draft, again.kept) == (1, {"weather": "wet"}, {"item2.weather": "dry"})
+    assert (again.number, again.draft, again.kept) == (1, {"weather": "wet"}, {"item2:weather": "dry"})
 
 
 def test_the_last_screen_is_refused_while_another_item_is_not_answered(stage, market):

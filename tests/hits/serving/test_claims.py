@@ -188,9 +188,9 @@ def test_drafts_go_by_their_age(hit, claim):
     assert Draft.objects.get().worker_id == WORKER
 
 
-def test_drafts_posted_to_a_closed_hit_go_soon(hit, claim):
-    Hit.objects.update(state=Hit.State.CLOSED)
+def test_drafts_of_a_closed_hit_go_soon(hit, claim):
     claim("draft", hit)
+    Hit.objects.update(state=Hit.State.CLOSED)
     assert tasks.forget_drafts() == 0
     Draft.objects.update(saved_at=timezone.now() - drafts.GRACE - timedelta(seconds=1))
     assert tasks.forget_drafts() == 1

@@ -57,10 +57,10 @@ def posted(page: Page, marketplace: Any) -> dict[str, str]:
     page.wait_for_url(re.compile("externalSubmit"))
     (fields,) = marketplace.posted
     left_out = ("assignmentId", "workerId", "seconds_open")
-    return {name: value for name, value in fields.items() if value and name.split(".")[-1] not in left_out}
+    return {name: value for name, value in fields.items() if value and name.split(":")[-1] not in left_out}
 
 
-ALL_THREE = {"item1.mood": "glad", "item2.mood": "sad", "item2.why": "Nobody.", "mood": "glad", "item_number": "3"}
+ALL_THREE = {"item1:mood": "glad", "item2:mood": "sad", "item2:why": "Nobody.", "mood": "glad", "item_number": "3"}
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -147,7 +147,7 @@ def test_what_is_typed_on_an_item_is_kept_as_its_draft(new_page: Any, address: s
     page.get_by_role("textbox", name="Why?").blur()
     expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
     kept = Draft.objects.get().fields
-    assert (kept["item1.mood"], kept["why"], kept["item_number"]) == ("glad", "Because", "2")
+    assert (kept["item1:mood"], kept["why"], kept["item_number"]) == ("glad", "Because", "2")
     page.reload()
     is_on(page, 2)
     expect(page.get_by_role("textbox", name="Why?")).to_have_value("Because")
