@@ -50,6 +50,11 @@ def kept_fields(by_item: Sequence[Mapping[str, str]], number: int) -> dict[str, 
     }
 
 
+def all_numbered(fields: Mapping[str, str], count: int) -> dict[str, str]:
+    """The fields with the number of their item before each name, that of the item on screen too."""
+    return kept_fields(fields_by_item(fields, count), 0)
+
+
 def check(
     protocol: TaskProtocol, settings: Json, items: Sequence[Item], fields: Mapping[str, str], worker: str
 ) -> list[CheckedAnswer]:

@@ -38,8 +38,10 @@ def wage_floor(stage: Stage) -> Decimal:
 
 
 def expected_seconds(stage: Stage) -> int | None:
-    """What the lead or the recipe expects, else what the description tells workers; None where neither says it."""
-    return stage.expected_seconds or longest_duration(stage.hit_description)
+    """What the lead or the recipe expects, else what the description tells workers, for each of a HIT's items; None
+    where neither says it."""
+    told = longest_duration(stage.hit_description)
+    return stage.expected_seconds or (told * stage.items_per_hit if told else None)
 
 
 def answer_time(stage: Stage) -> AnswerTime | None:

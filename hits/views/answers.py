@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
+from hits.domain.item_answers import all_numbered
 from hits.domain.roles import may_in, page_verb
 from hits.flow.people import reviewing
 from hits.models import Assignment, BudgetExceededError, HitItem, Stage
@@ -130,8 +131,8 @@ def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
     in_parts = iter(rows.values_list("hit", "hit__item_count", *COLUMNS.values()).iterator(chunk_size=CSV_ROWS))
     while part := list(islice(in_parts, CSV_ROWS)):
         further = _further_keys({hit for hit, items, *_ in part if items > 1})
-        for hit, _, *row in part:
-            yield _line(dict(zip(COLUMNS, row, strict=True)), further.get(hit, ()))
+        for hit, items, *row in part:
+            yield _line(dict(zip(COLUMNS, row, strict=True)), items, further.get(hit, ()))
 
 
 def _further_keys(hits: Collection[int]) -> dict[int, list[str]]:
@@ -141,8 +142,10 @@ def _further_keys(hits: Collection[int]) -> dict[int, list[str]]:
     return found
 
 
-def _line(line: dict[str, Any], further: Sequence[str]) -> list[Any]:
+def _line(line: dict[str, Any], items: int, further: Sequence[str]) -> list[Any]:
     line["item"] = "; ".join([line["item"], *further])
+    if items > 1:
+        line["answer"] = all_numbered(line["answer"], items)
     line["accepted_at"], line["submitted_at"] = line["accepted_at"].isoformat(), line["submitted_at"].isoformat()
     line["seconds"] = round(line["seconds"], 1)
     line["answer"] = json.dumps(line["answer"], ensure_ascii=False)

@@ -30,6 +30,9 @@ def test_before_any_answer_the_description_counts_and_the_lead_s_word_before_it(
     assert told(stage("About 2 minutes.")) == (120, True)
     assert told(stage("About 2 minutes.", 90)) == (90, True)
     assert told(stage()) is None
+    several = stage("About 2 minutes.")
+    several.items_per_hit = 3
+    assert told(several) == (360, True)
 
 
 def test_enough_answers_are_believed_rather_than_what_was_expected() -> None:

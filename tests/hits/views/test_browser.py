@@ -277,7 +277,7 @@ def test_publishing_works_by_keyboard_and_without_a_script(
     button = page.get_by_role("button", name="Publish 2 items for $0.10")
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".messages")).to_contain_text("Publishing 2 items")
+    expect(page.locator(".messages")).to_contain_text("Publishing 2 HITs")
     assert world.stage.hits.filter(batch__total=2).count() == 2
 
 

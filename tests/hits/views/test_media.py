@@ -98,7 +98,10 @@ def test_a_table_comes_with_the_media_that_its_rows_name(client: Client, project
 def test_a_table_whose_media_are_refused_is_not_imported_and_says_why(client: Client, project: Project) -> None:
     upload = imported(client, project, b"id,picture\nr1,cat.png\n", cat=b"no picture")
     assert (upload.state, upload.media.state) == ("failed", "refused")
-    assert "m.zip, were not taken" in client.get(reverse("upload", args=[project.slug, upload.pk])).content.decode()
+    page = client.get(reverse("upload", args=[project.slug, upload.pk])).content.decode()
+    assert "m.zip, were not taken" in page
+    assert "is none of the files that are taken" in page
+    assert reverse("upload", args=[project.slug, upload.media.pk]) in page
     assert not Item.objects.exists()
 
 

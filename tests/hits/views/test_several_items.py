@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from typing import Any
 
@@ -28,7 +29,8 @@ def items(world: World) -> list[Item]:
 @pytest.fixture
 def answer(world: World, items: list[Item]) -> Assignment:
     """Of three items, of which the second is answered wrongly."""
-    found = make.assignment(make.hit_about(items), world.worker, state=Assignment.State.SUBMITTED)
+    posted = {"item1:name": "A", "item2:name": "B", "name": "C", "item_number": "3"}
+    found = make.assignment(make.hit_about(items), world.worker, state=Assignment.State.SUBMITTED, answer=posted)
     for item in items:
         make.label(found, item=item, value=f"about {item.key}", correct=item.key != "second")
     refresh_summary(world.stage)
@@ -59,6 +61,7 @@ def test_the_csv_file_names_all_items_of_an_answer(world: World, client: Client,
     reply = client.get(world.url("answers-csv") + "?show=review&conclusion=valid")
     content = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
     (row,) = csv.DictReader(io.StringIO(content))
+    assert json.loads(row["answer"]) == {"item1:name": "A", "item2:name": "B", "item3:name": "C"}
     assert (row["assignment_id"], row["item"]) == (answer.assignment_id, "first; second; third")
 
 
