@@ -16,12 +16,13 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from hits.formats import svg
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.media import HEAD_BYTES, SVG, TAKEN, media_type
+from hits.formats.media import HEAD_BYTES, SVG, TAKEN, MediaType, media_type
 from hits.formats.picture_size import HEAD_BYTES as PICTURE_HEAD_BYTES
 from hits.formats.picture_size import picture_size
 
@@ -41,6 +42,8 @@ NAMED = 5
 # The list of an archive is read as a whole: at most about this much for each file.
 _LISTED_BYTES = 1000
 _END, _END_BYTES = b"PK\x05\x06", 22
+# Stands before the end of an archive that needs 64 bits to say where its list is.
+_LOCATOR, _LOCATOR_BYTES = b"PK\x06\x07", 20
 _MOST_COMMENT = 1 << 16
 _PASSED_OVER = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -122,14 +125,24 @@ def read(stream: BinaryIO, progress: Progress = lambda done: None) -> Iterator[M
 def _refuse_long_list(stream: BinaryIO) -> None:
     """The library reads the whole list into memory before it says how many files are in it."""
     size = stream.seek(0, io.SEEK_END)
-    stream.seek(max(0, size - _END_BYTES - _MOST_COMMENT))
+    stream.seek(max(0, size - _LOCATOR_BYTES - _END_BYTES - _MOST_COMMENT))
     tail = stream.read()
     stream.seek(0)
-    at = tail.rfind(_END)
-    listed = int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
-    # Of an archive that needs 64 bits to say it, the list would be longer than any that is taken.
-    if listed > 2 * MOST_FILES * _LISTED_BYTES:
+    if (at := _end_of(tail)) < 0:
+        return
+    if tail[max(0, at - _LOCATOR_BYTES) : at].startswith(_LOCATOR):
+        raise _refusal(
+            "the archive is of the kind for very many or very large files (Zip64): split it, or pack it anew"
+        )
+    if int.from_bytes(tail[at + 12 : at + 16], "little") > 2 * MOST_FILES * _LISTED_BYTES:
         raise _refusal(f"the archive lists far more than {MOST_FILES:,} files: split it")
+
+
+def _end_of(tail: bytes) -> int:
+    """Where the library finds the end record: without a comment if it can be, for its own bytes may hold the mark."""
+    last = len(tail) - _END_BYTES
+    is_plain = last >= 0 and tail.startswith(_END, last) and tail.endswith(b"\0\0")
+    return last if is_plain else tail.rfind(_END)
 
 
 def _wanted(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -188,7 +201,8 @@ def _shown(name: str) -> str:
 
 def _name_faults(info: zipfile.ZipInfo) -> Iterator[str]:
     # `filename` ends at the first NUL, and the one behind it is what the archive holds.
-    name = info.orig_filename
+    # One that is too long only as it is kept is too long.
+    name = plain_name(info.orig_filename)
     parts = name.split("/")
     if len(name) > LONGEST_NAME:
         yield f"has a name of more than {LONGEST_NAME} characters"
@@ -232,20 +246,35 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Entry:
             rest = stream.read(svg.MOST_BYTES + 1 - len(head))
             digest.update(rest)
             svg.check(head + rest)
-        size = picture_size(head, kind.content_type) or (0, 0)
-        if size[0] * size[1] > MOST_PIXELS:
-            raise ValueError(
-                f"has {size[0]:,} × {size[1]:,} pixels; at most {MOST_PIXELS:,} are taken: make it smaller"
-            )
+        size = _size(head, kind)
         while piece := stream.read(PIECE):
             digest.update(piece)
     return Entry(name, kind.content_type, digest.hexdigest(), *size, info)
 
 
+def _size(head: bytes, kind: MediaType) -> tuple[int, int]:
+    """(0, 0) for what has no pixels. Raises ValueError with the rest of a sentence."""
+    found = picture_size(head, kind.content_type)
+    if found is None and kind.kind == "image" and kind.content_type != SVG:
+        raise ValueError("is a picture whose width and height do not stand in its beginning: save it anew")
+    width, height = found or (0, 0)
+    if width * height > MOST_PIXELS:
+        raise ValueError(f"has {width:,} × {height:,} pixels; at most {MOST_PIXELS:,} are taken: make it smaller")
+    return width, height
+
+
+def folders_of(name: str) -> list[str]:
+    """`a` and `a/b` of `a/b/cat.png`."""
+    return list(accumulate(name.split("/")[:-1], "{}/{}".format))
+
+
 def _check_names(entries: list[Entry], faults: NamedFaults) -> None:
     """On some machines A.png and a.png are one file, and a row could mean either."""
     seen: dict[str, str] = {}
+    folders = {folder for entry in entries for folder in folders_of(entry.name.casefold())}
     for entry in entries:
+        if entry.name.casefold() in folders:
+            faults.add(entry.name, "has the name of a folder: rename one of them")
         other = seen.setdefault(entry.name.casefold(), entry.name)
         if other is not entry.name:
             same = "is there twice" if other == entry.name else "differs from another name in capital letters alone"

@@ -25,8 +25,24 @@ def _png(head: bytes) -> tuple[int, int]:
     return struct.unpack(">II", head[16:24])
 
 
-def _gif(head: bytes) -> tuple[int, int]:
-    return struct.unpack("<HH", head[6:10])
+def _gif(head: bytes) -> tuple[int, int] | None:
+    """Of the screen and the first image together: browsers make the screen as large as that image."""
+    width, height = struct.unpack("<HH", head[6:10])
+    at = 13 + (3 << ((head[10] & 7) + 1) if head[10] & 0x80 else 0)
+    while head[at] == 0x21:
+        at = _behind_extension(head, at)
+    if head[at] != 0x2C:
+        return None
+    left, top, wide, high = struct.unpack("<4H", head[at + 1 : at + 9])
+    return max(width, left + wide), max(height, top + high)
+
+
+def _behind_extension(head: bytes, at: int) -> int:
+    """Behind its label it has blocks, each with its length before it; the last one is empty."""
+    at += 2
+    while head[at]:
+        at += 1 + head[at]
+    return at + 1
 
 
 def _webp(head: bytes) -> tuple[int, int] | None:
@@ -44,9 +60,10 @@ def _webp(head: bytes) -> tuple[int, int] | None:
 def _jpeg(head: bytes) -> tuple[int, int] | None:
     at = 2
     while at + 9 < len(head):
-        if head[at] != 0xFF:
-            return None
         marker = head[at + 1]
+        # Programs pass over bytes that are no marker, and then find another frame than would be found here.
+        if head[at] != 0xFF or not marker:
+            return None
         if marker == 0xFF or marker in _WITHOUT_LENGTH:
             at += 1 if marker == 0xFF else 2
             continue

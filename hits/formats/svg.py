@@ -15,7 +15,12 @@ _FORBIDDEN = frozenset({"script", "foreignobject", "handler", "listener", "ifram
     {"audio", "video", "canvas", "link", "base", "form"}
 )
 _DATA = re.compile(r"data:image/(png|jpeg|gif|webp)[;,]", re.I)
-_LOADED = re.compile(r"url\(\s*[\"']?\s*(?!#)(?!data:image/(?:png|jpeg|gif|webp)[;,])", re.I)
+_LOADED = re.compile(
+    r"url\(\s*[\"']?\s*(?!#)(?!data:image/(?:png|jpeg|gif|webp)[;,])|(?:image-set|src)\(",
+    re.I,
+)
+# Others are read in other ways by different programs.
+_ENCODINGS = frozenset({"utf-8", "utf-16", "us-ascii", "iso-8859-1"})
 _LOADS = "is an SVG picture whose styles load something, or may do so: write what they need inside"
 _UNPRINTED = re.compile(r"[\x00-\x20]+")
 
@@ -32,6 +37,7 @@ def check(content: bytes) -> None:
         raise UnsafeSvgError(f"is an SVG picture of more than {MOST_BYTES:,} bytes")
     parser = expat.ParserCreate(namespace_separator=" ")
     reader = _Reader()
+    parser.XmlDeclHandler = reader.declaration
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
@@ -50,10 +56,16 @@ class _Reader:
         self.depth = 0
         self.style: list[str] | None = None
 
+    def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding and encoding.lower() not in _ENCODINGS:
+            raise UnsafeSvgError(f"is an SVG picture in the encoding {encoding[:30]}: save it in UTF-8")
+
     def start(self, name: str, attributes: dict[str, str]) -> None:
         namespace, _, local = name.rpartition(" ")
         if not self.depth and (namespace, local) != (NAMESPACE, "svg"):
             raise UnsafeSvgError(f'is XML and no SVG: its first element is no <svg xmlns="{NAMESPACE}">')
+        if self.style is not None:
+            raise UnsafeSvgError("is an SVG picture with an element inside <style>: remove it")
         self.depth += 1
         if self.depth > MOST_DEPTH:
             raise UnsafeSvgError(f"is an SVG picture with elements more than {MOST_DEPTH} deep in one another")
@@ -90,13 +102,16 @@ def _check_attribute(name: str, value: str) -> None:
     written = _UNPRINTED.sub("", value)
     if name in ("href", "src") and not (written.startswith("#") or _DATA.match(written)):
         raise UnsafeSvgError(f"is an SVG picture that refers to {value[:40]!r}: keep what it needs inside")
+    if name in ("base", "ping"):
+        raise UnsafeSvgError(f"is an SVG picture with the attribute {name}: remove it")
     if "javascript:" in written.lower():
         raise UnsafeSvgError("is an SVG picture with an address of script: remove it")
     if name == "attributename" and written.lower().rpartition(":")[2] in ("href", "src"):
         raise UnsafeSvgError("is an SVG picture that changes an address by animation: remove it")
     if name == "style":
         _check_style(value)
-    elif _LOADED.search(value):
+    # With an escape, url( can be written otherwise.
+    elif ("\\" in value and "(" in value) or _LOADED.search(value):
         raise UnsafeSvgError(_LOADS)
 
 

@@ -21,6 +21,12 @@ JPEG = (
 )
 
 
+def gif(screen: tuple[int, int], image: tuple[int, int], extensions: bytes = b"") -> bytes:
+    """With a table of two colours."""
+    head = b"GIF89a" + struct.pack("<HHBBB", *screen, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff" + extensions
+    return head + b"," + struct.pack("<4HB", 0, 0, *image, 0) + b"\x02\x02\x44\x01\x00;"
+
+
 @pytest.mark.parametrize(
     ("head", "content_type"),
     [
@@ -78,7 +84,9 @@ def test_an_mp4_is_a_sound_by_its_name_where_its_content_leaves_that_open() -> N
     [
         (sample.png(1280, 720), "image/png"),
         (JPEG, "image/jpeg"),
-        (b"GIF89a" + struct.pack("<HH", 1280, 720), "image/gif"),
+        (gif((1280, 720), (4, 3)), "image/gif"),
+        (gif((1, 1), (1280, 720)), "image/gif"),
+        (gif((1280, 720), (4, 3), b"\x21\xf9\x04\x00\x05\x00\x00\x00" + b"\x21\xfe\x02hi\x01!\x00"), "image/gif"),
         (VP8X, "image/webp"),
         (VP8, "image/webp"),
         (b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f" + (1279 | 719 << 14).to_bytes(4, "little"), "image/webp"),
@@ -92,6 +100,21 @@ def test_the_size_of_a_picture_stands_in_its_beginning(head: bytes, content_type
 @pytest.mark.parametrize("content_type", ["image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml"])
 def test_a_broken_picture_has_no_size(content_type: str, cut: int) -> None:
     assert picture_size(b"\xff" * cut, content_type) is None or cut >= 10
+
+
+@pytest.mark.parametrize(
+    ("head", "content_type"),
+    [
+        (b"\xff\xd8\xff\x00\x00\x02" + JPEG[2:], "image/jpeg"),
+        (b"\xff\xd8" + b"\xff\xe1\xff\xff" + bytes(65533), "image/jpeg"),
+        (gif((4, 3), (4, 3))[:-20], "image/gif"),
+        (gif((4, 3), (4, 3), b"\0"), "image/gif"),
+    ],
+)
+def test_a_picture_whose_size_could_be_read_in_two_ways_or_stands_far_behind_has_none(
+    head: bytes, content_type: str
+) -> None:
+    assert picture_size(head, content_type) is None
 
 
 def drawing(inside: str, attributes: str = "") -> bytes:
@@ -109,6 +132,9 @@ def drawing(inside: str, attributes: str = "") -> bytes:
         drawing('<style>.a { fill: url(#g); }</style><rect class="a" fill="url(#g)"/>'),
         drawing('<image href="data:image/png;base64,AAAA"/>'),
         drawing("<text>on the quay, javascript of a kind</text>"),
+        b'<?xml version="1.0" encoding="iso-8859-1"?>' + sample.SVG,
+        ('<?xml version="1.0" encoding="UTF-16"?>' + sample.SVG.decode()).encode("utf-16"),
+        drawing('<text aria-label="left (or C:right)">one</text><g transform="rotate(3)"/>'),
         b'<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" '
         b'"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">' + sample.SVG,
     ],
@@ -137,6 +163,17 @@ def test_a_still_drawing_is_taken(content: bytes) -> None:
         (drawing('<rect style="fill: url(https://a.example.org/x)"/>'), "styles"),
         (drawing('<rect fill="url( &quot;//a.example.org/x&quot;)"/>'), "styles"),
         (drawing(r'<rect style="fill: \75rl(//a.example.org/x)"/>'), "styles"),
+        (drawing(r'<rect mask="\75rl(//a.example.org/x#m)"/>'), "styles"),
+        (drawing(r'<set attributeName="style" to="fill: \75rl(//a.example.org/x)"/>'), "styles"),
+        (drawing("<rect style=\"background: image-set('//a.example.org/x' 1x)\"/>"), "styles"),
+        (drawing('<style>svg { background: -webkit-image-set("//a.example.org/x" 1x) }</style>'), "styles"),
+        (drawing("<style>@font-face { src: src('//a.example.org/x') }</style>"), "styles"),
+        (drawing("<style>@import '//a.example.org/x';<style/></style>"), "inside <style>"),
+        (drawing('<g xml:base="https://a.example.org/"/>'), "attribute base"),
+        (drawing('<a href="#a" ping="https://a.example.org/"/>'), "attribute ping"),
+        (b'<?xml version="1.0" encoding="foo"?>' + sample.SVG, "encoding foo"),
+        (b'<?xml version="1.0" encoding="rot13"?>' + sample.SVG, "encoding rot13"),
+        (b'<?xml version="1.0" encoding="shift_jis"?>' + sample.SVG, "save it in UTF-8"),
         (b'<?xml-stylesheet href="x.css"?>' + sample.SVG, "style sheet"),
         (b'<!DOCTYPE svg [<!ENTITY a "b">]>' + sample.SVG, "DOCTYPE"),
         (drawing("<g>" * 300 + "</g>" * 300), "deep"),

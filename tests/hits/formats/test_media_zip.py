@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import random
+import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -81,6 +83,8 @@ def test_all_faults_are_told_at_once_and_the_same_one_of_many_files_once() -> No
         ("a /cat.png", "space"),
         ("a/" * 11 + "cat.png", "folders deep"),
         ("c" * 201 + ".png", "more than 200"),
+        # In the spelling that is kept, each of these is two characters.
+        ("\u0958" * 190 + ".png", "more than 200"),
     ],
 )
 def test_a_name_that_could_do_harm_is_refused(name: str, why: str) -> None:
@@ -104,8 +108,22 @@ def test_names_that_differ_in_capital_letters_alone_and_doubles_are_refused() ->
     assert "there twice" in faults(doubled.getvalue())[0]
 
 
+def test_a_file_and_a_folder_of_one_name_are_refused() -> None:
+    (fault,) = faults(sample.zipped({"a/Cat.png": sample.png(), "a/cat.png/b/c.png": sample.png()}))
+    assert fault == "a/Cat.png: has the name of a folder: rename one of them"
+
+
 def _link(info: zipfile.ZipInfo) -> None:
     info.create_system, info.external_attr = 3, 0o120777 << 16
+
+
+def test_a_picture_whose_size_is_not_found_or_is_that_of_its_first_image_is_refused() -> None:
+    """The frame of the first stands behind more metadata than is read; the second says a screen of one pixel."""
+    far = b"\xff\xd8" + (b"\xff\xe1\xff\xff" + bytes(65533)) * 9 + b"\xff\xc0\x00\x0b\x08\xff\xdc\xff\xdc" + bytes(9)
+    wide = b"GIF89a\x01\x00\x01\x00\x00\x00\x00," + struct.pack("<4HB", 0, 0, 65535, 65535, 0) + b"\x02\x00;"
+    found = faults(sample.zipped({"far.jpg": far, "wide.gif": wide}))
+    assert "width and height do not stand in its beginning" in found[0]
+    assert "65,535 × 65,535 pixels" in found[1]
 
 
 def _lzma(info: zipfile.ZipInfo) -> None:
@@ -171,6 +189,36 @@ def test_a_list_of_far_too_many_files_is_not_even_read(monkeypatch: pytest.Monke
     content = sample.zipped({f"{n}.png": b"" for n in range(100)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
     assert "far more than 2 files" in faults(content)[0]
+
+
+@pytest.mark.parametrize("end", ["plain", "of 64 bits", "with the mark of an end inside"])
+def test_a_list_of_300_000_files_takes_no_memory_however_the_archive_ends(end: str) -> None:
+    content = listing(300_000, end)
+    tracemalloc.start()
+    (fault,) = faults(content)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "split it" in fault
+    assert most < 5_000_000
+
+
+def listing(count: int, end: str) -> bytes:
+    """An archive whose list is true and whose end says otherwise."""
+    entry = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0x800, 0, 0, 0, 0, 9, 9, 11, 0, 0, 0, 0, 0, 0)
+    files = b"".join(entry + b"%07d.svg" % number for number in range(count))
+    if end == "of 64 bits":
+        record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, len(files), 0)
+        locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(files), 1)
+        return files + record + locator + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 46, 0, 0)
+    offset = int.from_bytes(b"PK\5\6", "little") if end == "with the mark of an end inside" else 0
+    return files + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 65535, 65535, len(files), offset, 0)
+
+
+def test_an_archive_with_a_comment_is_taken() -> None:
+    made = io.BytesIO(sample.zipped({"cat.png": sample.png()}))
+    with zipfile.ZipFile(made, "a") as archive:
+        archive.comment = b"of the quay\0\0"
+    assert names(made.getvalue()) == ["cat.png"]
 
 
 @pytest.mark.parametrize(
