@@ -19,7 +19,7 @@ from hits.domain.hit_items import with_hit
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.domain.wanted_answers import chunks
 from hits.formats.media import SVG
-from hits.formats.media_zip import Entry, MediaZip, NamedFaults, plain_name
+from hits.formats.media_zip import Entry, MediaZip, NamedFaults, folders_of, plain_name
 from hits.models.files import Blob, Upload
 from hits.models.media import LONGEST_NAME, MediaFile
 from hits.models.projects import Project, Stage
@@ -152,7 +152,24 @@ def refuse_known(project: Project, entries: Sequence[Entry]) -> None:
                 faults.add(entry.name, "is there already with other content: delete that one, or rename this one")
             elif file.name.endswith(f"/{entry.name}"):
                 faults.add(entry.name, f"is what rows may call {file.name}, which is there: put it in a folder")
+    _add_clashes(project, entries, faults)
     faults.refuse()
+
+
+def _add_clashes(project: Project, entries: Sequence[Entry], faults: NamedFaults) -> None:
+    """Names that could not be written to one folder, on every machine, together with those that are there."""
+    names = {entry.name.casefold(): entry.name for entry in entries}
+    folders = {folder: name for plain, name in names.items() for folder in folders_of(plain)}
+    needed: set[str] = set()
+    for there in project.media.ready().values_list("name", flat=True).iterator():
+        plain = there.casefold()
+        if names.get(plain, there) != there:
+            faults.add(names[plain], f"differs from {there}, which is there, in capital letters alone: rename it")
+        if plain in folders:
+            faults.add(folders[plain], f"stands in a folder of the name of {there}, which is a file: rename the folder")
+        needed.update(names.keys() & folders_of(plain))
+    for plain in sorted(needed):
+        faults.add(names[plain], "has the name of a folder that is there: rename it")
 
 
 def _by_base(project: Project, entries: Sequence[Entry]) -> dict[str, list[MediaFile]]:
@@ -205,10 +222,14 @@ def discard(upload: Upload) -> None:
 
 
 def delete(files: QuerySet[MediaFile]) -> list[str]:
-    """With the bytes that no copy of a file shares; returns the names."""
+    """With the bytes that no copy of a file shares; returns the names. Runs in the caller's transaction."""
     rows = list(files.values_list("pk", "name", "blob"))
+    blobs = sorted({blob for _, _, blob in rows})
+    # Of two projects that share bytes and delete at once, the second waits and sees that it is the last to have them.
+    for part in chunks(blobs):
+        list(Blob.objects.select_for_update().filter(pk__in=part).order_by("pk").values_list("pk"))
     MediaFile.objects.filter(pk__in=[pk for pk, _, _ in rows]).delete()
-    for part in chunks([blob for _, _, blob in rows]):
+    for part in chunks(blobs):
         Blob.objects.filter(pk__in=part, media=None).delete()
     return [name for _, name, _ in rows]
 

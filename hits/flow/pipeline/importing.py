@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.domain import media
+from hits.domain.archived import is_archived, refuse_archived
 from hits.domain.imported_tables import (
     NoTableError,
     checked_mapping,
@@ -57,6 +58,9 @@ TRIED = (
 )
 
 
+ARCHIVED = "The project is archived, so nothing is imported into it. An owner can restore it; then send the file again."
+
+
 class _Stopped(Exception):
     """A lead stopped the import, or it has ended elsewhere."""
 
@@ -79,7 +83,7 @@ def create_upload(
     ask: bool = False,
     media_files: Sequence[tuple[str, BinaryIO]] = (),
 ) -> Upload:
-    """Keep the bytes for the import to come. Raises UploadRefusedError.
+    """Keep the bytes for the import to come. Raises UploadRefusedError and ArchivedError.
 
     `mapping` has (field, column) pairs for a table, and is remembered for the project; what it does not name is read as
     remembered and by the names of the columns. Raises MappingRefusedError, NoTableError and, for a mapping of what is
@@ -94,23 +98,35 @@ def create_upload(
     elif ask and _can_be_shown(project, content, name):
         made.state = Upload.State.MAPPING
     with transaction.atomic():
-        made.media = create_media_upload(project, media_files, user) if media_files else None
         made.blob = Blob.store(content)
+        made.media = create_media_upload(project, media_files, user) if media_files else None
+        _hold_in_use(project)
         made.save()
         _remember(project, remembered)
     return made
 
 
 def create_media_upload(project: Project, files: Sequence[tuple[str, BinaryIO]], user: User | None) -> Upload:
-    """Keep a zip of media, or files of media of (name, stream), for the import to come. Raises UploadRefusedError."""
+    """Keep a zip of media, or files of media of (name, stream), for the import to come. Raises UploadRefusedError and
+    ArchivedError.
+    """
     check_media_size(sum(stream.seek(0, io.SEEK_END) for _, stream in files))
     name = files[0][0] if len(files) == 1 else f"{len(files)} files"
     with media_zip.as_zip(files) as stream:
         made = Upload(project=project, kind=Upload.Kind.MEDIA, name=name[-200:], created_by=user)
         with transaction.atomic():
             made.blob = Blob.store_stream(stream, is_packed=True)
+            _hold_in_use(project)
             made.save()
     return made
+
+
+def _hold_in_use(project: Project) -> None:
+    """Nobody archives the project before the transaction ends. Raises ArchivedError.
+
+    Comes after what takes long, such as keeping a file.
+    """
+    refuse_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
 
 
 def check_media_size(size: int) -> None:
@@ -136,11 +152,12 @@ def _can_be_shown(project: Project, content: bytes, name: str) -> bool:
 def confirm_mapping(upload: Upload, mapping: Sequence[tuple[str, str]]) -> bool:
     """Let a table that waits for its columns be imported; (field, column) pairs, remembered for the project.
 
-    False for one that does not wait any more. Raises MappingRefusedError.
+    False for one that does not wait any more. Raises MappingRefusedError and ArchivedError.
     """
     with file_of(upload.blob) as file:
         found, remembered = checked_mapping(upload.project, file, upload.name, mapping)
     with transaction.atomic():
+        _hold_in_use(upload.project)
         waiting = Upload.objects.filter(pk=upload.pk, state=Upload.State.MAPPING)
         if not waiting.update(state=Upload.State.QUEUED, mapping=found):
             return False
@@ -250,6 +267,9 @@ def fail(upload_pk: int, why: str) -> None:
 
 def _begin(upload: Upload) -> bool:
     if upload.is_running and upload.media and not _may_follow(upload, upload.media):
+        return False
+    if upload.is_running and is_archived(upload.project_id):
+        fail(upload.pk, ARCHIVED)
         return False
     if upload.is_running and upload.attempts >= MOST_ATTEMPTS:
         fail(upload.pk, TRIED)

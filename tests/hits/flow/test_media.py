@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.db import connection, connections, transaction
 from django.test import Client
 
 from hits import tasks
@@ -99,6 +101,83 @@ def test_another_file_of_a_name_or_of_what_rows_call_one_is_refused(stage: Stage
     assert "other content" in messages(bring(stage.project, {"images/cat.png": DOG}))[0]
     assert "what rows may call images/cat.png" in messages(bring(stage.project, {"cat.png": DOG}))[0]
     assert bring(stage.project, {"more/cat.png": DOG}).state == "done"
+
+
+def test_what_could_not_stand_in_one_folder_with_what_is_there_is_refused(stage: Stage) -> None:
+    bring(stage.project, {"a/cat.png": CAT, "b/x/dog.png": CAT, "b/x/cow.png": CAT})
+    upload = bring(stage.project, {"A/Cat.png": CAT, "B": CAT, "b2/dog.png": CAT})
+    assert [(fault["place"], fault["message"]) for fault in upload.faults] == [
+        ("A/Cat.png", "differs from a/cat.png, which is there, in capital letters alone: rename it"),
+        ("B", "has the name of a folder that is there: rename it"),
+    ]
+    (message,) = messages(bring(stage.project, {"a/CAT.png/owl.png": CAT}))
+    assert message == "stands in a folder of the name of a/cat.png, which is a file: rename the folder"
+    assert stage.project.media.count() == 3
+
+
+def test_an_svg_in_an_unknown_encoding_is_refused_at_the_first_attempt(stage: Stage) -> None:
+    upload = bring(stage.project, {"a.svg": b'<?xml version="1.0" encoding="foo"?>' + sample.SVG})
+    assert (upload.state, upload.attempts) == ("refused", 1)
+
+
+def test_a_project_that_is_archived_while_its_media_are_kept_takes_none(stage: Stage, archived_meanwhile: None) -> None:
+    with pytest.raises(ArchivedError):
+        importing.create_media_upload(stage.project, [("cat.png", io.BytesIO(CAT))], None)
+    with pytest.raises(ArchivedError):
+        importing.create_upload(stage.project, "rows.csv", b"id,picture\nr1,cat.png\n", "public", None)
+    assert not Upload.objects.exists()
+    assert not BlobChunk.objects.exists()
+
+
+@pytest.fixture
+def archived_meanwhile(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project, once the bytes of a file are kept."""
+    store = Blob.store_stream.__func__  # type: ignore[attr-defined]
+
+    def archiving_too(cls: type[Blob], stream: Any, **options: Any) -> Blob:
+        kept: Blob = store(cls, stream, **options)
+        archiving.archive(stage.project, None)
+        return kept
+
+    monkeypatch.setattr(Blob, "store_stream", classmethod(archiving_too))
+
+
+def test_an_upload_of_an_archived_project_fails_and_leaves_nothing(stage: Stage) -> None:
+    upload = importing.create_media_upload(stage.project, [("cat.png", io.BytesIO(CAT))], None)
+    Project.objects.update(archived_at=make.NOON)
+    assert importing.import_upload(upload.pk) == 0
+    upload.refresh_from_db()
+    assert (upload.state, upload.error) == ("failed", importing.ARCHIVED)
+    assert not BlobChunk.objects.exists()
+
+
+def test_a_table_whose_columns_are_confirmed_after_archiving_is_not_imported(stage: Stage) -> None:
+    upload = importing.create_upload(stage.project, "rows.csv", b"id,picture\nr1,a\n", "public", None, ask=True)
+    assert upload.state == "mapping"
+    archiving.archive(stage.project, None)
+    with pytest.raises(ArchivedError):
+        importing.confirm_mapping(upload, [("id", "id")])
+    upload.refresh_from_db()
+    assert upload.state == "mapping"
+
+
+@pytest.mark.on_postgresql
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="it has one writer at a time")
+@pytest.mark.django_db(transaction=True)
+def test_bytes_that_two_projects_delete_at_once_go(stage: Stage) -> None:
+    bring(stage.project, {"cat.png": CAT})
+    other = make.project()
+    with transaction.atomic():
+        media.copy(stage.project, other)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            media_files.delete_media(stage.project, ["cat.png"], None)
+            second = pool.submit(media_files.delete_media, other, ["cat.png"], None)
+            wait([second], 0.5)
+        assert second.result(60) == ["cat.png"]
+        pool.submit(connections.close_all).result(60)
+    assert not MediaFile.objects.exists()
+    assert not BlobChunk.objects.exists()
 
 
 def test_rows_name_files_by_the_whole_name_or_its_end(stage: Stage) -> None:
