@@ -17,6 +17,8 @@ from hits.refusals import Refusal
 
 Columns = Mapping[str, str]
 NONE = ""
+# The field that names a row; a task may show it too.
+ID = "id"
 # A page shows a list of all columns beside each field.
 MOST_ASKED = 100
 MOST_FAULTS = 20
@@ -100,12 +102,25 @@ class Table:
             for one in self.fields
             if one.needed and not found.get(one.name)
         ]
+        faults += self._shared(found)
         if faults:
             raise MappingRefusedError(faults)
         mapping = {name: found[name] for name in self.names if found.get(name)}
         if self.open:
             kept_names(columns, mapping)
         return mapping
+
+    def _shared(self, mapping: Columns) -> list[str]:
+        """A task of a lead's own can show one column in many places, so none is chosen for two of its fields."""
+        fields: dict[str, list[str]] = {}
+        for name in self.names if self.open else ():
+            if mapping.get(name) and name != ID:
+                fields.setdefault(mapping[name], []).append(name)
+        return [
+            f"“{column}” is chosen for {' and '.join(names)}: choose another column for one of them."
+            for column, names in fields.items()
+            if len(names) > 1
+        ]
 
     def to_remember(self, mapping: Columns, columns: Sequence[str]) -> dict[str, str]:
         """The mapping for later files, with the fields that were left out although a column has their name."""

@@ -22,6 +22,8 @@ from hits.recipes.spec import GUARDS, INTEGER_QUALIFICATIONS, LOCALE
 from hits.templatetags.figures import duration
 from hits.views import words
 
+# What is asked of a qualification of the project's own, whatever stands in the values.
+_WITHOUT_VALUES = {"Exists": "held", "DoesNotExist": "not held"}
 UNITS = {1: "seconds", 60: "minutes", 3600: "hours", 86_400: "days"}
 MOST_REQUIREMENTS = 10
 _GUARD_WORDS = {
@@ -116,7 +118,7 @@ class RequirementForm(forms.Form):
         required=False,
         label="Comparison",
         choices=[(name, said or "equal to") for name, said in words.COMPARATORS.items()]
-        + [("Exists", "held"), ("DoesNotExist", "not held")],
+        + list(_WITHOUT_VALUES.items()),
     )
     values = forms.CharField(required=False, label="Values", max_length=500)
     guards = forms.ChoiceField(required=False, label="Needed", choices=[(one, _GUARD_WORDS[one]) for one in GUARDS])
@@ -135,7 +137,7 @@ class RequirementForm(forms.Form):
             return None
         values = [value.strip() for value in read["values"].replace("%", "").split(",") if value.strip()]
         head = {name: read[name] for name in ("qualification", "comparator", "guards")}
-        if not values:
+        if not values or read["comparator"] in _WITHOUT_VALUES:
             return head
         if read["qualification"] == LOCALE:
             return head | {"locales": [value.upper() for value in values]}

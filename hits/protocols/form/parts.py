@@ -37,6 +37,13 @@ Fault = tuple[str, str]
 """Where in a display or field something is wrong, such as `choices[2].text`, and the rest of the sentence."""
 
 
+def _what_to_do(column: str) -> str:
+    if "." in column:
+        # Such as `ask.mood`, what an earlier stage said.
+        return "its answers did not agree, or nobody gave one: take it out of the form, or keep only items that have it"
+    return "add it, or correct the form"
+
+
 def _with_braces(text: str) -> str:
     if faults := filling.faults_of(text):
         raise ValueError(*faults)
@@ -112,7 +119,7 @@ class Item:
     def missing(self, names: Sequence[str]) -> Iterator[str]:
         for name in names:
             if name not in self.columns:
-                yield f"The form names the column {name!r:.60}, which is missing: add it, or correct the form."
+                yield f"The form names the column {name!r:.60}, which is missing: {_what_to_do(name)}."
 
 
 class Choice(Table):

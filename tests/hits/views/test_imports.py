@@ -179,6 +179,18 @@ def test_a_questionnaire_asks_for_the_columns_that_its_form_names(client: Client
     assert asking.mapping == {"id": "nr", "text": "sentence", "right": "right"}
 
 
+def test_a_column_is_chosen_for_one_field_of_the_task_and_may_name_the_rows_besides(
+    client: Client, asking: Project
+) -> None:
+    sent(client, asking, b"sentence,right\nRain fell.,Good\n")
+    reply = chosen(client, asking, id="sentence", text="right", right="right")
+    assert reply.status_code == 400
+    assert "“right” is chosen for text and right: choose another column for one of them." in reply.content.decode()
+    assert not Item.objects.exists()
+    chosen(client, asking, id="sentence", text="sentence", right="right")
+    assert Item.objects.get().key == "Rain fell."
+
+
 def test_a_column_that_another_one_would_replace_is_refused(client: Client, asking: Project) -> None:
     sent(client, asking, b"text,sentence,right\nx,Rain fell.,Good\n")
     reply = chosen(client, asking, id="", text="sentence", right="right")

@@ -89,6 +89,16 @@ def test_one_click_sets_the_recipes_value_and_keeps_what_else_was_typed(client: 
     assert (stage.reward, stage.title) == (Decimal("0.04"), "Typed")
 
 
+def test_values_that_were_there_for_another_comparison_are_left_out(client: Client, stage: Stage) -> None:
+    row = {"qualification": "invited-workers", "comparator": "Exists", "values": "95"}
+    typed_row = {f"requirement-0-{name}": value for name, value in row.items()}
+    reply = client.post(address(stage), typed(client, stage, **typed_row))
+    assert reply.status_code == 302
+    stage.refresh_from_db()
+    asked = {"qualification": "invited-workers", "comparator": "Exists", "guards": "PreviewAndAccept"}
+    assert stage.requirements[0] == asked
+
+
 def test_every_fault_is_told_and_nothing_is_saved(client: Client, stage: Stage) -> None:
     before = Stage.objects.values().get(pk=stage.pk)
     wrong = {
