@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connections, transaction
 from django.test import Client
 
 from hits import tasks
@@ -162,7 +162,6 @@ def test_a_table_whose_columns_are_confirmed_after_archiving_is_not_imported(sta
 
 
 @pytest.mark.on_postgresql
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="it has one writer at a time")
 @pytest.mark.django_db(transaction=True)
 def test_bytes_that_two_projects_delete_at_once_go(stage: Stage) -> None:
     bring(stage.project, {"cat.png": CAT})
