@@ -934,6 +934,10 @@ class LongText(_Written):
 # Stretches of a text
 
 
+# Of a text to mark: below it the labels can follow. Of a longer one they stay in sight and lie over its end.
+SHORT_TEXT = 300
+
+
 class Spans(_Listing):
     """Stretches of the text of a column, each with a label. The value is the list of {"start", "end", "label"}, sorted;
     `hits.protocols.marked` says what is counted. `key/id` is yes or no: whether anything has that label; `key/nothing`
@@ -1018,7 +1022,8 @@ class Spans(_Listing):
             return {"instead": f"[{self.column}]"}
         part, heading = f"{self.key}.", f"question-{self.key}"
         labels = self.offered(item)
-        return {"marking": marked.shown(text, labels, self.limits, name=self.key, part=part, heading=heading)}
+        marking = marked.shown(text, labels, self.limits, name=self.key, part=part, heading=heading)
+        return {"marking": marking, "short": len(text) <= SHORT_TEXT}
 
     def taken(self, given: Given, item: Item) -> list[Json] | None:
         if marked.is_empty(given.own, given.part):

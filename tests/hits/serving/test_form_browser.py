@@ -214,3 +214,17 @@ def test_a_text_is_marked_by_touch_at_360_px_and_a_refusal_stands_at_it(
     page.get_by_role("button", name="Submit answer").tap()
     posted = posted_to(page, marketplace)
     assert (json.loads(posted["names"])[1], posted["why"]) == (forms.span("Linden", "place"), "sad")
+
+
+@pytest.mark.parametrize(("text", "position"), [("Halden minded.", "static"), ("Halden minded. " * 40, "sticky")])
+def test_the_labels_of_a_short_text_lie_over_none_of_it(
+    new_page: Any, task_address: Any, text: str, position: str
+) -> None:
+    spans = {"kind": "spans", "key": "names", "question": "Names?", "column": "text", "choices": ["Person", "Place"]}
+    form = protocols.get("form").settings({"form": {"show": [{"kind": "text", "text": "{text}"}], "ask": [spans]}})
+    stage = make.stage(protocol="form", settings=form)
+    document = make.document(stage.project, data={"columns": {"text": text}})
+    page = new_page(360, 740)
+    page.goto(task_address(make.hit(make.item(stage, document=document, data={}))))
+    bar = page.locator(".label-bar")
+    assert bar.evaluate("bar => getComputedStyle(bar).position") == position
