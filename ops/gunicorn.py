@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 from pathlib import Path
+from typing import Any
 
 workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
 worker_class = "gthread"
@@ -25,7 +26,7 @@ control_socket_disable = True
 SEND_SECONDS = 20
 
 
-def when_ready(server):  # type: ignore[no-untyped-def]
+def when_ready(server: Any) -> None:
     """Connections take over what is set for the socket that they come by."""
     for listener in server.LISTENERS:
         listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_SECONDS, 0))

@@ -21,13 +21,13 @@ from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Val
 
 from hits import protocols
 from hits.domain.counting import recount
-from hits.domain.hit_items import all_item_pks, items_of
+from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of
 from hits.domain.own_qualifications import STANDING, presence
 from hits.domain.summaries import refresh_worker_stats
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.projects import Item, Stage
-from hits.models.publishing import Hit, HitItem
+from hits.models.publishing import Hit
 from hits.models.qualification_tests import QualificationTest
 from hits.models.workers import Block, Grant, Worker
 
@@ -147,7 +147,7 @@ class _Evidence:
     def about(cls, stage: Stage, claims: Sequence[Claim]) -> _Evidence:
         workers = sorted({claim.worker_id for claim in claims})
         blocks = Block.objects.in_force().filter(project=stage.project_id, worker__worker_id__in=workers)
-        items = items_of({claim.hit.pk: claim.hit for claim in claims}.values())
+        items = items_of((claim.hit for claim in claims), documents=False)
         asked = [item for of_hit in items.values() for item in of_hit]
         ancestors = _ancestors(asked) if stage.not_workers_of else {}
         return cls(
@@ -232,7 +232,7 @@ def _answers(
     derived = {item.document_id for item in asked if ancestors.get(item.pk)}
     excluded = Q(stage__project=stage.project_id, stage__key__in=stage.not_workers_of)
     parts = []
-    for path in ("hit__item", "hit__further__item"):
+    for path in ITEMS_OF_ANSWERS:
         columns = (
             "worker__worker_id",
             "assignment_id",
@@ -451,9 +451,8 @@ def _later(assignment_pks: Sequence[int]) -> list[int]:
         stages.add(row.stage_id)
     if not first:
         return []
-    items = all_item_pks(row.hit for row in rows)
-    further = HitItem.objects.filter(item__in=items).values("hit")
-    touched = Q(hit__item__in=items) | Q(hit__in=further) | Q(stage__in=_closed_by(stages))
+    hits = hits_of(all_item_pks(row.hit for row in rows))
+    touched = Q(hit__in=hits.values("pk")) | Q(stage__in=_closed_by(stages))
     mine = Assignment.objects.filter(touched, scored=True, worker__in=first, submitted_at__gte=min(first.values()))
     found = mine.exclude(pk__in=assignment_pks).values_list("pk", "worker__pk", "submitted_at")
     return [pk for pk, worker, at in found if at >= first[worker]]

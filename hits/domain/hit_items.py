@@ -6,13 +6,16 @@ Most HITs ask about one item, `Hit.item`. Where a stage asks about several in on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.domain.wanted_answers import chunks
 from hits.models.projects import Item
 from hits.models.publishing import Hit, HitItem
+
+# How a query of answers reaches the items of their HITs: the first one, and the further ones.
+ITEMS_OF_ANSWERS = ("hit__item", "hit__further__item")
 
 
 def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
@@ -68,12 +71,31 @@ def by_item(hits: Sequence[Hit], wanted: Iterable[int]) -> dict[int, list[Hit]]:
     return found
 
 
-def items_of(hits: Iterable[Hit]) -> dict[int, list[Item]]:
-    """HIT to its items with their documents, in their order. No query where each has one that is there already."""
+def further_keys(hit_pks: Collection[int]) -> dict[int, list[str]]:
+    """Of each of these HITs that asks about several items, the keys of those after the first, in their order."""
+    found: dict[int, list[str]] = defaultdict(list)
+    rows = HitItem.objects.filter(hit__in=hit_pks).order_by("number")
+    for hit, key in rows.values_list("hit__pk", "item__key"):
+        found[hit].append(key)
+    return found
+
+
+def concluded(word: str) -> Q:
+    """Of answers: those about an item that the rule concluded so, one of a HIT's at least."""
+    further = HitItem.objects.filter(item__conclusion=word).values("hit")
+    return Q(hit__item__conclusion=word) | Q(hit__in=further)
+
+
+def items_of(hits: Iterable[Hit], *, documents: bool = True) -> dict[int, list[Item]]:
+    """HIT to its items, in their order. No query where each has one that is there already.
+
+    Without `documents`, and what the items ask, which may be long, of those after the first neither is read.
+    """
     rows = {hit.pk: hit for hit in hits}
     found = {pk: [hit.item] for pk, hit in rows.items()}
     for some in chunks([pk for pk, hit in rows.items() if hit.item_count > 1]):
-        further = HitItem.objects.filter(hit__in=some).select_related("item__document").order_by("number")
-        for row in further:
+        further = HitItem.objects.filter(hit__in=some).order_by("number")
+        full, bare = further.select_related("item__document"), further.select_related("item").defer("item__data")
+        for row in full if documents else bare:
             found[row.hit_id].append(row.item)
     return found

@@ -19,10 +19,13 @@ from hits.mturk import fees
 
 def price(stage: Stage, needs: Mapping[int, int]) -> Decimal:
     """Of new HITs for these items: the fee goes by the assignments that a HIT is made with."""
-    counts = Counter(needs.values())
-    return sum(
-        (fees.unit_cost(stage.reward, n) * n * hit_count(stage, items) for n, items in counts.items()), Decimal(0)
-    )
+    hits = new_hits(stage, needs)
+    return sum((fees.unit_cost(stage.reward, n) * n * count for n, count in hits.items()), Decimal(0))
+
+
+def new_hits(stage: Stage, needs: Mapping[int, int]) -> Counter[int]:
+    """Assignments to how many HITs are made with so many, for these items and the answers that they want."""
+    return Counter({n: hit_count(stage, items) for n, items in Counter(needs.values()).items()})
 
 
 def hit_count(stage: Stage, items: int) -> int:
@@ -30,7 +33,7 @@ def hit_count(stage: Stage, items: int) -> int:
     return -(-items // stage.items_per_hit)
 
 
-def grouped(stage: Stage, needs: Mapping[int, int]) -> list[tuple[list[int], int]]:
+def _grouped(stage: Stage, needs: Mapping[int, int]) -> list[tuple[list[int], int]]:
     """The items of each new HIT, which want the same number of answers, and that number; in the order of `needs`."""
     alike: dict[int, list[int]] = defaultdict(list)
     for pk, answers in needs.items():
@@ -60,9 +63,8 @@ def is_paused(stage: Stage) -> bool:
     return not Stage.objects.buying().filter(pk=stage.pk).exists()
 
 
-def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> int:
-    """Returns how many HITs are planned."""
-    groups = grouped(stage, needs)
+def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
+    groups = _grouped(stage, needs)
     slots = _next_slots(needs)
     made = Hit.objects.bulk_create(
         (_planned(stage, batch, pks, answers, max(slots[pk] for pk in pks)) for pks, answers in groups), batch_size=2000
@@ -73,7 +75,6 @@ def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> int:
         for number, pk in enumerate(pks[1:], 2)
     )
     HitItem.objects.bulk_create(further, batch_size=2000)
-    return len(made)
 
 
 def _planned(stage: Stage, batch: Batch, item_pks: Sequence[int], answers: int, slot: int) -> Hit:

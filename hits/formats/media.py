@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 HEAD_BYTES = 4096
 TAKEN = "pictures (JPEG, PNG, GIF, WebP, SVG), sounds (MP3, Ogg, WAV, M4A) and videos (MP4, WebM)"
 SVG = "image/svg+xml"
@@ -16,25 +14,14 @@ _SOUNDS_IN_OGG = (b"OpusHead", b"\x01vorbis", b"\x7fFLAC", b"Speex   ")
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True)
-class MediaType:
-    """`kind` is image, audio or video."""
-
-    content_type: str
-
-    @property
-    def kind(self) -> str:
-        return self.content_type.partition("/")[0]
-
-
-def media_type(head: bytes, name: str = "") -> MediaType | None:
-    """Of a file that begins with these bytes, HEAD_BYTES of them where it has as many; None for another kind of file.
+def media_type(head: bytes, name: str = "") -> str:
+    """Such as image/png, of a file that begins with these bytes, HEAD_BYTES of them where it has as many; empty for a
+    file of another kind.
 
     The container of MP4 says in its beginning whether it holds sound alone only where it is called M4A: `name` says it
     for the others.
     """
-    found = _picture(head) or _sound(head) or _film(head, name)
-    return MediaType(found) if found else None
+    return _picture(head) or _sound(head) or _film(head, name)
 
 
 def _picture(head: bytes) -> str:

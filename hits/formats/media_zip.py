@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from hits.formats import svg
 from hits.formats.faults import Fault, Faults, FormatErrors
-from hits.formats.media import HEAD_BYTES, SVG, TAKEN, MediaType, media_type
+from hits.formats.media import HEAD_BYTES, SVG, TAKEN, media_type
 from hits.formats.picture_size import HEAD_BYTES as PICTURE_HEAD_BYTES
 from hits.formats.picture_size import picture_size
 
@@ -239,23 +239,23 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Entry:
     with archive.open(info) as stream:
         head = stream.read(PICTURE_HEAD_BYTES)
         digest.update(head)
-        kind = media_type(head[:HEAD_BYTES], name)
-        if kind is None:
+        content_type = media_type(head[:HEAD_BYTES], name)
+        if not content_type:
             raise ValueError(f"is none of the files that are taken: {TAKEN}")
-        if kind.content_type == SVG:
+        if content_type == SVG:
             rest = stream.read(svg.MOST_BYTES + 1 - len(head))
             digest.update(rest)
             svg.check(head + rest)
-        size = _size(head, kind)
+        size = _size(head, content_type)
         while piece := stream.read(PIECE):
             digest.update(piece)
-    return Entry(name, kind.content_type, digest.hexdigest(), *size, info)
+    return Entry(name, content_type, digest.hexdigest(), *size, info)
 
 
-def _size(head: bytes, kind: MediaType) -> tuple[int, int]:
+def _size(head: bytes, content_type: str) -> tuple[int, int]:
     """(0, 0) for what has no pixels. Raises ValueError with the rest of a sentence."""
-    found = picture_size(head, kind.content_type)
-    if found is None and kind.kind == "image" and kind.content_type != SVG:
+    found = picture_size(head, content_type)
+    if found is None and content_type.startswith("image/") and content_type != SVG:
         raise ValueError("is a picture whose width and height do not stand in its beginning: save it anew")
     width, height = found or (0, 0)
     if width * height > MOST_PIXELS:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,10 +14,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
+from hits.domain import hit_items
 from hits.domain.item_answers import all_numbered
 from hits.domain.roles import may_in, page_verb
 from hits.flow.people import reviewing
-from hits.models import Assignment, BudgetExceededError, HitItem, Stage
+from hits.models import Assignment, BudgetExceededError, Stage
 from hits.models.answers import HELD
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -113,9 +113,8 @@ def _page(
 
 
 def _concluded(word: str) -> Q:
-    """Answers to items that the rule concluded so, one of a HIT's at least; without a word, all of them."""
-    further = HitItem.objects.filter(item__conclusion=word).values("hit")
-    return Q(hit__item__conclusion=word) | Q(hit__in=further) if word else Q()
+    """Answers to items that the rule concluded so; without a word, all of them."""
+    return hit_items.concluded(word) if word else Q()
 
 
 @for_stage(PAGE)
@@ -130,16 +129,9 @@ def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
     """The keys of a HIT's items stand in one cell, with "; " between them."""
     in_parts = iter(rows.values_list("hit", "hit__item_count", *COLUMNS.values()).iterator(chunk_size=CSV_ROWS))
     while part := list(islice(in_parts, CSV_ROWS)):
-        further = _further_keys({hit for hit, items, *_ in part if items > 1})
+        further = hit_items.further_keys({hit for hit, items, *_ in part if items > 1})
         for hit, items, *row in part:
             yield _line(dict(zip(COLUMNS, row, strict=True)), items, further.get(hit, ()))
-
-
-def _further_keys(hits: Collection[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for hit, key in HitItem.objects.filter(hit__in=hits).order_by("number").values_list("hit__pk", "item__key"):
-        found[hit].append(key)
-    return found
 
 
 def _line(line: dict[str, Any], items: int, further: Sequence[str]) -> list[Any]:

@@ -100,15 +100,15 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
     refuse_without_crowd(stage)
     needs = answers_needed(waiting(stage, limit))
-    groups = hit_plans.grouped(stage, needs)
+    hits = hit_plans.new_hits(stage, needs)
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
     time = wages.answer_time(stage)
     left = stage.project.account.left
     found = Quote(
         items=len(needs),
-        hits=len(groups),
-        answers=sum(answers for _, answers in groups),
+        hits=hits.total(),
+        answers=sum(answers * count for answers, count in hits.items()),
         reward=stage.reward,
         fee=unit - stage.reward,
         unit_cost=unit,
@@ -203,7 +203,7 @@ def _publish_items(
     price = hit_plans.price(stage, needs)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
-    calls = len(hit_plans.grouped(stage, needs))
+    calls = hit_plans.new_hits(stage, needs).total()
     batch = Batch.objects.create(stage=stage, total=calls, confirmation=confirmation, created_by=user)
     _claim(pks)
     hit_plans.plan_hits(stage, batch, needs)

@@ -100,7 +100,7 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
     )
     if claimed != len(needs):
         raise TakenMeanwhileError("Another process plans the answers of these items.")
-    calls = len(grown) + len(hit_plans.grouped(stage, anew))
+    calls = len(grown) + hit_plans.new_hits(stage, anew).total()
     batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=calls)
     hit_plans.plan_hits(stage, batch, anew)
     _plan_extensions(batch, stage.project.namespace, grown)

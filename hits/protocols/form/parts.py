@@ -38,10 +38,9 @@ Fault = tuple[str, str]
 
 
 def _what_to_do(column: str) -> str:
-    if "." in column:
-        # Such as `ask.mood`, what an earlier stage said.
-        return "its answers did not agree, or nobody gave one: take it out of the form, or keep only items that have it"
-    return "add it, or correct the form"
+    # What an earlier stage said is a column such as `ask.mood`; a file may have such a name too.
+    said = " An earlier stage brings it only where its answers agree." if "." in column else ""
+    return f"add it, or correct the form.{said}"
 
 
 def _with_braces(text: str) -> str:
@@ -119,7 +118,7 @@ class Item:
     def missing(self, names: Sequence[str]) -> Iterator[str]:
         for name in names:
             if name not in self.columns:
-                yield f"The form names the column {name!r:.60}, which is missing: {_what_to_do(name)}."
+                yield f"The form names the column {name!r:.60}, which is missing: {_what_to_do(name)}"
 
 
 class Choice(Table):

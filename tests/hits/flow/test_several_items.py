@@ -343,9 +343,9 @@ def test_the_newest_hit_of_every_item_has_the_highest_slot(two_items):
     first, second = two_items
     stage = first.stage
     needs = [{first.pk: 1, second.pk: 1}, {second.pk: 1}, {first.pk: 1, second.pk: 1}, {first.pk: 1}]
-    planned = [hit_plans.plan_hits(stage, make.batch(stage), wanted) for wanted in needs]
+    for wanted in needs:
+        hit_plans.plan_hits(stage, make.batch(stage), wanted)
     slots = [(hit.slot, hit_items.item_pks([hit])[hit.pk]) for hit in Hit.objects.order_by("id")]
-    assert planned == [1, 1, 1, 1]
     assert slots == [(1, [first.pk, second.pk]), (2, [second.pk]), (3, [first.pk, second.pk]), (4, [first.pk])]
 
 

@@ -46,9 +46,7 @@ def gif(screen: tuple[int, int], image: tuple[int, int], extensions: bytes = b""
     ],
 )
 def test_the_type_is_found_in_the_content(head: bytes, content_type: str) -> None:
-    found = media_type(head, "whatever.txt")
-    assert found and found.content_type == content_type
-    assert found.kind == content_type.split("/")[0]
+    assert media_type(head, "whatever.txt") == content_type
 
 
 @pytest.mark.parametrize(
@@ -71,12 +69,12 @@ def test_the_type_is_found_in_the_content(head: bytes, content_type: str) -> Non
     ],
 )
 def test_whatever_else_is_none_of_them_also_under_the_name_of_a_picture(head: bytes) -> None:
-    assert media_type(head, "cat.png") is None
+    assert media_type(head, "cat.png") == ""
 
 
 def test_an_mp4_is_a_sound_by_its_name_where_its_content_leaves_that_open() -> None:
     head = b"\0\0\0\x20ftypmp42\0\0\0\0"
-    assert [media_type(head, name).content_type for name in ("a.M4A", "a.mp4")] == ["audio/mp4", "video/mp4"]  # type: ignore[union-attr]
+    assert [media_type(head, name) for name in ("a.M4A", "a.mp4")] == ["audio/mp4", "video/mp4"]
 
 
 @pytest.mark.parametrize(

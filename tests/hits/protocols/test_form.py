@@ -257,10 +257,10 @@ def test_a_column_that_is_missing_stands_in_brackets_and_doubled_braces_are_brac
     assert shown["text"] == "{not} [there] The ferry sails <b>again</b>."
 
 
-def test_what_an_earlier_stage_did_not_say_is_no_fault_of_the_file() -> None:
+def test_a_column_that_an_earlier_stage_did_not_bring_is_told_as_such() -> None:
     form = made(ONE, show=[{"kind": "text", "text": "{ask.mood}"}])
     (fault,) = protocol.item_faults(DOCUMENT, ITEM, form)
-    assert fault.startswith("The form names the column 'ask.mood', which is missing: its answers did not agree, or")
+    assert fault.endswith("or correct the form. An earlier stage brings it only where its answers agree.")
 
 
 def test_what_an_item_lacks_or_cannot_be_shown_is_told() -> None:
