@@ -131,12 +131,8 @@ def _hold_in_use(project: Project) -> None:
 
 def check_media_size(size: int) -> None:
     """Raises UploadRefusedError."""
-    limit = settings.MAX_MEDIA_BYTES
-    if size > limit:
-        raise UploadRefusedError(
-            f"The media have {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. Send them in "
-            "several archives, one after another. Nothing was stored."
-        )
+    advice = "Send them in several archives, one after another. Nothing was stored."
+    _refuse_size(size, settings.MAX_MEDIA_BYTES, "The media have", advice)
     if not size:
         raise UploadRefusedError("The file of media is empty. Nothing was stored.")
 
@@ -188,14 +184,17 @@ def as_one(files: Sequence[tuple[str, BinaryIO]]) -> tuple[str, bytes]:
 
 def check_size(size: int) -> None:
     """Raises UploadRefusedError."""
-    limit = settings.MAX_IMPORT_BYTES
-    if size > limit:
-        raise UploadRefusedError(
-            f"The file has {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. "
-            "Split it at line ends and import the parts one after another. Nothing was imported."
-        )
+    advice = "Split it at line ends and import the parts one after another. Nothing was imported."
+    _refuse_size(size, settings.MAX_IMPORT_BYTES, "The file has", advice)
     if not size:
         raise UploadRefusedError("The file is empty. Nothing was imported.")
+
+
+def _refuse_size(size: int, limit: int, what: str, advice: str) -> None:
+    if size > limit:
+        raise UploadRefusedError(
+            f"{what} {size / 1e6:,.1f} MB; at most {limit / 1e6:,.1f} MB are taken at once. {advice}"
+        )
 
 
 def import_upload(upload_pk: int) -> int:

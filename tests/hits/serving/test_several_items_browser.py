@@ -69,6 +69,7 @@ def test_three_items_reach_the_marketplace_as_one_answer(
 ) -> None:
     page = new_page(java_script_enabled=scripts)
     page.goto(address)
+    expect(page.get_by_text("There are 3 items, one after another")).to_be_visible()
     is_on(page, 1)
     answer(page, "Glad")
     go_on(page)
