@@ -19,9 +19,9 @@ from typing import Any
 
 from hits.protocols.base import Json
 from hits.protocols.choosing import YES
+from hits.quality.agreement.overlap import Span
 from hits.text.words import placed
 
-Span = tuple[int, int, str]
 Part = Callable[[str], str]
 """What was posted beside the spans, by its name: `from-1`, `nothing`; empty where nothing was."""
 LONGEST_TEXT = 20_000

@@ -2,18 +2,19 @@
 
 Source: S. Ostermann et al. (2019), MCScript2.0, section 5.2: five annotators read 60 texts each, 20 of them the same
 for all; agreement is averaged over pairs of annotators, accuracy over annotators. Krippendorff's alpha for nominal
-values corrects agreement for chance (K. Krippendorff 2011, Computing Krippendorff's alpha-reliability).
+values (`hits.quality.agreement.alpha`) corrects agreement for chance.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from hits.quality.agreement.alpha import krippendorff_alpha
+from hits.quality.answers import Answers as Table
 from hits.quality.intervals import wilson
 
 Answers = Mapping[str, Mapping[str, Hashable]]
@@ -91,7 +92,7 @@ def human_bound(answers: Answers, intended: Mapping[str, Hashable]) -> HumanBoun
     return HumanBound(
         accuracy=_mean([row.share for row in rows if row.share is not None]),
         agreement=_mean([pair.share for pair in pairs]),
-        alpha=krippendorff_alpha(answers),
+        alpha=_alpha(answers),
         annotators=rows,
         pairs=pairs,
     )
@@ -119,23 +120,6 @@ def pairwise_agreement(answers: Answers) -> list[Agreement]:
     return rows
 
 
-def krippendorff_alpha(answers: Answers) -> float | None:
-    """Alpha for nominal values over all units with two answers or more, whoever gave them; None if not defined."""
-    units: dict[str, Counter[Hashable]] = {}
-    for given in answers.values():
-        for unit, value in given.items():
-            units.setdefault(unit, Counter())[value] += 1
-    pairable = [counts for counts in units.values() if counts.total() > 1]
-    values: Counter[Hashable] = sum(pairable, Counter())
-    n = values.total()
-    chance = n * n - sum(times * times for times in values.values())
-    if not chance:
-        return None
-    differing = sum(_differing(counts) for counts in pairable)
-    return 1 - (n - 1) * differing / chance
-
-
-def _differing(counts: Counter[Hashable]) -> float:
-    """Pairs of one unit's values that differ, each counting 1 / (values of the unit - 1)."""
-    total = counts.total()
-    return (total * total - sum(times * times for times in counts.values())) / (total - 1)
+def _alpha(answers: Answers) -> float | None:
+    rows = ((unit, name, value) for name, given in answers.items() for unit, value in given.items())
+    return krippendorff_alpha(Table.of(rows), seed=0).value

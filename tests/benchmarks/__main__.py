@@ -4,8 +4,8 @@ Times on one machine wobble; so the pages are compared with their own time at 10
 BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server. Then the calls of a job, counted by the
 marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs: tests.benchmarks.market; rules and
 releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; the choice of incorrect answers for as
-many questions as MCScript2.0 has: tests.benchmarks.filtering; and readers of cloze queries:
-tests.benchmarks.machine_filtering.
+many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
+tests.benchmarks.machine_filtering; and methods of aggregation beside another library: tests.benchmarks.aggregation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
     for url in databases:
         drop(url)
     status = _whole_stack(databases)
-    for alone in ("calls", "market", "cosmos", "filtering", "machine_filtering"):
+    for alone in ("calls", "market", "cosmos", "filtering", "machine_filtering", "aggregation"):
         command = [sys.executable, "-m", f"tests.benchmarks.{alone}"]
         status = max(status, subprocess.run(command, cwd=ROOT).returncode)
     return status

@@ -72,7 +72,9 @@ def test_a_function_that_is_named_after_its_file_is_in_it() -> None:
     assert [(file, name) for file, name in named if f"\ndef {name}(" not in texts[file]] == []
 
 
-@pytest.mark.parametrize("folder", ["hits/domain", "hits/quality"])
+@pytest.mark.parametrize(
+    "folder", ["hits/domain", "hits/quality", "hits/quality/agreement", "hits/quality/aggregation"]
+)
 def test_the_list_of_modules_says_of_each_what_its_file_says(folder: str) -> None:
     text = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
     told = dict(re.findall(rf"^\| `{folder}/(\w+)\.py` \| (.+) \|$", text, re.MULTILINE))

@@ -10,11 +10,12 @@ marked nothing agree, and change no sum.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from hits.protocols.marked import Span
+from hits.quality.agreement import overlap
+from hits.quality.agreement.overlap import Span
 
 
 @dataclass
@@ -53,7 +54,7 @@ class Agreement:
             mine, theirs = (sorted(span for span in spans if span[2] == label) for spans in (one, other))
             marked = len(mine) + len(theirs)
             same = 2 * len(set(mine) & set(theirs))
-            shared = sum(_shares(span, theirs) for span in mine) + sum(_shares(span, mine) for span in theirs)
+            shared = overlap.matched(mine, theirs)
             for tally, matched in (
                 (self.exact, same),
                 (self.exact_by_label[label], same),
@@ -61,7 +62,3 @@ class Agreement:
                 (self.overlapping_by_label[label], shared),
             ):
                 tally.add(matched, marked)
-
-
-def _shares(span: Span, others: Iterable[Span]) -> bool:
-    return any(span[0] < other[1] and other[0] < span[1] for other in others)

@@ -20,6 +20,7 @@ from hits.formats.faults import Faults
 from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
 from hits.formats.tables import write_jsonl
 from hits.protocols.marked import LONGEST_TEXT, Span
+from hits.quality.aggregation.spans import votes_of
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
@@ -126,10 +127,6 @@ def answers_of(item: JudgedItem) -> list[list[Span]]:
     return [
         [(start, end, label) for start, end, label in given.value] for given in item.labels if given.unit == "spans"
     ]
-
-
-def votes_of(answers: Iterable[Iterable[Span]]) -> Counter[Span]:
-    return Counter(span for spans in answers for span in set(spans))
 
 
 # Release
