@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from common.names import plain_name
+from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
@@ -337,6 +338,18 @@ class WorkersForm(forms.Form):
     def __init__(self, known: list[str], *arguments: Any) -> None:
         super().__init__(*arguments)
         self.fields["workers"].choices = [(worker_id, worker_id) for worker_id in known]  # type: ignore[attr-defined]
+
+
+class BlockByHandForm(forms.Form):
+    """The reason, and the dollars that the page showed for answers again. The workers are read from the address."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_BLOCK_REASON,
+        label="Reason",
+        help_text="For you and the others of the project; the worker does not see it. It stays with the block.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
 
 
 class WorkerIdsForm(forms.Form):

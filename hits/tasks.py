@@ -19,7 +19,7 @@ from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
 from hits.flow.data import releasing
 from hits.flow.payments import auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, granting, reviewing, testing
+from hits.flow.people import blocking, comparing, granting, reviewing, testing
 from hits.flow.pipeline import (
     advancing,
     closing,
@@ -113,6 +113,7 @@ def _conclude(stage: Stage) -> int:
     # Before verdicts: until scored answers have led to them, a crash brings this back.
     if granting.grant_for_answers(stage):
         finish_grants.delay(stage.project_id)
+    comparing.compare_when_due(stage)
     blocking.check_when_due(stage)
     concluded = deciding.decide(stage)
     if stage.pk in closing.unfinished():
@@ -157,6 +158,12 @@ def publish_arrivals(stage_pk: int) -> int:
 @shared_task
 def top_up(stage_pk: int) -> None:
     _top_up(Stage.objects.select_related("project__account").get(pk=stage_pk))
+
+
+@shared_task
+def compare_workers(stage_pk: int) -> int:
+    """Where something changed after the last answers were concluded, such as a block."""
+    return comparing.compare_when_due(Stage.objects.get(pk=stage_pk))
 
 
 @shared_task
@@ -301,6 +308,7 @@ def resume_all() -> int:
         *(publish_batch.s(pk) for pk in publishing.unfinished()),
         *(ensure_events.s(pk) for pk in listening.deaf_stages()),
         *(import_upload.s(pk) for pk in importing.unfinished()),
+        *(compare_workers.s(pk) for pk in comparing.due_stages()),
         *(finish_blocks.s(pk) for pk in blocking.unfinished()),
         *(close_unwanted.s(pk) for pk in closing.unfinished()),
         *(finish_grants.s(pk) for pk in granting.unfinished()),

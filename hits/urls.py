@@ -173,6 +173,9 @@ stage_urls = [
     path("changes.csv", changes.changes_csv, name="changes-csv"),
     path("changes/<int:pk>/undo/", changes.undo, name="undo-change"),
     path("changes/<int:pk>/redo/", changes.redo, name="redo-change"),
+    path("workers/", workers.workers, name="workers"),
+    path("workers/block/", workers.block_chosen, name="block-chosen"),
+    path("workers.csv", workers.workers_csv, name="workers-csv"),
     path("blocks/", workers.block, name="block"),
     path("required-test/", qualification_tests.requirement, name="required-test"),
 ]

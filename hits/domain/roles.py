@@ -88,7 +88,7 @@ LOOK = _verb(
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
         grants grants-of grants-progress
-        stage stage-done stage-progress stage-settings stage-wage task-settings preview-task rule rule-progress
+        stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
     """,
     routes=_get("""
@@ -97,7 +97,7 @@ LOOK = _verb(
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
         release-preview releases release
-        stages stage stage-settings stage-actions task quote batches batch workers block-proposals rule draw
+        stages stage stage-settings stage-actions task quote batches batch workers block-proposals block rule draw
         items item targets target articles article change-sets change-set answers changes left-out
     """),
     while_archived=True,
@@ -105,7 +105,10 @@ LOOK = _verb(
 EXPORT = _verb(
     "Download what is there: releases, answers, the ledger, the recipe",
     READER,
-    pages="recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv annotations-file changes-csv",
+    pages="""
+        recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv workers-csv annotations-file
+        changes-csv
+    """,
     routes=_get("recipe-file computation-files release-file annotations"),
     while_archived=True,
 )
@@ -163,7 +166,7 @@ TABLE = (
     _verb("Take back a rejection", REVIEWER, pages="take-back", routes=("POST take-back",)),
     _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
     _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
-    _verb("Block", MANAGER, pages="block", routes=("POST block",)),
+    _verb("Block", MANAGER, pages="block block-chosen", routes=("POST block",)),
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
     _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),

@@ -32,7 +32,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "settings": protocol_named(spec.protocol).settings(spec.settings),
         "requirements": [requirement.to_dict() for requirement in spec.requirements],
         "rule": spec.rule.to_dict() if spec.rule else {},
-        "quality": vars(spec.quality) if spec.quality else {},
+        "quality": spec.quality.to_dict() if spec.quality else {},
         "not_workers_of": list(spec.asks_other_workers_than),
         "input": spec.input.model_dump() if spec.input else {},
         "draws": spec.draws,

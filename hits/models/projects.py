@@ -285,6 +285,8 @@ class StageSummary(models.Model):
     scores = models.JSONField(default=dict, help_text="em, f1, n where the protocol measures them.")
     conclusions = models.JSONField(default=list, help_text="[[outcome, the rule's own word, items], ...], most first.")
     made = models.JSONField(default=dict, help_text="Where a program makes the items: sums of their figures by name.")
+    compared_at = models.DateTimeField(null=True, help_text="When the workers were last compared with one another.")
+    compared_answers = models.PositiveIntegerField(default=0, help_text="The answers that were there then.")
     updated_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:

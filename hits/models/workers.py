@@ -17,7 +17,11 @@ class Worker(models.Model):
 
 
 class WorkerStat(models.Model):
-    """A worker's figures in one stage, recomputed from the labels when new ones come."""
+    """A worker's figures in one stage, recomputed from the labels when new ones come.
+
+    Those that need the answers of all workers, from `compared` on, are written by `hits.flow.people.comparing`, now and
+    then and of all workers at once.
+    """
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="worker_stats")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="stats")
@@ -27,6 +31,14 @@ class WorkerStat(models.Model):
     median_seconds = models.FloatField(null=True)
     earned = DollarField(default=0, help_text="Approved rewards, $.")
     fees = DollarField(default=0, help_text="The marketplace's, for the approved answers, $.")
+    compared = models.PositiveIntegerField(default=0, help_text="Answers with a counting one of another worker beside.")
+    agreed = models.FloatField(default=0, help_text="Of these, the sum of the shares of the others who say the same.")
+    agreed_by_chance = models.FloatField(default=0, help_text="What chance would give of `agreed`.")
+    right_by_chance = models.FloatField(default=0, help_text="What chance would give of `correct`.")
+    repeats = models.PositiveIntegerField(default=0, help_text="Answers that say what the worker's one before said.")
+    longest_run = models.PositiveIntegerField(default=0, help_text="Of equal answers one after another.")
+    notices = models.PositiveSmallIntegerField(default=0, help_text="How many sentences `why` has.")
+    why = models.TextField(blank=True, help_text="What stands out, as sentences; empty for most workers.")
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "worker", name="one_stat_a_stage_and_worker")]
@@ -111,7 +123,7 @@ class Block(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="blocks")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="blocks")
     state = models.CharField(max_length=8, choices=State.choices, default=State.INTENDED)
-    evidence = models.JSONField(help_text="Scored, correct, average, p value and policy at the time.")
+    evidence = models.JSONField(help_text="Figures, policy or reason at the time.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True)

@@ -1,17 +1,25 @@
 """Which workers answer significantly worse than the crowd.
 
-A worker is named only if all three hold: enough scored answers, an accuracy below the floor, and an exact
+A worker is named only if all three hold: enough scored answers, a share of right ones below the floor, and an exact
 one-sided binomial test that rejects "as good as the crowd". The floor alone would name the unlucky, the test
 alone would name good workers of a better crowd.
+
+What is scored is one of MEASURES: answers compared with known ones, or with those of the other workers. Of the latter
+each one is right in the share of the others who say the same; their sum is rounded up for the test, and as shares vary
+less than right and wrong do, the p-value is rather too large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
+from math import ceil
 from typing import Any
 
-from hits.quality.intervals import wilson
+from hits.quality.intervals import wilson_of_share
+
+KNOWN_ANSWERS, AGREEMENT = "known_answers", "agreement"
+MEASURES = (KNOWN_ANSWERS, AGREEMENT)
 
 
 class PolicyError(ValueError):
@@ -39,12 +47,17 @@ def _is_share(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Policy:
-    """`check_every` counts submissions between two checks; `floor` and `alpha` are shares in (0, 1)."""
+    """`check_every` counts scored answers between two checks; `floor` and `alpha` are shares in (0, 1).
+
+    With `relative`, the floor is a share of the way from chance to the crowd's average: 0.5 lies half-way.
+    """
 
     check_every: int = 1000
     min_answers: int = 20
     floor: float = 0.20
     alpha: float = 0.01
+    measure: str = KNOWN_ANSWERS
+    relative: bool = False
 
     def __post_init__(self) -> None:
         faults = [
@@ -57,8 +70,21 @@ class Policy:
             for name in ("floor", "alpha")
             if not _is_share(getattr(self, name))
         ]
+        if self.measure not in MEASURES:
+            faults.append(f"measure must be {' or '.join(MEASURES)}, not {self.measure!r}")
+        if type(self.relative) is not bool:
+            faults.append(f"relative must be true or false, not {self.relative!r}")
         if faults:
             raise PolicyError(faults)
+
+    def floor_of(self, average: float, chance: float) -> float:
+        """The share of right answers below which a worker is named; a crowd below chance gives the crowd's average."""
+        return chance + self.floor * (average - chance) if self.relative else self.floor
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only values that JSON holds; what a policy without it means is left out."""
+        without = {"measure": KNOWN_ANSWERS, "relative": False}
+        return {name: value for name, value in asdict(self).items() if without.get(name) != value}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Policy:
@@ -71,11 +97,14 @@ class Policy:
 
 @dataclass(frozen=True)
 class Tally:
-    """One worker's answers that were compared with a reference, void ones left out."""
+    """One worker's answers that were compared, those of a blocked one included; `correct` of them were right, and
+    `by_chance` of them chance would have made right. Both are sums of shares where others' answers are the measure.
+    """
 
     worker: str
     scored: int
-    correct: int
+    correct: float
+    by_chance: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.correct <= self.scored:
@@ -84,17 +113,24 @@ class Tally:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Why a worker is to be blocked. `interval` is the 95 % Wilson interval of the accuracy."""
+    """Why a worker is to be blocked. `interval` is the 95 % Wilson interval of the accuracy.
+
+    `floor` is the one that the accuracy is below. Where it was relative, `share` says where it lay between `chance` and
+    the average; both are None in evidence for a fixed floor.
+    """
 
     worker: str
     scored: int
-    correct: int
+    correct: float
     accuracy: float
     average: float
     p_value: float
     floor: float
     alpha: float
     interval: tuple[float, float]
+    measure: str = KNOWN_ANSWERS
+    chance: float | None = None
+    share: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Only values that JSON holds; `from_dict` gives the same evidence back."""
@@ -102,9 +138,10 @@ class Evidence:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
-        """Raises ValueError when the keys are not exactly those of `to_dict`."""
+        """Raises ValueError when the keys are not those of `to_dict`. Older evidence lacks those with a default."""
         names = {field.name for field in fields(cls)}
-        if set(data) != names:
+        needed = {field.name for field in fields(cls) if field.default is MISSING}
+        if not needed <= set(data) <= names:
             raise ValueError(f"evidence needs exactly the keys {sorted(names)}, not {sorted(data)}")
         low, high = data["interval"]
         return cls(**{**data, "interval": (low, high)})
@@ -135,17 +172,26 @@ def crowd_average(tallies: Iterable[Tally]) -> float:
     return sum(tally.correct for tally in listed) / scored
 
 
-def _evidence(tally: Tally, average: float, policy: Policy) -> Evidence:
+def chance_level(tallies: Sequence[Tally]) -> float:
+    """What chance would have made right of all workers' scored answers. Raises NothingScoredError."""
+    return crowd_average([Tally(tally.worker, tally.scored, tally.by_chance) for tally in tallies])
+
+
+def _evidence(tally: Tally, average: float, chance: float, policy: Policy) -> Evidence:
+    accuracy = tally.correct / tally.scored
     return Evidence(
         worker=tally.worker,
         scored=tally.scored,
         correct=tally.correct,
-        accuracy=tally.correct / tally.scored,
+        accuracy=accuracy,
         average=average,
-        p_value=binomial_p_below(tally.correct, tally.scored, average),
-        floor=policy.floor,
+        p_value=binomial_p_below(ceil(tally.correct), tally.scored, average),
+        floor=policy.floor_of(average, chance),
         alpha=policy.alpha,
-        interval=wilson(tally.correct, tally.scored),
+        interval=wilson_of_share(accuracy, tally.scored),
+        measure=policy.measure,
+        chance=chance if policy.relative else None,
+        share=policy.floor if policy.relative else None,
     )
 
 
@@ -167,7 +213,7 @@ def workers_to_block(tallies: Iterable[Tally], policy: Policy) -> list[Evidence]
     candidates = [tally for tally in listed if tally.scored >= policy.min_answers]
     if not candidates:
         return []
-    average = crowd_average(listed)
-    found = [_evidence(tally, average, policy) for tally in candidates]
-    blocked = [e for e in found if e.accuracy < policy.floor and e.p_value < policy.alpha]
+    average, chance = crowd_average(listed), chance_level(listed)
+    found = [_evidence(tally, average, chance, policy) for tally in candidates]
+    blocked = [e for e in found if e.accuracy < e.floor and e.p_value < policy.alpha]
     return sorted(blocked, key=lambda e: (e.accuracy, e.p_value, e.worker))

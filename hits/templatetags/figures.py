@@ -258,6 +258,12 @@ def accuracy_bar(correct: int, scored: int, tone: str = "accent") -> charts.Mark
 
 
 @register.simple_tag
+def interval_bar(bounds: tuple[float, float], tone: str = "accent") -> charts.Markup:
+    """An interval on a line from 0 to 1."""
+    return charts.interval_bar(*bounds, tone)
+
+
+@register.simple_tag
 def accuracy_interval(correct: int, scored: int) -> str:
     return interval(wilson(correct, scored))
 

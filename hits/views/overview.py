@@ -21,7 +21,7 @@ from hits.flow.pipeline import publishing, scoring, topping_up
 from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
-from hits.quality.blocking import Policy
+from hits.quality.blocking import KNOWN_ANSWERS, Policy
 
 # Sentences of single rows on a stage's page.
 ROWS_SHOWN = 5
@@ -209,7 +209,6 @@ def figures(stage: Stage) -> dict[str, Any]:
     """Everything that the stage page shows above its workers."""
     summary = stage.summary
     crowd = summary.correct / summary.scored if summary.scored else None
-    floor = Policy.from_dict(stage.quality).floor if stage.quality else None
     wanted = answers_to_buy(stage)
     return {
         **progress(stage),
@@ -223,8 +222,14 @@ def figures(stage: Stage) -> dict[str, Any]:
         "closes_at": closing_time(stage),
         "refused": stage.batches.aggregate(sum=Sum("refused"))["sum"] or 0,
         "timeline_plot": answers_an_hour(summary.timeline),
-        "histogram_plot": workers_by_accuracy(summary.histogram, floor, crowd),
+        "histogram_plot": workers_by_accuracy(summary.histogram, _floor(stage), crowd),
     }
+
+
+def _floor(stage: Stage) -> float | None:
+    """The accuracy below which a worker is named, where it is a fixed one."""
+    policy = Policy.from_dict(stage.quality) if stage.quality else None
+    return policy.floor if policy and policy.measure == KNOWN_ANSWERS and not policy.relative else None
 
 
 def feeders(project: Project) -> dict[str, str]:

@@ -25,6 +25,11 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
+def number(text: str | None) -> int:
+    """Of a page that is counted: at least 1, also for what cannot be read."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 6 and int(text) else 1
+
+
 def by_id(rows: QuerySet[Row], query: Mapping[str, Any], *, newest_first: bool = False) -> Page[Row]:
     """The page that `?after=<id>` or `?before=<id>` names; an unreadable id means the first page."""
     after, before = _number(query.get("after")), _number(query.get("before"))

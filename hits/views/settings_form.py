@@ -17,7 +17,7 @@ from hits.flow.setup.stage_settings import StageSetting
 from hits.forms import MoneyField
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
-from hits.quality.blocking import Policy
+from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Policy
 from hits.recipes.spec import GUARDS, INTEGER_QUALIFICATIONS, LOCALE
 from hits.templatetags.figures import duration
 from hits.views import words
@@ -32,11 +32,12 @@ _GUARD_WORDS = {
     "DiscoverPreviewAndAccept": "to find, look and accept",
 }
 _QUALITY = {
-    "check_every": ("Check after every", "answers with a reference"),
-    "min_answers": ("Answers that a worker must have given at least", "answers with a reference"),
-    "floor": ("Accuracy below which a worker is named", "share, above 0 and below 1"),
+    "check_every": ("Check after every", "compared answers"),
+    "min_answers": ("Answers that a worker must have given at least", "compared answers"),
+    "floor": ("Floor: the share of right answers below which a worker is named", "above 0 and below 1"),
     "alpha": ("Significance of the test against the crowd", "p-value, above 0 and below 1"),
 }
+_MEASURES = [(KNOWN_ANSWERS, "known answers or references"), (AGREEMENT, "the other workers' answers")]
 LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
@@ -67,7 +68,7 @@ HELP = {
     "hit_description": "Two sentences for the list: what is done, and how long it takes.",
     "keywords": "Commas between them.",
     "asks_other_workers_than": "Item by item: who answered it, or what it was made from, in one of these.",
-    "quality": "Workers who answer much worse than the crowd are named, by answers that have a reference.",
+    "quality": "Workers who answer much worse than the crowd are named.",
     "draws": "How many a draw brings unless another number is typed; 0: nothing is drawn.",
     "grants": "Lower-case words joined by hyphens, such as part-one; empty: none.",
 }
@@ -163,7 +164,8 @@ class SettingsForm(forms.Form):
         initial: dict[str, Any] = {name: setting.value for name, setting in self.settings.items()}
         initial["expected_seconds"] = initial["expected_seconds"] or None
         initial["has_policy"] = bool(stage.quality)
-        initial |= {f"quality_{name}": value for name, value in (stage.quality or asdict(Policy())).items()}
+        policy = Policy.from_dict(stage.quality) if stage.quality else Policy()
+        initial |= {f"quality_{name}": value for name, value in asdict(policy).items()}
         initial |= {name: getattr(stage, name) for name in ("auto_publish", "auto_block")}
         super().__init__(data, initial=initial)
         fields = self._all_fields()
@@ -220,6 +222,12 @@ class SettingsForm(forms.Form):
             kind = forms.IntegerField if name in ("check_every", "min_answers") else forms.FloatField
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
             self.fields[f"quality_{name}"] = kind(required=False, label=label, help_text=unit, widget=widget)
+        self.fields["quality_measure"] = forms.ChoiceField(
+            choices=_MEASURES, required=False, label="Answers are held against"
+        )
+        self.fields["quality_relative"] = forms.BooleanField(
+            required=False, label="The floor is a share of the way from chance to the crowd's average"
+        )
 
     def _qualifications(self) -> list[str]:
         """Those of the marketplace and of the project: tests, grants, and what its stages ask for already."""
@@ -244,6 +252,8 @@ class SettingsForm(forms.Form):
             if name in found:
                 found[name] = found[name] or 0
         policy = {name: read[f"quality_{name}"] for name in _QUALITY if read.get(f"quality_{name}") is not None}
+        policy["relative"] = read["quality_relative"]
+        policy |= {"measure": read["quality_measure"]} if read["quality_measure"] else {}
         found["quality"] = policy if read["has_policy"] else {}
         found["requirements"] = [one for row in self.requirements.forms if (one := row.given)]
         return found

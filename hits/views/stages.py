@@ -83,9 +83,7 @@ def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "answers"
     search = request.GET.get("worker", "").strip()[:64]
-    number = request.GET.get("page", "")
-    page = int(number) if number.isascii() and number.isdigit() and 1 <= len(number) <= 6 else 1
-    page = max(page, 1)
+    page = paging.number(request.GET.get("page"))
     found = _sorted(stage.worker_stats.select_related("worker"), SORTS[sort])
     if search:
         found = found.filter(worker__worker_id__icontains=search)

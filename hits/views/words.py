@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Policy
+
 NAMES = {
     "percent_approved": "approval rate",
     "number_approved": "approved answers",
@@ -36,9 +38,13 @@ def requirement(given: Mapping[str, Any]) -> str:
 
 def policy(given: Mapping[str, Any]) -> str:
     """A blocking policy: 'after every 1,000 answers, of workers with 20 or more, below 20 % (p < 0.01)'."""
+    read = Policy.from_dict(given)
+    kind = {KNOWN_ANSWERS: "answers", AGREEMENT: "answers that others gave too"}[read.measure]
+    of = {KNOWN_ANSWERS: "", AGREEMENT: " agreement with the others"}[read.measure]
+    floor = f"{read.floor:.0%} of the way from chance to the crowd" if read.relative else f"{read.floor:.0%}"
     return (
-        f"after every {given['check_every']:,} answers, of workers with {given['min_answers']:,} or more, "
-        f"below {given['floor']:.0%} (p < {given['alpha']:g})"
+        f"after every {read.check_every:,} {kind}, of workers with {read.min_answers:,} or more, "
+        f"below {floor}{of} (p < {read.alpha:g})"
     )
 
 

@@ -8,12 +8,29 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.flow.people import blocking
+from hits.domain import worker_table
+from hits.flow.people import blocking, comparing
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
-from hits.views import jobs, paging
+from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.items import labels_with_keys
+from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
+
+WORKERS_SHOWN = 50
+# The columns of the table by the order that a click on them asks for first.
+HEADS = (
+    ("worker", "Worker", ""),
+    ("-why", "What stands out", ""),
+    ("-answers", "Answers", "n"),
+    ("known", "Known answers", "n"),
+    ("agreement", "Agreement", "n"),
+    ("chance", "Beyond chance", "n"),
+    ("seconds", "Median time", "n"),
+    ("-repeats", "Repeated", "n"),
+    ("-run", "Longest run", "n"),
+    ("-earned", "Earned", "n"),
+)
 
 
 def _stats(project: Project, worker_ids: list[str]) -> QuerySet[WorkerStat]:
@@ -35,7 +52,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
     context = {
         "project": project,
         "worker": person,
-        "stats": stats,
+        "rows": [worker_table.WorkerRow(stat, standing) for stat in stats],
         "blocks": blocks,
         "standing": standing,
         "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
@@ -51,6 +68,42 @@ def _proposed_in(stats: list[WorkerStat]) -> Stage | None:
         if any(found.worker == stat.worker.worker_id for found in blocking.proposals(stat.stage)):
             return stat.stage
     return None
+
+
+@for_stage(PAGE)
+def workers(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """All workers of the stage in the order that the address names; its cost is bounded by the page."""
+    order = request.GET.get("sort", worker_table.FIRST)
+    order = order if order.removeprefix("-") in worker_table.ORDERS else worker_table.FIRST
+    search = request.GET.get("worker", "").strip()[:64]
+    page = paging.number(request.GET.get("page"))
+    start = (page - 1) * WORKERS_SHOWN
+    found = list(worker_table.ordered(stage, order, search)[start : start + WORKERS_SHOWN + 1])
+    context = {
+        **frame(stage),
+        "rows": worker_table.rows_of(stage, found[:WORKERS_SHOWN]),
+        "heads": [_head(first, title, shape, order) for first, title, shape in HEADS],
+        "crowd": comparing.crowd_of(stage),
+        "order": order,
+        "search": search,
+        "page_number": page,
+        "more": len(found) > WORKERS_SHOWN,
+    }
+    return render(request, "workers/list.html", context)
+
+
+def _head(first: str, title: str, shape: str, order: str) -> dict[str, str]:
+    """`order` is what a click asks for: the other way round where the table stands so already."""
+    turned = first.removeprefix("-") if first.startswith("-") else f"-{first}"
+    name = first.removeprefix("-")
+    direction = ("descending" if order.startswith("-") else "ascending") if order.removeprefix("-") == name else ""
+    return {"order": turned if order == first else first, "title": title, "shape": shape, "direction": direction}
+
+
+@for_stage(PAGE)
+def workers_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
+    rows = (row.cells() for row in worker_table.all_rows(stage, request.GET.get("sort", worker_table.FIRST)))
+    return csv_response(f"{stage.project.slug}-{stage.key}-workers.csv", list(worker_table.COLUMNS), rows)
 
 
 @for_stage(FORM)
@@ -77,8 +130,49 @@ def _preview(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespo
     only = request.GET.getlist("worker")
     found = blocking.preview(stage, only if only or "chosen" in request.GET else None)
     rows = [(one, found.answers[one.worker], one.worker in found.chosen) for one in found.proposals]
-    context = {**frame(stage), "rows": rows, "workers": len(found.chosen), "loss": found.loss, "left": found.left}
+    context = {
+        **frame(stage),
+        "rows": rows,
+        "workers": len(found.chosen),
+        "loss": found.loss,
+        "left": found.left,
+        "policy": stage.quality,
+        "policy_words": words.policy(stage.quality) if stage.quality else "",
+    }
     return render(request, "workers/block.html", context, status=status)
+
+
+@for_stage(FORM)
+def block_chosen(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET shows what is known of the workers of the address and what blocking them leads to; POST blocks them."""
+    form = forms.BlockByHandForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _chosen(request, stage, form)
+    given = form.cleaned_data
+    ids = _ids(request)
+    try:
+        new = blocking.intend_by_hand(stage, ids, given["reason"], request.user, at_most=given["cost"])
+    except (blocking.NotBlockableError, blocking.LossGrownError) as error:
+        messages.error(request, str(error))
+        return _chosen(request, stage, form)
+    said = f"{new:,} worker{' is' if new == 1 else 's are'} being blocked, and their items asked again."
+    jobs.start(request, tasks.finish_blocks, stage.pk, said=said)
+    return redirect("workers", stage.project.slug, stage.key)
+
+
+def _ids(request: HttpRequest) -> list[str]:
+    given = request.POST if request.method == "POST" else request.GET
+    return given.getlist("worker")[: blocking.MOST_AT_ONCE]
+
+
+def _chosen(request: HttpRequest, stage: Stage, form: forms.BlockByHandForm) -> HttpResponse:
+    try:
+        chosen = blocking.preview_chosen(stage, _ids(request))
+    except blocking.NotBlockableError as error:
+        messages.error(request, str(error))
+        return redirect("workers", stage.project.slug, stage.key)
+    context = {**frame(stage), "chosen": chosen, "form": form, "unguarded": blocking.unguarded(stage)}
+    return render(request, "workers/block_chosen.html", context, status=400 if form.is_bound else 200)
 
 
 @for_project(FORM)

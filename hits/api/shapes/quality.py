@@ -9,17 +9,21 @@ from rest_framework import serializers
 
 from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
-from hits.quality.intervals import wilson
+from hits.domain.worker_table import WorkerRow
+from hits.flow.people.blocking import LONGEST_REASON
 
 
 class EvidenceShape(Shape):
     worker_id = serializers.CharField(source="worker")
+    measure = serializers.CharField(help_text="`known_answers` or `agreement` with the other workers.")
     scored = serializers.IntegerField()
-    correct = serializers.IntegerField()
+    correct = serializers.FloatField(help_text="With `agreement` the sum of the shares of the others who say the same.")
     accuracy = serializers.FloatField()
     interval = serializers.ListField(child=serializers.FloatField(), help_text="95 %, low and high.")
     average = serializers.FloatField(help_text="Of all workers.")
     p_value = serializers.FloatField()
+    chance = serializers.FloatField(allow_null=True, help_text="Where the floor is relative.")
+    share = serializers.FloatField(allow_null=True, help_text="Of the way from chance to the average; null: fixed.")
     floor = serializers.FloatField()
     alpha = serializers.FloatField()
 
@@ -55,11 +59,32 @@ class Proposals(Shape):
     budget_left = MoneyField(min_value=None)
 
 
+class ByHandQuery(Shape):
+    worker_id = serializers.ListField(
+        child=serializers.CharField(max_length=64), default=list, validators=[MaxLengthValidator(AT_ONCE)]
+    )
+
+
+class ByHandShape(Shape):
+    """What follows when these are blocked by hand; `cost` is what `block/` wants as its confirmation."""
+
+    workers = serializers.ListField(child=serializers.DictField(), help_text="Their figures, as `workers/` has them.")
+    answers = serializers.IntegerField(help_text="Answers that stop counting, in every stage of the project.")
+    replacements = serializers.IntegerField(help_text="Answers that are bought again at most.")
+    cost = MoneyField(help_text="Of the replacements at most, fees included.")
+    budget_left = MoneyField(min_value=None)
+
+
 class BlockWorkers(Shape):
     worker_ids = serializers.ListField(
         child=serializers.CharField(max_length=64), allow_empty=False, validators=[MaxLengthValidator(AT_ONCE)]
     )
-    cost = MoneyField(help_text="As `block-proposals/` gave it: refused when it would cost more by now.")
+    cost = MoneyField(help_text="As the preview gave it: refused when it would cost more by now.")
+    reason = serializers.CharField(
+        required=False,
+        max_length=LONGEST_REASON,
+        help_text="Blocks them by hand, whatever the policy says. Without it, only those of `block-proposals/`.",
+    )
 
 
 class BlockShape(Shape):
@@ -85,15 +110,34 @@ class WorkerShape(Shape):
     correct = serializers.IntegerField()
     accuracy = serializers.SerializerMethodField(help_text="Null before anything was scored.")
     interval = serializers.SerializerMethodField(help_text="95 % Wilson interval of the accuracy, low and high.")
+    compared = serializers.IntegerField(help_text="Answers beside which another worker's counts.")
+    agreement = serializers.SerializerMethodField(help_text="Mean share of the others' answers that say the same.")
+    agreement_interval = serializers.SerializerMethodField(help_text="95 %, low and high.")
+    beyond_chance = serializers.SerializerMethodField(help_text="1: perfect agreement, 0: what chance gives.")
+    repeats = serializers.SerializerMethodField(help_text="Share of answers that say what the one before said.")
+    longest_run = serializers.IntegerField(help_text="Of equal answers one after another.")
     median_seconds = serializers.FloatField(allow_null=True)
     earned = MoneyField(help_text="Approved rewards.")
+    why = serializers.CharField(help_text="What stands out, as sentences; empty for most workers.")
     blocked = serializers.SerializerMethodField()
 
     def get_accuracy(self, row: Any) -> float | None:
-        return row.correct / row.scored if row.scored else None
+        return WorkerRow(row).known
 
     def get_interval(self, row: Any) -> list[float] | None:
-        return list(wilson(row.correct, row.scored)) if row.scored else None
+        return list(WorkerRow(row).known_interval) if row.scored else None
+
+    def get_agreement(self, row: Any) -> float | None:
+        return WorkerRow(row).agreement
+
+    def get_agreement_interval(self, row: Any) -> list[float] | None:
+        return list(WorkerRow(row).agreement_interval) if row.compared else None
+
+    def get_beyond_chance(self, row: Any) -> float | None:
+        return WorkerRow(row).beyond_chance
+
+    def get_repeats(self, row: Any) -> float | None:
+        return WorkerRow(row).repeats
 
     def get_blocked(self, row: Any) -> bool:
         return row.worker_id in self.context["blocked"]

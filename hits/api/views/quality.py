@@ -24,7 +24,7 @@ def _standing(project: Project) -> set[int]:
 class Workers(StageView):
     @operation(
         "workers_list",
-        "The workers of a stage, with accuracy and its 95 % interval",
+        "The workers of a stage, with their figures and what stands out",
         tag=TAG,
         query=PageQuery,
         answer=page_of(shapes.WorkerShape),
@@ -60,10 +60,26 @@ class BlockProposals(StageView):
 
 class BlockWorkers(StageView):
     pays = frozenset({"POST"})
+    heavy = frozenset({"GET"})
+
+    @operation(
+        "block_preview",
+        "What blocking these workers by hand leads to; who is blocked already is left out; changes nothing",
+        tag=TAG,
+        query=shapes.ByHandQuery,
+        answer=shapes.ByHandShape,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        found = blocking.preview_chosen(self.stage, asked(request, shapes.ByHandQuery)["worker_id"])
+        stats = [row.stat for row in found.rows]
+        told = shapes.WorkerShape(stats, many=True, context={"blocked": set()}).data
+        body = {"workers": told, "budget_left": found.left, **vars(found.loss)}
+        return Response(shapes.ByHandShape(body).data)
 
     @operation(
         "block",
-        "Block workers of the proposals; their answers are bought again",
+        "Block workers of the proposals or, with a reason, any of the stage; their answers are bought again",
         tag=TAG,
         takes=shapes.BlockWorkers,
         code=202,
@@ -74,7 +90,11 @@ class BlockWorkers(StageView):
         given = shapes.BlockWorkers(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        blocking.intend(self.stage, wanted["worker_ids"], self.user, at_most=wanted["cost"])
+        ids, cost = wanted["worker_ids"], wanted["cost"]
+        if "reason" in wanted:
+            blocking.intend_by_hand(self.stage, ids, wanted["reason"], self.user, at_most=cost)
+        else:
+            blocking.intend(self.stage, ids, self.user, at_most=cost)
         # What is written down goes on by itself also when the queue is away.
         start_kept(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being blocked.", self.address("blocks"))

@@ -1,7 +1,8 @@
 """Blocking: workers significantly below the crowd, by a granted qualification, with evidence and an undo.
 
 Source: S. Zhang et al. (2018), ReCoRD, section 3.4. The stages of a project that have a blocking policy are its
-reference stages: one tally a worker goes over all of them, and each can check by its own policy.
+reference stages: one tally a worker goes over all of them that have the same measure, and each can check by its own
+policy. In any stage with a crowd a lead may block workers by hand, with a reason; the figures of that moment are kept.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet, Sum
 
-from hits.domain import eligibility
+from hits.domain import eligibility, worker_table
 from hits.domain.action_log import record
 from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
 from hits.domain.counting import recount
@@ -23,7 +25,7 @@ from hits.domain.own_qualifications import POOR_QUALITY
 from hits.domain.qualification_calls import QualificationCalls
 from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Block, Stage, Worker, WorkerStat
-from hits.quality.blocking import Evidence, Policy, Tally, workers_to_block
+from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Evidence, Policy, Tally, workers_to_block
 from hits.refusals import Refusal
 
 LEASE_SECONDS = 30
@@ -36,6 +38,13 @@ CALLS = QualificationCalls[Block](
     reason="The block was undone.",
     key=lambda row: POOR_QUALITY,
 )
+LONGEST_REASON = 1000
+MOST_AT_ONCE = 500
+# The columns of a worker's figures by measure: compared answers, right ones of them, and what chance would give.
+_COLUMNS = {
+    KNOWN_ANSWERS: ("scored", "correct", "right_by_chance"),
+    AGREEMENT: ("compared", "agreed", "agreed_by_chance"),
+}
 # Sentences on the stage's page; there are more only when the marketplace refuses every grant.
 SHOWN = 5
 
@@ -56,6 +65,26 @@ class LossGrownError(Refusal):
     """The blocks cost more than was confirmed, since more answers came. Look at the preview again."""
 
     error_code = "loss_grown"
+
+
+class ReasonRefusedError(Refusal):
+    """A block by hand without a reason, or with too long a one. Nobody was blocked."""
+
+    error_code = "reason_refused"
+    http_status = 400
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What blocking these workers of the stage by hand leads to. Money in dollars; `left` is what the budget has left.
+
+    `answers` are those of each worker that count now, in all stages of the project.
+    """
+
+    rows: list[worker_table.WorkerRow]
+    answers: Mapping[str, int]
+    loss: Loss
+    left: Decimal
 
 
 @dataclass(frozen=True)
@@ -96,22 +125,26 @@ def block_by_itself(stage: Stage, wanted: bool, user: User | None) -> None:
 
 def mark_checked(stage: Stage) -> None:
     """Of the reference stages that check alike: one check looks at the answers of them all."""
-    alike = _reference_stages(stage).filter(auto_block=stage.auto_block)
-    alike.update(quality_checked_at=_scored(stage))
+    alike = [one.pk for one in _reference_stages(stage) if one.auto_block == stage.auto_block]
+    Stage.objects.filter(pk__in=alike).update(quality_checked_at=_scored(stage))
 
 
-def _reference_stages(stage: Stage) -> QuerySet[Stage]:
-    """The stages of the project whose answers tell how good a worker is: those that have a policy."""
-    return Stage.objects.filter(project=stage.project_id).exclude(quality={})
+def _reference_stages(stage: Stage) -> list[Stage]:
+    """The stages of the project whose answers tell how good a worker is: those that have a policy of that measure."""
+    measure = Policy.from_dict(stage.quality).measure
+    stages = Stage.objects.filter(project=stage.project_id).exclude(quality={})
+    return [one for one in stages if Policy.from_dict(one.quality).measure == measure]
 
 
 def _stats(stage: Stage) -> QuerySet[WorkerStat]:
-    return WorkerStat.objects.filter(stage__in=_reference_stages(stage), scored__gt=0)
+    compared, _, _ = _COLUMNS[Policy.from_dict(stage.quality).measure]
+    return WorkerStat.objects.filter(stage__in=_reference_stages(stage), **{f"{compared}__gt": 0})
 
 
 def _scored(stage: Stage) -> int:
-    """All answers ever compared with a reference: a block must not turn the clock back."""
-    return _stats(stage).aggregate(sum=Sum("scored"))["sum"] or 0
+    """All answers ever compared by the measure of the policy: a block must not turn the clock back."""
+    compared, _, _ = _COLUMNS[Policy.from_dict(stage.quality).measure]
+    return _stats(stage).aggregate(sum=Sum(compared))["sum"] or 0
 
 
 def proposals(stage: Stage) -> list[Evidence]:
@@ -121,12 +154,14 @@ def proposals(stage: Stage) -> list[Evidence]:
     """
     if not stage.quality:
         return []
+    policy = Policy.from_dict(stage.quality)
     standing = Block.objects.standing().filter(project=stage.project_id)
     blocked = set(standing.values_list("worker__worker_id", flat=True))
-    sums = _stats(stage).values("worker__worker_id").annotate(n=Sum("scored"), right=Sum("correct")).order_by()
-    tallies = [Tally(*row) for row in sums.values_list("worker__worker_id", "n", "right")]
-    found = workers_to_block(tallies, Policy.from_dict(stage.quality))
-    return [evidence for evidence in found if evidence.worker not in blocked]
+    names = dict(zip(("n", "right", "chance"), _COLUMNS[policy.measure], strict=True))
+    sums = _stats(stage).values("worker__worker_id").order_by()
+    sums = sums.annotate(**{name: Sum(column) for name, column in names.items()})
+    tallies = [Tally(*row) for row in sums.values_list("worker__worker_id", *names)]
+    return [evidence for evidence in workers_to_block(tallies, policy) if evidence.worker not in blocked]
 
 
 def preview(stage: Stage, worker_ids: Iterable[str] | None = None) -> Preview:
@@ -168,34 +203,91 @@ def intend(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: 
     Raises NotBlockableError and LossGrownError; then nothing is changed.
     """
     wanted = set(worker_ids)
-    evidence = {found.worker: found for found in proposals(stage)}
-    standing = set(
-        Block.objects.standing()
-        .filter(project=stage.project_id, worker__worker_id__in=wanted)
-        .values_list("worker__worker_id", flat=True)
-    )
+    evidence = {found.worker: found.to_dict() for found in proposals(stage)}
+    standing = _standing(stage, wanted)
     unknown = wanted - set(evidence) - standing
     if unknown:
         raise NotBlockableError(
             f"Not among those who would be blocked: {', '.join(sorted(unknown))}. Look at the preview again. "
             "Nobody was blocked."
         )
-    cost = loss(stage.project, wanted - standing).cost
+    _refuse_beyond(stage, wanted - standing, at_most)
+    return sum(_intend(stage, worker_id, evidence[worker_id], user) for worker_id in sorted(wanted - standing))
+
+
+def preview_chosen(stage: Stage, worker_ids: Iterable[str]) -> Chosen:
+    """What blocking these workers of the stage by hand leads to; changes nothing.
+
+    Who is blocked already is left out. Raises NotBlockableError for those who never answered in the stage.
+    """
+    rows = _chosen(stage, set(worker_ids))
+    ids = [row.stat.worker.worker_id for row in rows]
+    return Chosen(rows, answers_of(stage.project, ids), loss(stage.project, ids), stage.project.account.left)
+
+
+def intend_by_hand(
+    stage: Stage, worker_ids: Iterable[str], reason: str, user: User | None, at_most: Decimal | None = None
+) -> int:
+    """Write down blocks of workers whom a lead chose, with the reason and their figures; `finish` carries them out.
+
+    Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. Raises
+    ReasonRefusedError, NotBlockableError and LossGrownError; then nothing is changed.
+    """
+    reason = reason.strip()
+    if not reason or len(reason) > LONGEST_REASON:
+        raise ReasonRefusedError(
+            f"Write a reason of at most {LONGEST_REASON:,} characters: it stays with the block. Nobody was blocked."
+        )
+    rows = {row.stat.worker.worker_id: row for row in _chosen(stage, set(worker_ids))}
+    _refuse_beyond(stage, set(rows), at_most)
+    return sum(_intend(stage, worker_id, _by_hand(row, reason), user) for worker_id, row in sorted(rows.items()))
+
+
+def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
+    stats = stage.worker_stats.select_related("worker").filter(worker__worker_id__in=wanted)
+    rows = worker_table.rows_of(stage, stats.order_by("worker__worker_id"))
+    if unknown := wanted - {row.stat.worker.worker_id for row in rows}:
+        raise NotBlockableError(f"Nobody of this stage: {', '.join(sorted(unknown)[:SHOWN])}. Nobody was blocked.")
+    return [row for row in rows if row.block is None]
+
+
+def unguarded(stage: Stage) -> list[str]:
+    """Titles of the project's stages whose HITs do not ask at the marketplace who is blocked."""
+    stages = stage.project.stages.filter(crowd=True).order_by("position")
+    asked = {one.pk for one in stages if any(own["qualification"] == POOR_QUALITY for own in one.requirements)}
+    return [one.title for one in stages if one.pk not in asked]
+
+
+def _by_hand(row: worker_table.WorkerRow, reason: str) -> dict[str, Any]:
+    """Evidence of a block by hand: its keys are `by_hand`, `worker`, `reason` and `figures`, as the table has them."""
+    cells = zip(worker_table.COLUMNS, row.cells(), strict=True)
+    figures = {name: str(cell) if isinstance(cell, Decimal) else cell for name, cell in cells}
+    del figures["worker_id"], figures["state"]
+    return {"by_hand": True, "worker": row.stat.worker.worker_id, "reason": reason, "figures": figures}
+
+
+def _standing(stage: Stage, worker_ids: Iterable[str]) -> set[str]:
+    rows = Block.objects.standing().filter(project=stage.project_id, worker__worker_id__in=worker_ids)
+    return set(rows.values_list("worker__worker_id", flat=True))
+
+
+def _refuse_beyond(stage: Stage, worker_ids: Iterable[str], at_most: Decimal | None) -> None:
+    """Raises LossGrownError."""
+    cost = loss(stage.project, worker_ids).cost
     if at_most is not None and cost > at_most:
         raise LossGrownError(
             f"More answers came meanwhile: buying them again costs up to ${cost:,.2f} now, not ${at_most:,.2f}. "
             "Look at the preview again. Nobody was blocked."
         )
-    return sum(_intend(stage, evidence[worker_id], user) for worker_id in sorted(wanted - standing))
 
 
-def _intend(stage: Stage, evidence: Evidence, user: User | None) -> bool:
+def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: User | None) -> bool:
     """The intent row and the void labels together: from here on the worker's labels do not count."""
-    worker = Worker.objects.get(worker_id=evidence.worker)
+    worker = Worker.objects.get(worker_id=worker_id)
     try:
         with transaction.atomic():
             row = Block.objects.create(
-                project=stage.project, stage=stage, worker=worker, evidence=evidence.to_dict(), created_by=user
+                project=stage.project, stage=stage, worker=worker, evidence=evidence, created_by=user
             )
             recount(_answers(stage, worker))
             record(stage.project, user, "blocked", [row])

@@ -158,3 +158,7 @@ def agreed(question: str) -> bool:
 
 def dollars(amount: object) -> str:
     return "–" if amount is None else f"${amount:,.2f}"
+
+
+def share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"

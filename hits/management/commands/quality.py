@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from hits import tasks
+from hits.domain.block_losses import Loss
 from hits.flow.people import blocking
-from hits.management.commands._base import StageCommand, agreed, dollars, jobs_run_here
+from hits.management.commands._base import StageCommand, agreed, dollars, jobs_run_here, share
 from hits.models import Stage
 
 
@@ -21,6 +23,9 @@ class Command(StageCommand):
         parser.add_argument("--yes", action="store_true", help="do not ask")
         parser.add_argument("--worker", action="append", help="block this one only; may be given several times")
         parser.add_argument(
+            "--reason", help="block the workers of --worker by hand for this reason, whatever the policy says"
+        )
+        parser.add_argument(
             "--auto-block",
             choices=["on", "off"],
             help="whether the check after every so many answers blocks by itself from now on",
@@ -28,6 +33,9 @@ class Command(StageCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
+        if options["reason"] is not None:
+            self._by_hand(stage, options)
+            return
         blocking.refuse_without_policy(stage)
         if options["auto_block"]:
             blocking.block_by_itself(stage, options["auto_block"] == "on", None)
@@ -40,10 +48,38 @@ class Command(StageCommand):
         if not options["apply"]:
             self.say("Nobody was blocked: this is a preview.")
             return
-        cost = dollars(found.loss.cost)
-        if not (options["yes"] or agreed(f"Block {len(found.chosen):,} and buy again for at most {cost}? [y/N] ")):
+        self._ask(len(found.chosen), found.loss, options)
+        blocking.mark_checked(stage)
+        self._done(stage, blocking.block(stage, found.chosen, None, at_most=found.loss.cost))
+
+    def _by_hand(self, stage: Stage, options: dict[str, Any]) -> None:
+        if not options["worker"]:
+            raise CommandError("Name the workers: --worker ID, for each of them.")
+        found = blocking.preview_chosen(stage, options["worker"])
+        rows = [
+            (
+                row.stat.worker.worker_id,
+                found.answers[row.stat.worker.worker_id],
+                share(row.known),
+                share(row.agreement),
+                row.stat.why or "–",
+            )
+            for row in found.rows
+        ]
+        self.table(["worker", "answers lost", "known answers", "agreement", "what stands out"], rows)
+        self._follows(found.loss, found.left)
+        if not options["apply"] or not rows:
+            self.say("Nobody was blocked: this is a preview.")
+            return
+        self._ask(len(rows), found.loss, options)
+        ids = [row.stat.worker.worker_id for row in found.rows]
+        blocking.intend_by_hand(stage, ids, options["reason"], None, at_most=found.loss.cost)
+        self._done(stage, blocking.finish(stage))
+
+    def _ask(self, count: int, loss: Loss, options: dict[str, Any]) -> None:
+        question = f"Block {count:,} and buy again for at most {dollars(loss.cost)}? [y/N] "
+        if not (options["yes"] or agreed(question)):
             raise CommandError("Nobody was blocked.")
-        self._block(stage, found)
 
     def _show(self, found: blocking.Preview) -> None:
         rows = [
@@ -54,14 +90,15 @@ class Command(StageCommand):
         ]  # fmt: skip
         head = ["worker", "scored", "correct", "accuracy", "low", "high", "crowd", "p", "answers lost", "block"]
         self.table(head, rows)
+        self._follows(found.loss, found.left)
+
+    def _follows(self, loss: Loss, left: Decimal) -> None:
         self.say(
-            f"{found.loss.answers:,} answers would stop counting; at most {found.loss.replacements:,} would be bought "
-            f"again for {dollars(found.loss.cost)}, of {dollars(found.left)} left in the budget."
+            f"{loss.answers:,} answers would stop counting; at most {loss.replacements:,} would be bought "
+            f"again for {dollars(loss.cost)}, of {dollars(left)} left in the budget."
         )
 
-    def _block(self, stage: Stage, found: blocking.Preview) -> None:
-        blocking.mark_checked(stage)
-        new = blocking.block(stage, found.chosen, None, at_most=found.loss.cost)
+    def _done(self, stage: Stage, new: int) -> None:
         with jobs_run_here():
             tasks.conclude_project(stage.project_id)
         self.say(f"{new:,} workers blocked.")

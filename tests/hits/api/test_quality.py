@@ -134,3 +134,28 @@ def test_the_preview_of_an_undo_says_what_counts_again_and_what_is_closed(
     preview = api.get(f"{HOME}blocks/{row['id']}/undo/").json()
     assert preview == {"answers": 40, "hits": 3, "places": 3, "released": "0.15"}
     assert _void(crowd["bad"]) == 40
+
+
+def test_workers_have_figures_beside_the_others(api: APIClient, stage: Stage) -> None:
+    factories.worker_stat(
+        stage, compared=40, agreed=30, agreed_by_chance=20, repeats=13, longest_run=4, why="Median of 2.0 s."
+    )
+    (told,) = api.get(f"{STAGE}workers/").json()["results"]
+    assert told["agreement"] == 0.75 and told["beyond_chance"] == 0.5 and told["repeats"] == 13 / 39
+    assert told["agreement_interval"] == pytest.approx(wilson(30, 40))
+    assert (told["longest_run"], told["why"]) == (4, "Median of 2.0 s.")
+
+
+def test_a_worker_is_blocked_by_hand_for_a_reason(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    stage.quality = {}
+    stage.save()
+    good = crowd["good"]
+    preview = api.get(f"{STAGE}block/", {"worker_id": good}).json()
+    assert preview["answers"] == 40 and preview["workers"][0]["worker_id"] == good
+    given = {"worker_ids": [good], "cost": preview["cost"]}
+    refused(api.post(f"{STAGE}block/", given, format="json"), 409, "not_blockable")
+    assert api.post(f"{STAGE}block/", {**given, "reason": " "}, format="json").status_code == 400
+    assert api.post(f"{STAGE}block/", {**given, "reason": "Shares answers."}, format="json").status_code == 202
+    (block,) = api.get(f"{HOME}blocks/").json()["results"]
+    assert block["state"] == "granted" and block["evidence"]["reason"] == "Shares answers."
+    assert not Label.objects.of_counting_answers().filter(worker__worker_id=good).exists()

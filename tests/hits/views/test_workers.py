@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from hits import tasks
 from hits.domain.summaries import refresh_summary
-from hits.models import Block, Label, Stage, Worker
+from hits.models import Block, Label, Stage, Worker, WorkerStat
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
@@ -168,3 +168,75 @@ def test_a_stage_says_why_items_are_taken_back(world: World, client: Client) -> 
     assert "2 items taken back</a>: the answer that they were made from does not count" in text
     page = client.get(world.url("items"), {"state": "void"}).content.decode()
     assert page.count("Taken back") >= 2
+
+
+# The table of all workers, and blocks by hand
+
+
+def _table(client: Client, world: World, **query: str) -> list[str]:
+    return [row.stat.worker.worker_id for row in client.get(world.url("workers"), query).context["rows"]]
+
+
+def test_the_table_of_workers_sorts_by_the_column_of_the_address(world: World, client: Client) -> None:
+    WorkerStat.objects.filter(worker__worker_id="ALOW000000001").update(why="Others: 20 % agreed with.", notices=1)
+    assert _table(client, world)[0] == "ALOW000000001"
+    assert _table(client, world, sort="-answers")[0] == "AGOOD00000001"
+    assert _table(client, world, sort="known")[:2] == ["ALOW000000001", "APOOR00000001"]
+    assert _table(client, world, sort="nonsense") == _table(client, world)
+    text = client.get(world.url("workers"), {"sort": "known"}).content.decode()
+    assert 'aria-sort="ascending"' in text and "?sort=-known" in text
+    assert "Others: 20 % agreed with." in text
+
+
+def test_the_table_of_workers_is_paged_and_searched(world: World, client: Client) -> None:
+    for _ in range(60):
+        make.worker_stat(world.stage)
+    assert (len(_table(client, world)), len(_table(client, world, page="2"))) == (50, 14)
+    assert _table(client, world, worker="good") == ["AGOOD00000001"]
+
+
+def test_the_table_of_workers_comes_as_csv(world: World, client: Client) -> None:
+    reply = client.get(world.url("workers-csv"), {"sort": "worker"})
+    lines = b"".join(reply.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    assert lines[0].startswith("worker_id,answers,known_answers,known_right,known_share,known_low")
+    assert len(lines) == 5 and lines[1].startswith("AGOOD00000001,400,400,300,0.75,")
+
+
+def test_chosen_workers_are_blocked_by_hand_with_a_reason(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None, alice: Any
+) -> None:
+    address = world.url("block-chosen")
+    page = squeezed(client.get(address, {"worker": [low.worker_id, "APOOR00000001"]}))
+    assert "60 answers stop counting" in page and "Block 1 worker and ask again for at most $2.70" in page
+    assert "APOOR00000001" not in page
+    form = {"worker": [low.worker_id], "cost": "2.70", "reason": ""}
+    refused = client.post(address, form)
+    assert refused.status_code == 400 and not Block.objects.filter(worker=low).exists()
+    form["reason"] = "Always the first name."
+    assert client.post(address, {**form, "cost": "2.69"}).status_code == 400
+    assert client.post(address, {**form, "worker": ["ANOBODY"]}).status_code == 302
+    assert not Block.objects.filter(worker=low).exists()
+    assert client.post(address, form)["Location"] == world.url("workers")
+    block = Block.objects.get(worker=low)
+    assert block.created_by == alice and block.evidence["reason"] == "Always the first name."
+    assert not Label.objects.of_counting_answers().filter(worker=low).exists()
+    detail = squeezed(client.get(reverse("worker", args=[world.project.slug, low.worker_id])))
+    assert "By hand: “Always the first name.”" in detail
+
+
+def test_a_stage_without_a_policy_has_blocks_by_hand(world: World, low: Worker, client: Client) -> None:
+    Stage.objects.filter(pk=world.stage.pk).update(quality={})
+    assert "by hand in the" in squeezed(client.get(world.url("block")))
+    assert client.get(world.url("block-chosen"), {"worker": low.worker_id}).status_code == 200
+
+
+def test_a_policy_by_agreement_is_shown_in_words_and_with_its_evidence(world: World, client: Client) -> None:
+    policy = {"check_every": 100, "min_answers": 20, "floor": 0.5, "alpha": 0.01}
+    Stage.objects.filter(pk=world.stage.pk).update(quality={**policy, "measure": "agreement", "relative": True})
+    low = WorkerStat.objects.filter(worker__worker_id="ALOW000000001")
+    low.update(compared=60, agreed=12.5, agreed_by_chance=15)
+    WorkerStat.objects.filter(worker__worker_id="AGOOD00000001").update(compared=400, agreed=320, agreed_by_chance=120)
+    page = squeezed(client.get(world.url("block")))
+    assert "Agreement" in page and "12.50" in page and "20.8 %" in page
+    shown = client.get(world.url("stage-settings"))
+    assert "the other workers&#x27; answers" in shown.content.decode()

@@ -1,0 +1,119 @@
+"""The table of a stage's workers: its columns, their order, and each worker's row. Pages, files, the API and commands
+show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, FloatField, QuerySet
+from django.db.models.functions import Cast, NullIf
+
+from hits.models.projects import Stage
+from hits.models.workers import Block, WorkerStat
+from hits.quality.intervals import wilson_of_share
+
+Interval = tuple[float, float]
+
+
+def _share(part: Any, whole: Any) -> Any:
+    return Cast(part, FloatField()) / NullIf(Cast(whole, FloatField()), 0.0, output_field=FloatField())
+
+
+# What the rows can be ordered by. Workers of whom a figure is not known come last in both directions.
+ORDERS: dict[str, Any] = {
+    "worker": F("worker__worker_id"),
+    "answers": F("answers"),
+    "known": _share(F("correct"), F("scored")),
+    "agreement": _share(F("agreed"), F("compared")),
+    "chance": _share(F("agreed") - F("agreed_by_chance"), F("compared") - F("agreed_by_chance")),
+    "seconds": F("median_seconds"),
+    "repeats": _share(F("repeats"), F("answers") - 1),
+    "run": F("longest_run"),
+    "earned": F("earned"),
+    "why": F("notices"),
+}
+FIRST = "-why"
+COLUMNS = (
+    "worker_id", "answers", "known_answers", "known_right", "known_share", "known_low", "known_high",
+    "compared", "agreement", "agreement_low", "agreement_high", "beyond_chance", "median_seconds", "repeats",
+    "longest_run", "earned", "state", "why",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    """A worker's figures in one stage; shares are None where nothing was compared. `block` is the standing one."""
+
+    stat: WorkerStat
+    block: Block | None = None
+
+    @property
+    def known(self) -> float | None:
+        return self.stat.correct / self.stat.scored if self.stat.scored else None
+
+    @property
+    def known_interval(self) -> Interval:
+        return wilson_of_share(self.known or 0.0, self.stat.scored)
+
+    @property
+    def agreement(self) -> float | None:
+        return min(1.0, self.stat.agreed / self.stat.compared) if self.stat.compared else None
+
+    @property
+    def agreement_interval(self) -> Interval:
+        return wilson_of_share(self.agreement or 0.0, self.stat.compared)
+
+    @property
+    def beyond_chance(self) -> float | None:
+        """1 for perfect agreement with the others, 0 for what chance gives, less for worse."""
+        above = self.stat.compared - self.stat.agreed_by_chance
+        return (self.stat.agreed - self.stat.agreed_by_chance) / above if self.stat.compared and above > 0 else None
+
+    @property
+    def repeats(self) -> float | None:
+        """The share of answers that say what the one before said."""
+        return self.stat.repeats / (self.stat.answers - 1) if self.stat.answers > 1 else None
+
+    @property
+    def state(self) -> str:
+        return self.block.get_state_display().lower() if self.block else "working"
+
+    def cells(self) -> list[Any]:
+        """In the order of COLUMNS; None for what is not known."""
+        stat = self.stat
+        low, high = self.known_interval if stat.scored else (None, None)
+        agreed_low, agreed_high = self.agreement_interval if stat.compared else (None, None)
+        return [
+            stat.worker.worker_id, stat.answers, stat.scored, stat.correct, self.known, low, high,
+            stat.compared, self.agreement, agreed_low, agreed_high, self.beyond_chance, stat.median_seconds,
+            self.repeats, stat.longest_run, stat.earned, self.state, stat.why,
+        ]  # fmt: skip
+
+
+def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[WorkerStat]:
+    """The stage's workers, those with a part of that id, in one of ORDERS; `-` before it turns it round."""
+    name = order.removeprefix("-")
+    if name not in ORDERS:
+        order, name = FIRST, FIRST.removeprefix("-")
+    rows = stage.worker_stats.select_related("worker").annotate(place=ORDERS[name])
+    if worker:
+        rows = rows.filter(worker__worker_id__icontains=worker)
+    place = F("place")
+    by = place.desc(nulls_last=True) if order.startswith("-") else place.asc(nulls_last=True)
+    return rows.order_by(by, "-answers", "id")
+
+
+def rows_of(stage: Stage, stats: Iterable[WorkerStat]) -> list[WorkerRow]:
+    """With their standing blocks; one query."""
+    listed: Sequence[WorkerStat] = list(stats)
+    blocks = Block.objects.standing().filter(project=stage.project_id, worker__in=[stat.worker_id for stat in listed])
+    standing = {block.worker_id: block for block in blocks}
+    return [WorkerRow(stat, standing.get(stat.worker_id)) for stat in listed]
+
+
+def all_rows(stage: Stage, order: str = FIRST) -> Iterator[WorkerRow]:
+    """Every worker of the stage."""
+    yield from rows_of(stage, ordered(stage, order))

@@ -1,0 +1,43 @@
+"""`manage.py workers`, and `quality` with a reason, against the real marketplace."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from django.core.management.base import CommandError
+
+from hits.models import Block, Stage
+from tests.hits import factories as make
+from tests.hits.commands.conftest import Run
+from tests.hits.market import Marketplace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    row = make.stage(make.project(slug="river"), key="choose")
+    make.worker_stat(row, make.worker("AGOOD"), compared=40, agreed=36, agreed_by_chance=16)
+    make.worker_stat(row, make.worker("APOOR"), compared=40, agreed=16, agreed_by_chance=16, why="Others.", notices=1)
+    return row
+
+
+def test_the_figures_are_shown_and_written_as_csv(run: Run, stage: Stage) -> None:
+    said = run("workers", "river", "choose").splitlines()
+    assert said[1].startswith("APOOR") and said[1].endswith("Others.") and "40.0% (26% to 55% of 40)" in said[1]
+    assert run("workers", "river", "choose", "--sort=-agreement").splitlines()[1].startswith("AGOOD")
+    rows = list(csv.DictReader(run("workers", "river", "choose", "--csv").splitlines()))
+    assert [row["worker_id"] for row in rows] == ["APOOR", "AGOOD"] and rows[1]["agreement"] == "0.9"
+
+
+def test_a_worker_is_blocked_by_hand_with_a_reason(run: Run, stage: Stage, market: Marketplace) -> None:
+    worker = market.sign_up_worker()
+    make.worker_stat(stage, make.worker(worker))
+    given = ("quality", "river", "choose", "--reason", "One name for all.")
+    with pytest.raises(CommandError, match="Name the workers"):
+        run(*given)
+    assert "this is a preview" in run(*given, "--worker", worker)
+    assert not Block.objects.exists()
+    assert "1 workers blocked" in run(*given, "--worker", worker, "--apply", "--yes")
+    assert Block.objects.get().evidence["reason"] == "One name for all."
