@@ -18,7 +18,7 @@ def harmless(cell: Any) -> Any:
 
     Numbers are no text: -5 stays a number.
     """
-    if not isinstance(cell, str) or not cell:
+    if not isinstance(cell, str) or not cell or (cell[0].isascii() and cell[0].isalnum()):
         return cell
     first = next((char for char in cell if unicodedata.category(char) not in _UNSEEN), "")
     runs = cell[0] in _BREAKS or unicodedata.normalize("NFKC", first)[:1] in _FORMULA

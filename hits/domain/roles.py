@@ -90,6 +90,7 @@ LOOK = _verb(
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
+        results project-results
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block held-qualifications grants
@@ -103,13 +104,13 @@ LOOK = _verb(
     while_archived=True,
 )
 EXPORT = _verb(
-    "Download what is there: releases, answers, the ledger, the recipe",
+    "Download what is there: releases, results, answers, the ledger, the recipe",
     READER,
     pages="""
         recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv workers-csv annotations-file
-        changes-csv
+        changes-csv results-file project-results-file
     """,
-    routes=_get("recipe-file computation-files release-file annotations"),
+    routes=_get("recipe-file computation-files release-file annotations results project-results"),
     while_archived=True,
 )
 TABLE = (

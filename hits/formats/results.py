@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 _BEFORE = (
@@ -21,12 +22,17 @@ _BEFORE = (
     "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
 )  # fmt: skip
 _AFTER = ("Approve", "Reject")
+# All that the download has besides the fields of the task.
+OWN_COLUMNS = (*_BEFORE, *_AFTER)
+INPUT, ANSWER = "Input.", "Answer."
 _SEPARATOR = "|"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """An assignment and its HIT. Times know their zone; `inputs` and `answers` map a field's name to its value."""
+    """An assignment and its HIT. Times know their zone; `inputs` and `answers` map a field's name to its value, `more`
+    a column that the download does not have to its cell.
+    """
 
     hit_id: str
     hit_type_id: str
@@ -34,11 +40,11 @@ class Result:
     description: str
     keywords: str
     reward: Decimal
-    created_at: datetime
+    created_at: datetime | None
     max_assignments: int
     duration_seconds: int
     auto_approval_seconds: int
-    expires_at: datetime
+    expires_at: datetime | None
     assignment_id: str
     worker_id: str
     status: str
@@ -52,12 +58,15 @@ class Result:
     approved_at: datetime | None = None
     rejected_at: datetime | None = None
     feedback: str = ""
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
-def results_columns(inputs: Iterable[str], answers: Iterable[str]) -> tuple[str, ...]:
-    """All columns, given the names of the fields: inputs in the given order, answers by name, as in the download."""
-    fields = [f"Input.{name}" for name in inputs] + [f"Answer.{name}" for name in sorted(answers)]
-    return (*_BEFORE, *fields, *_AFTER)
+def results_columns(inputs: Iterable[str], answers: Iterable[str], more: Iterable[str] = ()) -> tuple[str, ...]:
+    """All columns, given the names of the fields: inputs in the given order, answers by name, as in the download, and
+    behind them those that it does not have.
+    """
+    fields = [f"{INPUT}{name}" for name in inputs] + [f"{ANSWER}{name}" for name in sorted(answers)]
+    return (*_BEFORE, *fields, *_AFTER, *more)
 
 
 def results_rows(results: Iterable[Result], columns: Iterable[str]) -> Iterator[dict[str, str]]:
@@ -69,7 +78,8 @@ def results_rows(results: Iterable[Result], columns: Iterable[str]) -> Iterator[
     empty = dict.fromkeys(columns, "")
     for result in results:
         row = empty | _cells(result)
-        if lost := sorted(row.keys() - empty.keys()):
+        if len(row) > len(empty):
+            lost = sorted(row.keys() - empty.keys())
             raise ValueError(f"assignment {result.assignment_id} has fields without a column: {', '.join(lost)}")
         yield row
 
@@ -98,11 +108,13 @@ def _cells(result: Result) -> dict[str, str]:
         "RejectionTime": _time(result.rejected_at),
         "RequesterFeedback": result.feedback,
         "WorkTimeInSeconds": str(round(result.work_seconds)),
-        **{f"Input.{name}": _field(value) for name, value in result.inputs.items()},
-        **{f"Answer.{name}": _field(value) for name, value in result.answers.items()},
+        **{f"{INPUT}{name}": _field(value) for name, value in result.inputs.items()},
+        **{f"{ANSWER}{name}": _field(value) for name, value in result.answers.items()},
+        **result.more,
     }
 
 
+@lru_cache(1000)
 def _time(moment: datetime | None) -> str:
     """As in Sat Apr 24 17:19:43 UTC 2021; empty where there is none."""
     return moment.astimezone(UTC).strftime("%a %b %d %H:%M:%S UTC %Y") if moment else ""

@@ -11,14 +11,17 @@ After an error the streams hold a part of a file, which is to be thrown away.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
+from common.spreadsheet import harmless
 from hits.formats.cosmos import ANSWERS
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ _Sink = Callable[[_Batch], None]
 
 ROW_GROUP = 2000
 FORMATS: tuple[Format, ...] = ("csv", "jsonl", "parquet")
+# No spreadsheet runs what begins so.
+_PLAIN_BEGINNINGS = frozenset(["", *string.ascii_letters, *string.digits])
 # UTF-8 cannot hold halves of surrogate pairs.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 COSMOS_TYPES: dict[str, Type] = {
@@ -94,6 +99,50 @@ def write_all(
     with ExitStack() as stack:
         sinks = [_open(name, columns, types, stream, stack) for name, stream in streams.items()]
         return _write(_with_types(_with_columns(rows, columns), types), sinks, row_group)
+
+
+def pieces_of(
+    rows: Iterable[Row], columns: Sequence[str], types: Mapping[str, Type], name: Format, row_group: int = ROW_GROUP
+) -> Iterator[bytes]:
+    """The bytes of one such file, piece by piece as the rows come: for downloads, which nobody has to store first.
+
+    Rows may have more than the columns. CSV is for spreadsheets too: cells that those would run as a formula get an
+    apostrophe. JSON Lines may hold nested values. Raises KeyError for a row without a column, and
+    pyarrow.ArrowException for a value of another type in Parquet.
+    """
+    stream = _Pieces()
+    with ExitStack() as stack:
+        if name == "csv":
+            sink = _csv_sink(columns, stream, _defused)
+        elif name == "jsonl":
+            sink = _jsonl_sink(columns, stream)
+        else:
+            sink = stack.enter_context(_parquet_sink(schema_of(columns, types), stream))
+        yield from stream.taken()
+        left = iter(rows)
+        while batch := list(islice(left, row_group)):
+            sink(batch)
+            yield from stream.taken()
+    # Parquet ends with what it holds.
+    yield from stream.taken()
+
+
+class _Pieces(io.BytesIO):
+    """What was written since it was asked last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before = 0
+
+    def tell(self) -> int:
+        return self._before + super().tell()
+
+    def taken(self) -> list[bytes]:
+        part = self.getvalue()
+        self._before += len(part)
+        self.seek(0)
+        self.truncate()
+        return [part] if part else []
 
 
 def schema_of(columns: Sequence[str], types: Mapping[str, Type]) -> pyarrow.Schema:
@@ -167,10 +216,24 @@ class _Encoded:
         return self.stream.write(text.encode())
 
 
-def _csv_sink(columns: Sequence[str], stream: BinaryIO) -> _Sink:
+def _csv_sink(
+    columns: Sequence[str], stream: BinaryIO, cells: Callable[[Iterable[Any]], list[Any]] | None = None
+) -> _Sink:
+    cells = cells or _cells
     writer = csv.writer(_Encoded(stream))
-    writer.writerow(columns)
-    return lambda batch: writer.writerows([_cell(row[name]) for name in columns] for row in batch)
+    writer.writerow(cells(columns))
+    return lambda batch: writer.writerows(cells([row[name] for name in columns]) for row in batch)
+
+
+def _cells(values: Iterable[Any]) -> list[Any]:
+    return [_cell(value) for value in values]
+
+
+def _defused(values: Iterable[Any]) -> list[Any]:
+    # Most cells are empty or begin with a letter or figure; a file has millions.
+    return [
+        value if type(value) is str and value[:1] in _PLAIN_BEGINNINGS else harmless(_cell(value)) for value in values
+    ]
 
 
 def _cell(value: object) -> object:

@@ -139,6 +139,14 @@ class KnownAnswersProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class KnownValuesProtocol(TaskProtocol, Protocol):
+    """Says which values its labels are compared with."""
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        """The value that is right, by unit; without the units of which none is known."""
+
+
+@runtime_checkable
 class FittedProtocol(TaskProtocol, Protocol):
     """Not every item fits its settings, such as one that lacks a column which they name."""
 

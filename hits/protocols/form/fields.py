@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -202,13 +203,15 @@ class Field(Kind):
         raise NoGoldError("cannot be compared")
 
     def judged(self, unit: str, value: Any, item: Item) -> bool | None:
-        told = item.said(self.gold_columns().get(unit, ""))
-        if not told:
-            return None
-        try:
-            return bool(value == self.known(told, item))
-        except NoGoldError:
-            return None
+        known = dict(self.known_values(item))
+        return bool(value == known[unit]) if unit in known else None
+
+    def known_values(self, item: Item) -> Iterator[tuple[str, Any]]:
+        """(unit, the value that is right) where one is known."""
+        for unit, name in self.gold_columns().items():
+            if told := item.said(name):
+                with suppress(NoGoldError):
+                    yield unit, self.known(told, item)
 
     def item_faults(self, item: Item) -> Iterator[str]:
         for name in self.gold_columns().values():

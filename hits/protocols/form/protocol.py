@@ -203,6 +203,12 @@ class FormProtocol:
     def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
         return sum(field.most_characters for field in form_of(settings["form"]).ask)
 
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        """The value that is right, by unit; without the units of which none is known."""
+        form = form_of(settings["form"])
+        seen = form.item(columns_of(document, item))
+        return {unit: value for field in form.ask for unit, value in field.known_values(seen)}
+
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, ordinal, interval, set or text."""
         return {unit: level for field in form_of(settings["form"]).ask for unit, level in field.units().items()}

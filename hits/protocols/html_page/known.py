@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hits.protocols.html_page.answers import NotTakenError, checked
@@ -56,12 +57,18 @@ def _faults(gold: Gold, template: Template) -> Iterator[str]:
 
 def judged(template: Template, columns: Columns, gold: Gold, name: str, value: Any) -> bool | None:
     """Whether the value of a field is the known one; None where none is known. A list is so in any order."""
-    if (said := _said(columns, gold.get(name, ""))) is None:
-        return None
-    try:
-        return bool(_squeezed(value) == _squeezed(_known(template, columns, template.fields[name], said)))
-    except NotTakenError:
-        return None
+    known = values(template, columns, {name: gold[name]} if name in gold else {})
+    return bool(_squeezed(value) == _squeezed(known[name])) if name in known else None
+
+
+def values(template: Template, columns: Columns, gold: Gold) -> dict[str, Any]:
+    """The known answers by the names of their fields, as the values of answers."""
+    found = {}
+    for name, column in gold.items():
+        if (said := _said(columns, column)) is not None:
+            with suppress(NotTakenError):
+                found[name] = _known(template, columns, template.fields[name], said)
+    return found
 
 
 def missing(columns: Columns, gold: Gold) -> list[str]:

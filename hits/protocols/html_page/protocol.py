@@ -162,6 +162,10 @@ class HtmlPageProtocol:
             return missing
         return [*_filling_faults(template, columns), *known.item_faults(template, columns, gold)]
 
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        """The value that is right, by field; without the fields of which none is known."""
+        return known.values(_template(settings), columns_of(document, item), settings["gold"])
+
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, interval, set or text."""
         return {name: LEVELS[field.kind] for name, field in _template(settings).fields.items()}

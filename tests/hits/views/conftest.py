@@ -160,13 +160,14 @@ PROJECT_PAGES = {
     "clone-project", "recipe-file", "add-stage", "members",
     "project", "project-done", "media", "upload", "upload-progress", "upload-columns", "sample-file", "ledger",
     "ledger-csv", "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
+    "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
-    "block", "block-chosen", "workers", "workers-csv", "stage-settings", "stage-wage",
+    "block", "block-chosen", "workers", "workers-csv", "stage-settings", "stage-wage", "results", "results-file",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "protocol-page", "protocol-page-item",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",

@@ -26,6 +26,7 @@ from tests.hits.views.conftest import PAGES, World, build_world
 pytestmark = pytest.mark.django_db(transaction=True)
 
 NO_PAGE = {
+    "results-file", "project-results-file",
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "workers-csv",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",

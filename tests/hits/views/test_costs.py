@@ -33,7 +33,10 @@ def _grow(world: World, count: int) -> None:
     make.items(world.stage, count)
 
 
-PAGES_WITHOUT_FILES = sorted({*PAGES} - {"release-file", "ledger-csv", "bonuses-csv", "answers-csv", "changes-csv"})
+FILES = {
+    "release-file", "ledger-csv", "bonuses-csv", "answers-csv", "changes-csv", "results-file", "project-results-file"
+}  # fmt: skip
+PAGES_WITHOUT_FILES = sorted({*PAGES} - FILES)
 
 
 def test_the_number_of_queries_does_not_grow(world: World, client: Client, market: Marketplace) -> None:

@@ -1,0 +1,348 @@
+"""Exporting: the answers of a stage, or of all stages, as files for other programs, read and sent piece by piece.
+
+Two tables. In Mechanical Turk's columns a row is an answer, as in the download of a batch there. The long table has a
+row for each label: what one answer says about one unit of an item. Rows are read a thousand answers at a time, so
+memory does not grow with the table, and nothing else waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from hits.domain import hit_items
+from hits.domain.item_answers import all_numbered
+from hits.domain.plugins import protocol_of, settings_of
+from hits.formats.results import Result, results_columns, results_rows
+from hits.formats.tables import Format, Type, pieces_of
+from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage
+from hits.protocols.base import Json
+from hits.protocols.columns import columns_of
+from hits.protocols.optional import KnownValuesProtocol
+from hits.recipes.table_rows import pseudonym
+from hits.refusals import Refusal
+
+# Mechanical Turk's columns, and the formats of the long table.
+MTURK = "mturk"
+FORMATS = (MTURK, "csv", "jsonl", "parquet")
+CONTENT_TYPES = {
+    MTURK: "text/csv; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/jsonl",
+    "parquet": "application/vnd.apache.parquet",
+}
+CHUNK = 2000
+# Pseudonyms that are remembered while a file is made.
+REMEMBERED = 50_000
+LONG: dict[str, Type] = {
+    "item": "string",
+    "unit": "string",
+    "worker": "string",
+    "value": "string",
+    "correct": "bool",
+    "gold": "string",
+    "submitted_at": "string",
+    "seconds": "float64",
+    "batch": "string",
+}
+STAGE, NOT_COUNTED = "stage", "not_counted"
+NOT_COUNTED_IN_MTURK = "NotCounted"
+WORKER_FIELD = "workerId"
+_ANSWER_COLUMNS = (
+    "pk",
+    "assignment_id",
+    "worker__worker_id",
+    "hit",
+    "state",
+    "accepted_at",
+    "submitted_at",
+    "auto_approval_at",
+    "seconds",
+    "problem",
+    "held",
+    "admitted",
+    "feedback",
+    "scored",
+)
+_LABEL_COLUMNS = ("item", "unit", "value", "correct", "undone_at")
+
+
+class UnknownFormatError(Refusal):
+    """Results have no such format."""
+
+    error_code = "unknown_format"
+    http_status = 400
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Results have no format {name!r:.40}. There are {', '.join(FORMATS)}.")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why."""
+
+    format: str = MTURK
+    worker_ids: bool = False
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class ResultsFile:
+    name: str
+    content_type: str
+    pieces: Iterator[bytes]
+
+
+def of_stage(stage: Stage, choices: Choices) -> ResultsFile:
+    """Raises UnknownFormatError, and what a task raises that cannot be used."""
+    return _file(f"{stage.project.slug}-{stage.key}", stage.project, [stage], choices)
+
+
+def of_project(project: Project, choices: Choices) -> ResultsFile:
+    """Of all stages with a crowd, one after another. Raises as `of_stage`."""
+    stages = list(project.stages.filter(crowd=True).order_by("position"))
+    for stage in stages:
+        stage.project = project
+    return _file(project.slug, project, stages, choices)
+
+
+def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices) -> ResultsFile:
+    if choices.format not in FORMATS:
+        raise UnknownFormatError(choices.format)
+    name_of = _naming(project, choices)
+    answers = [_Answers(stage, name_of, choices) for stage in stages]
+    if choices.format == MTURK:
+        columns, rows = _mturk(answers, choices)
+        pieces = pieces_of(rows, columns, dict.fromkeys(columns, "string"), "csv")
+        return ResultsFile(f"{name}-results.csv", CONTENT_TYPES[MTURK], pieces)
+    types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
+    types |= {NOT_COUNTED: "string"} if choices.all else {}
+    rows = (row for each in answers for row in each.long())
+    pieces = pieces_of(rows, list(types), types, _format(choices.format))
+    return ResultsFile(f"{name}-labels.{choices.format}", CONTENT_TYPES[choices.format], pieces)
+
+
+def _format(name: str) -> Format:
+    formats: dict[str, Format] = {"csv": "csv", "jsonl": "jsonl", "parquet": "parquet"}
+    return formats[name]
+
+
+def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
+    """What stands for a worker, by the worker's id."""
+    if choices.worker_ids:
+        return str
+    return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.seed))
+
+
+@dataclass(slots=True)
+class _Label:
+    """Of an answer that gave none, only the item."""
+
+    item: int
+    unit: str | None = None
+    value: Any = None
+    correct: bool | None = None
+    undone_at: datetime | None = None
+
+    @property
+    def is_judged(self) -> bool:
+        return self.correct is not None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some answers of a stage, with their HITs, the items of each HIT, and the labels of each answer."""
+
+    answers: Sequence[Json]
+    hits: Mapping[int, Hit]
+    items: Mapping[int, Sequence[int]]
+    labels: Mapping[int, Sequence[_Label]]
+
+
+class _Answers:
+    """The answers of one stage, in the order in which they came in."""
+
+    def __init__(self, stage: Stage, name_of: Callable[[str], str], choices: Choices) -> None:
+        # What was posted comes out also where the task's code cannot be used; known answers are asked of it.
+        self.task = None if choices.format == MTURK else (protocol_of(stage), settings_of(stage))
+        self.stage, self.name_of, self.choices = stage, name_of, choices
+        blocks = Block.objects.in_force().filter(project=stage.project_id)
+        self.blocked = set(blocks.values_list("worker__worker_id", flat=True))
+
+    def rows(self, *, labels: bool = False) -> QuerySet[Assignment]:
+        """Those that are wanted; with labels also others, for these are looked at one by one."""
+        if self.choices.all or labels:
+            return self.stage.assignments.all()
+        counting = Label.objects.of_counting_answers().filter(assignment=OuterRef("pk"))
+        return self.stage.assignments.filter(Exists(counting))
+
+    def parts(self, *more: str, labels: bool = False) -> Iterator[_Part]:
+        """By their ids: a query for a thousand, so that none stays open as long as somebody reads the file."""
+        last = 0
+        while True:
+            rows = self.rows(labels=labels).filter(pk__gt=last).order_by("pk").values(*_ANSWER_COLUMNS, *more)
+            if not (answers := list(rows[:CHUNK])):
+                return
+            last = answers[-1]["pk"]
+            yield self._part(answers, labels)
+
+    def _part(self, answers: Sequence[Json], labels: bool) -> _Part:
+        hits = Hit.objects.select_related("batch").in_bulk({row["hit"] for row in answers})
+        pks = hit_items.item_pks(hits.values())
+        given: dict[int, list[_Label]] = {row["pk"]: [] for row in answers}
+        if labels:
+            found = Label.objects.filter(assignment__in=given).order_by("pk")
+            for answer, *label in found.values_list("assignment", *_LABEL_COLUMNS):
+                given[answer].append(_Label(*label))
+        return _Part(answers, hits, pks, given)
+
+    # The long table
+
+    def long(self) -> Iterator[Json]:
+        """A row for each label; of an answer without any, such as an invalid one, one without unit and value."""
+        for part in self.parts(labels=True):
+            keys, known = self._keys_and_known(part)
+            for answer in part.answers:
+                why = self.why_not(answer)
+                first = part.items[answer["hit"]][0]
+                batch = str(part.hits[answer["hit"]].batch_id)
+                for label in part.labels[answer["pk"]] or ([_Label(first)] if self.choices.all else ()):
+                    why_not = why or ("taken back" if label.undone_at else "")
+                    if self.choices.all or not why_not:
+                        row = self._long_row(answer, label, known)
+                        yield {**row, "item": keys[label.item], "batch": batch, NOT_COUNTED: why_not}
+
+    def _long_row(self, answer: Json, label: _Label, known: Mapping[int, Json]) -> Json:
+        gold = known[label.item].get(label.unit or "") if label.is_judged else None
+        nested = self.choices.format == "jsonl"
+        return {
+            STAGE: self.stage.key,
+            "unit": label.unit,
+            "worker": self.name_of(answer["worker__worker_id"]),
+            "value": label.value if nested else _spelled(label.value),
+            "correct": label.correct,
+            "gold": gold if nested else _spelled(gold),
+            "submitted_at": answer["submitted_at"].isoformat(),
+            "seconds": answer["seconds"],
+        }
+
+    def _keys_and_known(self, part: _Part) -> tuple[dict[int, str], dict[int, Json]]:
+        """By item its key, and the values that are right, by unit."""
+        items = Item.objects.filter(pk__in=_all(part.items))
+        protocol, settings = self.task or (None, {})
+        judged = any(label.is_judged for given in part.labels.values() for label in given)
+        if not judged or not isinstance(protocol, KnownValuesProtocol):
+            keys = dict(items.values_list("pk", "key"))
+            return keys, dict.fromkeys(keys, {})
+        keys, known = {}, {}
+        for pk, key, document, data in items.values_list("pk", "key", "document__data", "data"):
+            keys[pk], known[pk] = key, protocol.known_values(document, data, settings)
+        return keys, known
+
+    def why_not(self, answer: Json) -> str:
+        """Why an answer does not count, as `hits.domain.counting` decides it; empty where it does."""
+        if answer["state"] == Assignment.State.REJECTED:
+            return "rejected"
+        if answer["problem"]:
+            return f"invalid: {answer['problem']}"
+        if answer["held"] and answer["admitted"] is not True:
+            return "left out by a lead" if answer["admitted"] is False else f"not counted yet: {answer['held']}"
+        if answer["worker__worker_id"] in self.blocked:
+            return "the worker is blocked"
+        return "" if answer["scored"] else "not checked yet"
+
+    # Mechanical Turk's columns
+
+    def inputs(self) -> list[str]:
+        """The columns of the items, in their order; those of HITs about several items with the item's number."""
+        found: dict[str, None] = {}
+        for document, item in self.stage.items.values_list("document__data", "data").iterator(chunk_size=CHUNK):
+            found.update(dict.fromkeys(_inputs(document, item)))
+        counts = set(self.stage.hits.order_by().values_list("item_count", flat=True).distinct())
+        numbered = [f"item{number}:{name}" for number in range(1, max(counts, default=1) + 1) for name in found]
+        return [*(found if 1 in counts or not counts else ()), *(numbered if max(counts, default=1) > 1 else ())]
+
+    def fields(self) -> set[str]:
+        """The names of what was posted."""
+        found: set[str] = set()
+        for answer, count in self.rows().values_list("answer", "hit__item_count").iterator(chunk_size=CHUNK):
+            found.update(self._posted(answer, count))
+        return found
+
+    def mturk(self) -> Iterator[Result]:
+        for part in self.parts("answer"):
+            rows = Item.objects.filter(pk__in=_all(part.items)).values_list("pk", "document__data", "data")
+            asked = {pk: _inputs(document, item) for pk, document, item in rows}
+            inputs = {hit: _numbered([asked[pk] for pk in pks]) for hit, pks in part.items.items()}
+            for answer in part.answers:
+                hit = part.hits[answer["hit"]]
+                yield self._result(answer, hit, inputs[hit.pk])
+
+    def _result(self, answer: Json, hit: Hit, inputs: Json) -> Result:
+        stage = self.stage
+        return Result(
+            hit_id=hit.hit_id or "",
+            # Which of several it was made with, no table says.
+            hit_type_id="" if stage.earlier_hit_types else stage.hit_type_id,
+            title=stage.hit_title,
+            description=stage.hit_description,
+            keywords=stage.keywords,
+            reward=hit.reward,
+            created_at=hit.batch.created_at,
+            max_assignments=hit.max_assignments,
+            duration_seconds=hit.assignment_seconds,
+            auto_approval_seconds=stage.auto_approval_seconds,
+            expires_at=hit.expires_at,
+            assignment_id=answer["assignment_id"],
+            worker_id=self.name_of(answer["worker__worker_id"]),
+            status=answer["state"],
+            accepted_at=answer["accepted_at"],
+            submitted_at=answer["submitted_at"],
+            work_seconds=answer["seconds"],
+            inputs=inputs,
+            answers=self._posted(answer["answer"], hit.item_count),
+            annotation=hit.token,
+            auto_approval_at=answer["auto_approval_at"],
+            feedback=answer["feedback"],
+            more={NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {},
+        )
+
+    def _posted(self, answer: Mapping[str, str], count: int) -> dict[str, str]:
+        # A page of a lead's own may post the worker's id.
+        own = {name: value for name, value in answer.items() if name != WORKER_FIELD or self.choices.worker_ids}
+        return all_numbered(own, count) if count > 1 else own
+
+
+def _spelled(value: Any) -> str | None:
+    """A value as a text: a text as it is, anything else as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _inputs(document: Json, item: Json) -> Json:
+    """What an item brings: the columns of its row, or the fields of its document and its own."""
+    return columns_of(document, item) or {**document, **item}
+
+
+def _numbered(inputs: Sequence[Json]) -> Json:
+    """Those of the items of a HIT, with the number of the item where there are several."""
+    if len(inputs) == 1:
+        return inputs[0]
+    return {f"item{number}:{name}": value for number, each in enumerate(inputs, 1) for name, value in each.items()}
+
+
+def _all(item_pks: Mapping[int, Sequence[int]]) -> set[int]:
+    return {pk for pks in item_pks.values() for pk in pks}
+
+
+def _mturk(answers: Sequence[_Answers], choices: Choices) -> tuple[list[str], Iterator[Json]]:
+    """The columns, and a row of texts for each answer."""
+    inputs = dict.fromkeys(name for each in answers for name in each.inputs())
+    fields = {name for each in answers for name in each.fields()}
+    columns = list(results_columns(inputs, fields, [NOT_COUNTED_IN_MTURK] if choices.all else []))
+    return columns, results_rows((result for each in answers for result in each.mturk()), columns)
