@@ -14,7 +14,7 @@ from hits.domain.hit_items import by_item, hits_of, item_pks
 from hits.domain.surplus_hits import free_places, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models.answers import Assignment, Label
-from hits.models.projects import Project, Stage
+from hits.models.projects import Item, Project, Stage
 from hits.models.publishing import Hit
 from hits.models.workers import Worker
 from hits.mturk import fees
@@ -42,7 +42,7 @@ def loss(project: Project, worker_ids: Iterable[str]) -> Loss:
     for stage in project.stages.all():
         lost = _workers_by_item(_counting(stage).filter(worker__worker_id__in=ids))
         if lost:
-            again = _to_buy(stage, lost, ids)
+            again = _to_buy(stage, _without_checks(lost), ids)
             answers, replacements = answers + lost.total(), replacements + again
             cost += fees.unit_cost(stage.reward, stage.answers) * again
     return Loss(answers, replacements, cost)
@@ -84,13 +84,21 @@ def restored(project: Project, worker: Worker) -> Return:
 
 def _closed(stage: Stage, back: Counter[int]) -> Iterator[Hit]:
     counted = answers_counted(list(back))
-    for some in chunks(list(back)):
+    for some in chunks(list(_without_checks(back))):
         hits = list(with_coming(hits_of(some)))
         asked = item_pks(hits)
         needed = {item: max(0, stage.answers - counted[item] - back[item]) for item in some}
         spare = surplus(by_item(hits, some), needed)
         # One that asks about an item that gets nothing back is wanted.
         yield from (hit for hit in hits if hit.pk in spare and back.keys() >= set(asked[hit.pk]))
+
+
+def _without_checks(lost: Counter[int]) -> Counter[int]:
+    """Answers to check questions are not bought again."""
+    checks: set[int] = set()
+    for some in chunks(list(lost)):
+        checks.update(Item.objects.filter(pk__in=some, state=Item.State.CHECK).values_list("pk", flat=True))
+    return Counter({pk: count for pk, count in lost.items() if pk not in checks})
 
 
 def _counting(stage: Stage) -> QuerySet[Label]:

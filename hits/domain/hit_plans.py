@@ -38,7 +38,9 @@ def _grouped(stage: Stage, needs: Mapping[int, int]) -> list[tuple[list[int], in
     alike: dict[int, list[int]] = defaultdict(list)
     for pk, answers in needs.items():
         alike[answers].append(pk)
-    return [(list(some), answers) for answers, pks in alike.items() for some in chunks(pks, stage.items_per_hit)]
+    groups = [(list(some), answers) for answers, pks in alike.items() for some in chunks(pks, stage.items_per_hit)]
+    places = {pk: place for place, pk in enumerate(needs)}
+    return sorted(groups, key=lambda group: places[group[0][0]])
 
 
 def locked(stage: Stage) -> Stage:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 
-from hits.domain import media
+from hits.domain import check_questions, media
 from hits.domain.guests import refuse_guest
 from hits.domain.plugins import check_crowds
 from hits.domain.stage_tables import columns_of
@@ -94,6 +94,7 @@ def copy_items(source: Project, target: Project) -> int:
     What followed from answers is left out. Its cost in memory does not grow with the project.
     """
     stages = {stage.key: stage for stage in target.stages.all()}
+    kinds = {key: check_questions.kind_of(stage) for key, stage in stages.items()}
     copied = 0
     with transaction.atomic():
         media.copy(source, target)
@@ -112,8 +113,9 @@ def copy_items(source: Project, target: Project) -> int:
                     data=one.data,
                     figures=one.figures,
                     conclusion="" if one.stage.crowd else one.conclusion,
+                    state=kinds[one.stage.key](one.document.data, one.data),
                 )
-                for one in imported.select_related("stage").order_by("pk")
+                for one in imported.select_related("stage", "document").order_by("pk")
                 if one.stage.key in stages
             ]
             Item.objects.bulk_create(items, batch_size=COPIED_AT_ONCE)

@@ -88,7 +88,8 @@ class Rows:
         if of is None:
             # The project began before its recipe had this stage.
             return
-        rows = of.items.order_by("document__key", "key").values_list(*_COLUMNS).iterator(chunk_size=CHUNK)
+        items = of.items.exclude(state=Item.State.CHECK)
+        rows = items.order_by("document__key", "key").values_list(*_COLUMNS).iterator(chunk_size=CHUNK)
         while chunk := list(islice(rows, CHUNK)):
             pks = [row[0] for row in chunk]
             given = labels_of(pks) if labels else {}

@@ -7,13 +7,14 @@ from typing import Any
 from hits.domain.plugins import options_of, protocol_named, usable_recipe
 from hits.models.projects import Stage
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
-from hits.protocols.optional import ComparingProtocol, OwnPageProtocol
+from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol
 from hits.recipes import StageSpec
 
 
 def columns_of(spec: StageSpec) -> dict[str, Any]:
     """The columns of a stage with these values, key and position apart. Raises hits.protocols errors for settings."""
     _refuse_several(spec)
+    _refuse_check_questions(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
@@ -21,6 +22,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "reward": spec.reward,
         "answers": spec.answers,
         "items_per_hit": spec.items_per_hit,
+        "gold_share": spec.gold_share,
         "approval": spec.approval,
         "auto_approval_seconds": spec.auto_approval_seconds,
         "assignment_seconds": spec.assignment_seconds,
@@ -53,6 +55,12 @@ def _refuse_several(spec: StageSpec) -> None:
         raise SettingsRefusedError([f"items_per_hit must be 1: a HIT of “{protocol.title}” asks about one item."])
 
 
+def _refuse_check_questions(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where the task compares no answer with a known one."""
+    if spec.crowd and spec.gold_share and not isinstance(protocol := protocol_named(spec.protocol), GoldProtocol):
+        raise SettingsRefusedError([f"gold_share must be 0: the items of “{protocol.title}” bring no known answers."])
+
+
 def table_of(stage: Stage) -> dict[str, Any]:
     """The table that says of a stage with a crowd what its columns say; only values that JSON holds.
 
@@ -66,6 +74,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "protocol": stage.protocol,
         "answers": stage.answers,
         "items_per_hit": stage.items_per_hit,
+        "gold_share": stage.gold_share,
         "rule": {"name": rule["name"], "version": rule["version"], **params},
         "reward": f"{stage.reward:.2f}",
         "expected_seconds": stage.expected_seconds or 0,

@@ -45,6 +45,7 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
     if not stage.crowd:
         # Its items are used from where they are: none waits for anything.
         return {"items": counts.total(), "conclusions": sorted(conclusions, key=_most_first), "made": _made(stage)}
+    checks = counts.pop(Item.State.CHECK, 0)
     total = counts.total()
     withdrawn = counts.get(Item.State.WITHDRAWN, 0)
     waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
@@ -53,9 +54,12 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "waiting": waiting,
         "published": total - waiting - (_withdrawn_unpublished(stage) if withdrawn else 0),
         "withdrawn": withdrawn,
+        "check_questions": checks,
         "open": counts.get(Item.State.OPEN, 0) + again,
         "again": again,
-        "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
+        "answered": stage.labels.of_counting_answers()
+        .exclude(item__state=Item.State.CHECK)
+        .aggregate(n=Count("item", distinct=True))["n"],
         "kept": counts.get(Item.State.KEPT, 0),
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),

@@ -185,6 +185,9 @@ class Stage(models.Model):
     hit_description = models.CharField(max_length=2000)
     keywords = models.CharField(max_length=1000, blank=True)
     settings = models.JSONField(default=dict, help_text="The protocol's settings, such as min_seconds.")
+    gold_share = models.FloatField(
+        default=0, help_text="Of the answers that a batch buys: so many to check questions, 0 to 0.5."
+    )
     requirements = models.JSONField(default=list)
     rule = models.JSONField(default=dict, help_text="The vote rule as data: name, version, params.")
     rule_edition = models.PositiveIntegerField(default=1, help_text="Counts the rules that this stage has had.")
@@ -269,6 +272,7 @@ class StageSummary(models.Model):
     kept = models.PositiveIntegerField(default=0)
     dropped = models.PositiveIntegerField(default=0)
     withdrawn = models.PositiveIntegerField(default=0, help_text="Made from an answer that does not count.")
+    check_questions = models.PositiveIntegerField(default=0, help_text="Published or not; not among the items.")
     answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
     to_review = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
@@ -294,7 +298,11 @@ class StageSummary(models.Model):
 
 
 class Item(models.Model):
-    """One unit to be judged or written."""
+    """One unit to be judged or written.
+
+    In the state "check" it is a check question, published or not: its known answer shows how good workers are, it has
+    no verdict, and it is in no release. `hits.domain.check_questions` alone makes one of an item, before it has a HIT.
+    """
 
     class State(models.TextChoices):
         NEW = "new", "To be published"
@@ -303,6 +311,7 @@ class Item(models.Model):
         KEPT = "kept", "Kept"
         DROPPED = "dropped", "Dropped"
         WITHDRAWN = "void", "Taken back"
+        CHECK = "check", "Check question"
 
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="items", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="items")

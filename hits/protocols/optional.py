@@ -147,6 +147,14 @@ class KnownValuesProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class GoldProtocol(TaskProtocol, Protocol):
+    """Compares answers with known ones that an item may bring, so its items can be check questions."""
+
+    def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
+        """Whether the item brings one, also one that nobody can give."""
+
+
+@runtime_checkable
 class FittedProtocol(TaskProtocol, Protocol):
     """Not every item fits its settings, such as one that lacks a column which they name."""
 

@@ -204,7 +204,7 @@ OR_NONE = AfterValidator(lambda value: value or None)
 
 class StageSpec(CrowdlessStage):
     """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item, and
-    one HIT asks about `items_per_hit` of them for one reward;
+    one HIT asks about `items_per_hit` of them for one reward; `gold_share` of the answers are to check questions;
     `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
     recipe's steps say nothing.
 
@@ -223,6 +223,7 @@ class StageSpec(CrowdlessStage):
 
     answers: int = whole(1, 100)
     items_per_hit: int = whole(1, MOST_ITEMS_A_HIT, 1)
+    gold_share: float = must("be a number from 0 to 0.5", 0.0, strict=True, ge=0, le=0.5)
     rule: Annotated[Rule | None, PlainValidator(_rule)] = must('be a table such as { name = "measured", version = 1 }')
     reward: Annotated[Decimal, BeforeValidator(_in_quotes), IN_CENTS] = must(
         'be dollars and cents in quotes, such as "0.04"', ge=0, lt=1_000_000, decimal_places=2

@@ -46,6 +46,7 @@ def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
         (Item.State.KEPT, "Kept", summary.kept),
         (Item.State.DROPPED, "Dropped", summary.dropped),
         *([(Item.State.WITHDRAWN, "Taken back", summary.withdrawn)] if summary.withdrawn else []),
+        *([(Item.State.CHECK, "Check questions", summary.check_questions)] if summary.check_questions else []),
     ]
 
 

@@ -42,6 +42,7 @@ LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
     "items_per_hit": "Items a HIT",
+    "gold_share": "Share of check questions",
     "reward": "Reward for an answer, $",
     "expected_seconds": "Time that an answer is expected to take",
     "assignment_seconds": "Time for an assignment",
@@ -60,6 +61,7 @@ LABELS = {
 HELP = {
     "answers": "The rule of votes counts them.",
     "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
+    "gold_share": "Of the answers that are bought, 0 to 0.5. Above 0, rows with a known answer are no data.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
     "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
     "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",
@@ -195,6 +197,11 @@ class SettingsForm(forms.Form):
             "title": text("title"),
             "answers": number("answers"),
             "items_per_hit": number("items_per_hit"),
+            "gold_share": forms.FloatField(
+                required=False,
+                widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+                **_said("gold_share"),
+            ),
             "reward": MoneyField(what="a reward", max_digits=8, **_said("reward")),
             "expected_seconds": DurationField(**_said("expected_seconds")),
             "assignment_seconds": DurationField(**_said("assignment_seconds")),
@@ -246,6 +253,8 @@ class SettingsForm(forms.Form):
         """What was typed, as `stages.toml` writes it; fixed settings are left out."""
         read = self.cleaned_data
         found = {name: read[name] for name in self.settings if name in read}
+        if "gold_share" in found:
+            found["gold_share"] = found["gold_share"] or 0.0
         if "reward" in found:
             found["reward"] = f"{found['reward']:.2f}"
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):
@@ -285,6 +294,8 @@ def value_in_words(name: str, value: Any, stage: Stage) -> str:
         return str(Stage.Approval(value).label)
     if name == "reward":
         return f"${value}"
+    if name == "gold_share":
+        return f"{value:.0%}"
     if name == "asks_other_workers_than":
         titles = dict(stage.project.stages.values_list("key", "title"))
         return ", ".join(titles.get(one, one) for one in value) or "none"

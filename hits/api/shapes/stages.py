@@ -21,6 +21,7 @@ class FiguresShape(Shape):
     answered = serializers.IntegerField(help_text="Items with at least one answer that counts.")
     kept = serializers.IntegerField()
     dropped = serializers.IntegerField()
+    check_questions = serializers.IntegerField(help_text="Published or not; not among the items.")
     answers = serializers.IntegerField()
     to_review = serializers.IntegerField()
     invalid = serializers.IntegerField()

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max
 
+from hits.domain.hit_items import with_hit
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -29,6 +30,8 @@ from hits.refusals import Refusal
 
 MANIFEST = "manifest.json"
 PART_BYTES = 1 << 18
+
+CHECKS = "check questions, which are no data"
 
 
 class NothingToReleaseError(Refusal):
@@ -114,11 +117,18 @@ def to_bytes(data: Any) -> bytes:
 def _build(project: Project) -> ReleaseContent:
     # Recipes read the items more than once, and verdicts may come meanwhile.
     with snapshot():
-        content: ReleaseContent = recipe_of(project).steps.build_release(Rows(project))
+        content: ReleaseContent = _told_checks(project, recipe_of(project).steps.build_release(Rows(project)))
         for stage in project.stages.exclude(input={}).order_by("position"):
             if is_added(stage):
                 content = _with_stage(content, stage)
     return content
+
+
+def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
+    """The content with the published check questions among what is left out."""
+    items = Item.objects.filter(stage__project=project, state=Item.State.CHECK)
+    count = with_hit(items).count()
+    return replace(content, left_out={**content.left_out, CHECKS: count}) if count else content
 
 
 def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:

@@ -68,10 +68,12 @@ def unfinished() -> list[int]:
 
 
 def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
-    pks = [item.pk for item in items]
     with transaction.atomic():
         # Cleared before rule and labels are read: what happens from now on makes the item stale again.
-        Item.objects.filter(id__in=pks).update(stale=False)
+        Item.objects.filter(id__in=[item.pk for item in items]).update(stale=False)
+        # A check question has no verdict.
+        items = [item for item in items if item.state != Item.State.CHECK]
+        pks = [item.pk for item in items]
         stage.refresh_from_db(fields=["rule", "rule_edition"])
         rule = Rule.from_dict(stage.rule)
         withdrawn = _withdrawn(pks)
@@ -218,7 +220,9 @@ def _still_wanted(
     """Item to the answers that may still come: of those that were judged now by their outcome, else by their state."""
     counted = answers_counted(sorted(items))
     states = dict(Item.objects.filter(pk__in=items - set(outcomes)).values_list("pk", "state"))
-    gone = {*withdrawn, *(pk for pk, state in states.items() if state == Item.State.WITHDRAWN)}
+    # Nothing is bought for a check question alone.
+    alone = (Item.State.WITHDRAWN, Item.State.CHECK)
+    gone = {*withdrawn, *(pk for pk, state in states.items() if state in alone)}
     ended = {pk for pk, state in states.items() if state in (Item.State.KEPT, Item.State.DROPPED)}
     ended |= {pk for pk, outcome in outcomes.items() if outcome.outcome != "open"}
     return {pk: 0 if pk in gone else max(int(pk not in ended), stage.answers - counted[pk]) for pk in items}
@@ -260,7 +264,7 @@ def _measure(stage: Stage) -> None:
     protocol = protocol_of(stage)
     if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
         return
-    labels = Label.objects.counting().filter(stage=stage)
+    labels = Label.objects.counting().filter(stage=stage).exclude(item__state=Item.State.CHECK)
     if isinstance(protocol, ItemwiseProtocol):
         scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]), settings_of(stage))
     else:

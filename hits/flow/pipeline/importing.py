@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain import media
+from hits.domain import check_questions, media
 from hits.domain.archived import is_archived, refuse_archived
 from hits.domain.imported_tables import (
     NoTableError,
@@ -486,6 +486,7 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
     # Stages that a lead added, which ask about the rows of the file too.
     own = [stage for stage in project.stages.exclude(input={}) if stage.input["stage"] == ""]
     stored: Counter[Stage] = Counter()
+    kinds = {stage.pk: check_questions.kind_of(stage) for stage in [*stages.values(), *own]}
     for part in _parts(documents):
         rows = Document.objects.bulk_create(
             Document(
@@ -499,7 +500,7 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
             for document in part
         )
         items = [
-            _item(stage, row, item)
+            _item(stage, row, item, kinds[stage.pk])
             for row, document in zip(rows, part, strict=True)
             for item in document.items
             for stage in (stages[item.stage], *(own if stages[item.stage] == stages[""] else ()))
@@ -509,8 +510,9 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
     return dict(stored)
 
 
-def _item(stage: Stage, document: Document, given: SourceItem) -> Item:
-    item = Item(stage=stage, document=document, key=given.key, data=given.data)
+def _item(stage: Stage, document: Document, given: SourceItem, kind: Callable[[Json, Json], str]) -> Item:
+    state = kind(document.data, given.data)
+    item = Item(stage=stage, document=document, key=given.key, data=given.data, state=state)
     if not stage.crowd:
         count(item)
     return item

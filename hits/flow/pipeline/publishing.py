@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import hit_plans, misfits, wages
+from hits.domain import check_questions, hit_plans, misfits, wages
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
@@ -69,7 +69,8 @@ class Quote:
     `hourly_wage` is None where nobody knows how long an answer takes, and `wage_assumed` until that is measured.
 
     `hits` are the HITs that ask about these items, and `answers` what they are asked for in all: each answer is about
-    all items of its HIT.
+    all items of its HIT. Beside the items, and among HITs, answers and `total`, there are so many `check_questions`
+    with `check_answers` for `check_cost`.
 
     `balance` is what the marketplace account has available, `planned` what of it this installation has reserved
     for calls that are not carried out yet.
@@ -89,6 +90,9 @@ class Quote:
     balance: Decimal | None
     planned: Decimal
     closes_at: datetime
+    check_questions: int = 0
+    check_answers: int = 0
+    check_cost: Decimal = Decimal(0)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -100,7 +104,9 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
     refuse_without_crowd(stage)
     needs = answers_needed(waiting(stage, limit))
-    hits = hit_plans.new_hits(stage, needs)
+    checks = check_questions.plan(stage, needs)
+    everything = {**needs, **checks.needs}
+    hits = hit_plans.new_hits(stage, everything)
     unit = fees.unit_cost(stage.reward, stage.answers)
     summary = getattr(stage, "summary", None)
     time = wages.answer_time(stage)
@@ -112,7 +118,10 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         reward=stage.reward,
         fee=unit - stage.reward,
         unit_cost=unit,
-        total=hit_plans.price(stage, needs),
+        total=hit_plans.price(stage, everything),
+        check_questions=len(checks.needs),
+        check_answers=checks.answers,
+        check_cost=hit_plans.price(stage, everything) - hit_plans.price(stage, needs),
         hourly_wage=time.hourly(stage.reward) if time else None,
         wage_assumed=time is not None and time.assumed,
         median_seconds=summary.median_seconds if summary else None,
@@ -124,6 +133,8 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
     found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
     found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
+    found.problems.extend(check_questions.faults(stage, checks))
+    found.warnings.extend([checks.too_few] if checks.too_few else [])
     found.warnings.extend(_unknown_answers(stage))
     return found
 
@@ -164,8 +175,8 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, MisfitError, NothingToPublishError, QuoteChangedError, BudgetExceededError,
-    BalanceTooLowError.
+    Raises NotOfferedError, MisfitError, CheckQuestionsRefusedError, NothingToPublishError, QuoteChangedError,
+    BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
@@ -200,6 +211,9 @@ def _publish_items(
     if not pks:
         raise NothingToPublishError("Nothing waits to be published.")
     needs = answers_needed(pks)
+    checks = check_questions.plan(stage, needs)
+    check_questions.refuse(stage, checks)
+    needs = check_questions.mixed(stage, needs, checks)
     price = hit_plans.price(stage, needs)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
@@ -232,13 +246,21 @@ def publish_arrivals(stage: Stage) -> Batch | None:
         return None
     if misfits.of_items(stage, _arrived(stage), len(pks)):
         return None
-    price = hit_plans.price(stage, answers_needed(pks))
+    needs = answers_needed(pks)
+    price = hit_plans.price(stage, {**needs, **check_questions.plan(stage, needs).needs})
     confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
     try:
         refuse_beyond_balance(price)
         with transaction.atomic():
             return _publish_items(hit_plans.locked(stage), pks, len(pks), price, confirmation, None)
-    except (BudgetExceededError, BalanceTooLowError, QuoteChangedError, NothingToPublishError, IntegrityError):
+    except (
+        BudgetExceededError,
+        BalanceTooLowError,
+        QuoteChangedError,
+        NothingToPublishError,
+        check_questions.CheckQuestionsRefusedError,
+        IntegrityError,
+    ):
         # An IntegrityError is another process that publishes the same arrivals.
         return None
 
@@ -262,8 +284,11 @@ def held_up(stage: Stage) -> list[str]:
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True)[:LOOKED_AT])
     if not pks:
         return []
-    price = hit_plans.price(stage, answers_needed(pks))
+    needs = answers_needed(pks)
+    checks = check_questions.plan(stage, needs)
+    price = hit_plans.price(stage, {**needs, **checks.needs})
     found = [short_of_money(stage, len(pks), price, LOOKED_AT), *(one.sentence for one in unoffered(stage))]
+    found += check_questions.faults(stage, checks)
     return [text for text in found if text] + misfits.sentences(misfits.of_items(stage, _arrived(stage)))
 
 

@@ -238,7 +238,8 @@ def _outcome(hit: Hit, outcome: Outcome) -> Hit:
 def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
     if not refused:
         return
-    Item.objects.filter(id__in=all_item_pks(refused)).update(state=Item.State.NEW)
+    items = Item.objects.filter(id__in=all_item_pks(refused)).exclude(state=Item.State.CHECK)
+    items.update(state=Item.State.NEW)
     batch.stage.project.account.post(release(hit, hit.max_assignments, "refused") for hit in refused)
     Batch.objects.filter(pk=batch.pk).update(refused=F("refused") + len(refused))
 

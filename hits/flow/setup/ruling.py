@@ -245,7 +245,7 @@ def preview(stage: Stage, rule: Rule) -> Preview:
 
 
 def _kinds(stage: Stage) -> list[Kind]:
-    alike = stage.items.order_by().values_list("ballots", "state", "conclusion")
+    alike = stage.items.exclude(state=Item.State.CHECK).order_by().values_list("ballots", "state", "conclusion")
     rows = alike.annotate(n=Count("pk"), first=Min("pk"), last=Max("pk"))
     return [
         Kind(ballots, Ending(_OUTCOMES.get(state, "open"), word), n, first, last)

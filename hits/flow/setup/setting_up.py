@@ -9,9 +9,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from hits.domain import check_questions
 from hits.domain.action_log import record
 from hits.domain.hit_plans import is_published, locked
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.summaries import refresh_summary
 from hits.models import Document, Hit, Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.given_settings import printed
@@ -73,6 +75,9 @@ def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> No
             )
         Stage.objects.filter(pk=stage.pk).update(**written)
         changed = [name for name, value in written.items() if value != getattr(stage, name)]
+        if stage.gold_share:
+            check_questions.mark(Stage.objects.select_related("project").get(pk=stage.pk))
+            refresh_summary(stage)
         if changed:
             record(stage.project, user, "changed the task", [stage], {"changed": changed})
     stage.refresh_from_db()

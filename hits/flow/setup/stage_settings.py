@@ -12,12 +12,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import hit_plans
+from hits.domain import check_questions, hit_plans
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
 from hits.domain.stage_fit import order_faults, title_faults
 from hits.domain.stage_tables import columns_of, recipe_table, table_of
+from hits.domain.summaries import refresh_summary
 from hits.models import Hit, Stage
 from hits.protocols.base import SettingsRefusedError
 from hits.recipes import StageSpec
@@ -37,7 +38,15 @@ NEXT_HITS = (
     "keywords",
     "requirements",
 )
-BEFORE_PUBLISHING = ("answers", "approval", "hit_title", "hit_description", "asks_other_workers_than", "grants")
+BEFORE_PUBLISHING = (
+    "answers",
+    "gold_share",
+    "approval",
+    "hit_title",
+    "hit_description",
+    "asks_other_workers_than",
+    "grants",
+)
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
 _OF_HIT_TYPE = frozenset(NEXT_HITS) - {"lifetime_seconds", "items_per_hit"}
@@ -56,6 +65,7 @@ _ELSEWHERE = {
 _COLUMN = {"asks_other_workers_than": "not_workers_of"}
 WHY_FIXED: Mapping[str, str] = {
     "answers": "Items were published for this many answers, and the rule of votes counts them.",
+    "gold_share": "What is published is data, or a check question, for good.",
     "approval": "Answers were given on these terms.",
     "hit_title": "Workers know the task by it, and answers to two versions of a task could not be compared.",
     "hit_description": "Answers to two versions of a task could not be compared.",
@@ -138,6 +148,9 @@ def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[st
         if locked.hit_type_id and _OF_HIT_TYPE.intersection(changed):
             written |= {"hit_type_id": "", "earlier_hit_types": locked.hit_types}
         Stage.objects.filter(pk=stage.pk).update(**written)
+        if "gold_share" in changed:
+            check_questions.mark(Stage.objects.select_related("project").get(pk=stage.pk))
+            refresh_summary(stage)
         before = table_of(locked)
         values = {name: [before[name], given[name]] for name in changed}
         detail = {"settings": ", ".join(changed), "values": values}

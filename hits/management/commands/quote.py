@@ -18,6 +18,11 @@ class QuotingCommand(StageCommand):
         self.say(f"Items         {quote.items:,}")
         self.say(f"HITs          {quote.hits:,}")
         self.say(f"Answers       {quote.answers:,}")
+        if quote.check_questions:
+            self.say(
+                f"Checks        {quote.check_questions:,} check questions with {quote.check_answers:,} answers among "
+                f"these, for {dollars(quote.check_cost)}"
+            )
         self.say(f"One answer    {dollars(quote.unit_cost)} ({dollars(quote.reward)} and {dollars(quote.fee)} fee)")
         self.say(f"Total         {dollars(quote.total)}")
         self.say(f"Hourly wage   {dollars(quote.hourly_wage)}{' (assumed time)' if quote.wage_assumed else ''}")

@@ -177,6 +177,10 @@ class FormProtocol:
         form = form_of(settings["form"])
         return list(dict.fromkeys([*form.shown_columns, *form.gold_columns]))
 
+    def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
+        columns = columns_of(document, item)
+        return any(str(columns.get(name) or "").strip() for name in form_of(settings["form"]).gold_columns)
+
     def media_columns(self, settings: Json) -> list[str]:
         shown = [display.media_column for display in form_of(settings["form"]).show]
         return list(dict.fromkeys(name for name in shown if name))

@@ -150,6 +150,10 @@ class HtmlPageProtocol:
     def named_columns(self, settings: Json) -> list[str]:
         return list(dict.fromkeys([*_template(settings).columns, *settings["gold"].values()]))
 
+    def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
+        columns = columns_of(document, item)
+        return any(str(columns.get(name) or "").strip() for name in settings["gold"].values())
+
     def item_faults(self, document: Json, item: Json, settings: Json) -> list[str]:
         """What the task names and the item lacks, or has in a way that cannot be shown or compared; sentences."""
         template, columns, gold = _template(settings), columns_of(document, item), settings["gold"]

@@ -125,6 +125,9 @@ class MultipleChoice:
         right = [value in gold for gold, value in judged if gold]
         return {"accuracy": choosing.percent(sum(right), len(right)), "n": len(right)} if right else {}
 
+    def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
+        return bool(item.get("gold") or item.get("intended"))
+
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
 

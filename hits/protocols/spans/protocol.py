@@ -109,6 +109,9 @@ class Spans:
             raise AnswerRefusedError(faults)
         return CheckedAnswer(tuple(_labels(spans, item, settings)), choosing.remark(fields))
 
+    def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
+        return "gold" in item
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
         judged = [_sorted(item["gold"]) == _sorted(value) for _, item, value in answers if "gold" in item]
