@@ -13,9 +13,8 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Sum
 
-from hits.domain.hit_items import with_hit
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -125,9 +124,9 @@ def _build(project: Project) -> ReleaseContent:
 
 
 def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
-    """The content with the published check questions among what is left out."""
-    items = Item.objects.filter(stage__project=project, state=Item.State.CHECK)
-    count = with_hit(items).count()
+    """The content with the check questions, published or not, among what is left out."""
+    summaries = StageSummary.objects.filter(stage__project=project)
+    count = summaries.aggregate(sum=Sum("check_questions"))["sum"]
     return replace(content, left_out={**content.left_out, CHECKS: count}) if count else content
 
 

@@ -1,0 +1,61 @@
+"""Who of a crowd is blocked, after how many answers and at what cost: with check questions and without.
+
+`python -m tests.benchmarks.judged_crowd`. Twenty workers: fifteen who look at nine items of ten, two who look at a
+third of them, three who choose by chance. Every step is a real flow module on PostgreSQL, the marketplace is one in memory.
+CROWD_ITEMS changes how many items there are, TEST_DATABASE_URL names the PostgreSQL server.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+
+from ops.ensure_database import drop, ensure
+
+ITEMS = int(os.environ.get("CROWD_ITEMS", "240"))
+SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
+
+
+def main() -> int:
+    url = f"{SERVER}/annotate_bench_crowd_{os.getpid()}"
+    drop(url)
+    ensure(url)
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.annotate", "DATABASE_URL": url}
+    try:
+        return run()
+    finally:
+        drop(url)
+
+
+def run() -> int:
+    import django
+
+    django.setup()
+    from django.contrib.auth import get_user_model
+    from django.core.management import call_command
+    from django.db import connections
+
+    from hits.domain import marketplace_account
+    from hits.management.commands._base import jobs_run_here
+    from tests.hits.flow import judged_crowd
+    from tests.hits.flow.stand_in import StandIn
+
+    logging.disable(logging.WARNING)
+    call_command("migrate", verbosity=0)
+    lead = get_user_model().objects.create_user("bench")
+    setups = [judged_crowd.NOBODY_BLOCKED, judged_crowd.WITH_GOLD, judged_crowd.WITHOUT_GOLD]
+    market = StandIn()
+    marketplace_account.Gateway = lambda *_, **__: market  # type: ignore[assignment,misc]
+    marketplace_account.gateway.cache_clear()
+    with jobs_run_here():
+        outcomes = [judged_crowd.simulate(market, setup, lead, ITEMS) for setup in setups]
+    connections.close_all()
+    print(judged_crowd.table(outcomes))
+    judged = outcomes[1:]
+    fine = all(len(one.blocked_of("spammer")) == 3 and not one.blocked_of("honest") for one in judged)
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
