@@ -5,8 +5,8 @@ BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server. The
 marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs: tests.benchmarks.market; rules and
 releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; the choice of incorrect answers for as
 many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
-tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation; and
-results as files: tests.benchmarks.results.
+tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
+results as files: tests.benchmarks.results; and who of a crowd is blocked: tests.benchmarks.judged_crowd.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ def main() -> int:
     for url in databases:
         drop(url)
     status = _whole_stack(databases)
-    for alone in ("calls", "market", "cosmos", "filtering", "machine_filtering", "aggregation", "results"):
+    for alone in (
+        "calls",
+        "market",
+        "cosmos",
+        "filtering",
+        "machine_filtering",
+        "aggregation",
+        "results",
+        "judged_crowd",
+    ):
         command = [sys.executable, "-m", f"tests.benchmarks.{alone}"]
         status = max(status, subprocess.run(command, cwd=ROOT).returncode)
     return status

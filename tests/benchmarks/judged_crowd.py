@@ -1,7 +1,8 @@
 """Who of a crowd is blocked, after how many answers and at what cost: with check questions and without.
 
 `python -m tests.benchmarks.judged_crowd`. Twenty workers: fifteen who look at nine items of ten, two who look at a
-third of them, three who choose by chance. Every step is a real flow module on PostgreSQL, the marketplace is one in memory.
+third of them, three who choose by chance. Every step is a real flow module on PostgreSQL, the marketplace is one in
+memory.
 CROWD_ITEMS changes how many items there are, TEST_DATABASE_URL names the PostgreSQL server.
 """
 

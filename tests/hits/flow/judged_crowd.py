@@ -122,7 +122,8 @@ def _answer_some(
     market: StandIn, stage: Stage, crowd: Crowd, answered: Counter[tuple[str, int]], draw: random.Random
 ) -> None:
     """Each worker who may answer takes some open HITs about items that are new to the worker."""
-    out = set(Block.objects.in_force().values_list("worker__worker_id", flat=True))
+    blocks = Block.objects.in_force().filter(project=stage.project_id)
+    out = set(blocks.values_list("worker__worker_id", flat=True))
     hits = list(stage.hits.filter(state=Hit.State.LIVE).select_related("item").order_by("pk"))
     for worker, kind in crowd.items():
         taken = 0
