@@ -14,6 +14,7 @@ from django.http import QueryDict
 
 from common.names import plain_name
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
+from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
@@ -350,6 +351,19 @@ class BlockByHandForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
+
+
+class PauseForm(forms.Form):
+    hours = forms.IntegerField(
+        min_value=1, max_value=MOST_PAUSE_HOURS, initial=24, label="Hours", widget=_whole_number()
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=LONGEST_BLOCK_REASON,
+        label="Reason",
+        help_text="For you and the others of the project; the worker does not see it.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
 
 
 class WorkerIdsForm(forms.Form):

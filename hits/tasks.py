@@ -303,7 +303,8 @@ def ensure_events(stage_pk: int) -> bool:
 
 @shared_task
 def resume_all() -> int:
-    """Beat: whatever a crash or an absent marketplace left unfinished goes on by itself."""
+    """Beat: whatever a crash or an absent marketplace left unfinished goes on by itself, and pauses end."""
+    blocking.end_pauses()
     left = [
         *(publish_batch.s(pk) for pk in publishing.unfinished()),
         *(ensure_events.s(pk) for pk in listening.deaf_stages()),

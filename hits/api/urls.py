@@ -135,6 +135,7 @@ urlpatterns = [
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
     path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
     path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
+    path(STAGE + "pause-workers/", quality.PauseWorkers.as_view(), name="pause-workers"),
     path(STAGE + "block/", quality.BlockWorkers.as_view(), name="block"),
     path(STAGE + "required-tests/<slug:test>/", qualification_tests.RequiredTest.as_view(), name="required-test"),
     path(STAGE + "rule/", rules.StageRule.as_view(), name="rule"),

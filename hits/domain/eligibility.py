@@ -18,6 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Value, When
+from django.utils import timezone
 
 from hits import protocols
 from hits.domain.counting import recount
@@ -47,6 +48,8 @@ class Cause(Enum):
     OTHER_PART = "other-part"
     KEPT_OUT = "kept-out"
     UNTIMELY = "untimely"
+    # Of no recorded answer: what is given during a pause counts.
+    PAUSED = "paused"
 
 
 # Of recorded answers: their workers were eligible, or a lead lets them count. Who was only too fast or too late has
@@ -74,7 +77,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Ineligible:
-    """Why the worker may not answer. `about` is the earlier answer's assignment id, or the qualification's key."""
+    """Why the worker may not answer. `about` is the earlier answer's assignment id, the qualification's key, or when a
+    pause ends, in ISO format.
+    """
 
     cause: Cause
     about: str = ""
@@ -138,6 +143,7 @@ class _Evidence:
 
     stage: Stage
     blocks: Mapping[str, datetime]
+    pauses: Mapping[str, datetime]
     items: Mapping[int, Sequence[Item]]
     ancestors: Mapping[int, Sequence[Item]]
     answers: Mapping[str, Sequence[_Answer]]
@@ -146,13 +152,15 @@ class _Evidence:
     @classmethod
     def about(cls, stage: Stage, claims: Sequence[Claim]) -> _Evidence:
         workers = sorted({claim.worker_id for claim in claims})
-        blocks = Block.objects.in_force().filter(project=stage.project_id, worker__worker_id__in=workers)
+        blocks = Block.objects.keeping_out().filter(project=stage.project_id, worker__worker_id__in=workers)
+        kept_out = list(blocks.values_list("worker__worker_id", "created_at", "until"))
         items = items_of((claim.hit for claim in claims), documents=False)
         asked = [item for of_hit in items.values() for item in of_hit]
         ancestors = _ancestors(asked) if stage.not_workers_of else {}
         return cls(
             stage,
-            dict(blocks.values_list("worker__worker_id", "created_at")),
+            {worker: since for worker, since, until in kept_out if until is None},
+            {worker: until for worker, _, until in kept_out if until is not None},
             items,
             ancestors,
             _answers(stage, asked, workers, ancestors),
@@ -165,6 +173,7 @@ class _Evidence:
             _blocked(claim, self.blocks)
             or self._answered_before(claim)
             or _misfit(self.stage, claim, self.said, eligible)
+            or _paused(claim, self.pauses)
         )
 
     def _answered_before(self, claim: Claim) -> Ineligible | None:
@@ -175,6 +184,12 @@ class _Evidence:
             for item in self.items[claim.hit.pk]
         )
         return next((against for against in found if against), None)
+
+
+def _paused(claim: Claim, pauses: Mapping[str, datetime]) -> Ineligible | None:
+    until = pauses.get(claim.worker_id)
+    now = claim.at is None
+    return Ineligible(Cause.PAUSED, until.isoformat()) if now and until and until > timezone.now() else None
 
 
 def _blocked(claim: Claim, blocks: Mapping[str, datetime]) -> Ineligible | None:

@@ -168,6 +168,7 @@ TABLE = (
     _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
     _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
     _verb("Block", MANAGER, pages="block block-chosen", routes=("POST block",)),
+    _verb("Pause workers", MANAGER, pages="pause-workers", routes=("POST pause-workers",)),
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
     _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),

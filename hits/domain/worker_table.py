@@ -79,7 +79,7 @@ class WorkerRow:
 
     @property
     def state(self) -> str:
-        return self.block.get_state_display().lower() if self.block else "working"
+        return self.block.in_words.lower() if self.block else "working"
 
     def cells(self) -> list[Any]:
         """In the order of COLUMNS; None for what is not known."""

@@ -99,19 +99,30 @@ class Grant(models.Model):
 
 class BlockQuerySet(models.QuerySet["Block"]):
     def standing(self) -> BlockQuerySet:
-        """The blocks that are not undone yet: one at most of a worker in a project."""
+        """The blocks and pauses that are not undone yet: one at most of a worker in a project."""
         return self.exclude(state=Block.State.UNDONE)
 
-    def in_force(self) -> BlockQuerySet:
-        """The blocks that keep their workers out and make their labels void: all but those that a lead undid.
+    def blocks(self) -> BlockQuerySet:
+        """Without the pauses."""
+        return self.filter(until=None)
 
-        While the marketplace is not told yet of an undone block, it stands and is in force no more.
+    def keeping_out(self) -> BlockQuerySet:
+        """The blocks and pauses that keep their workers out: all but those that ended.
+
+        While the marketplace is not told yet of the end of one, it stands and keeps nobody out any more.
         """
         return self.filter(state__in=[Block.State.INTENDED, Block.State.GRANTED])
 
+    def in_force(self) -> BlockQuerySet:
+        """The blocks that keep their workers out and make their labels void; a pause makes none void."""
+        return self.keeping_out().blocks()
+
 
 class Block(models.Model):
-    """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock."""
+    """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock.
+
+    With `until` it is a pause: it takes no answer away, and ends by itself. It may become a block, never the other way.
+    """
 
     class State(models.TextChoices):
         INTENDED = "intended", "Being granted"
@@ -126,6 +137,7 @@ class Block(models.Model):
     evidence = models.JSONField(help_text="Figures, policy or reason at the time.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    until = models.DateTimeField(null=True, help_text="When a pause ends; empty: a block.")
     undone_at = models.DateTimeField(null=True)
     error = models.TextField(blank=True, help_text="Why the marketplace did not grant or revoke it.")
 
@@ -139,4 +151,11 @@ class Block(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.worker}: {self.get_state_display()}"
+        return f"{self.worker}: {self.in_words}"
+
+    @property
+    def in_words(self) -> str:
+        """Its state as a lead reads it."""
+        if self.until is None or self.state == self.State.LIFTING:
+            return str(self.get_state_display())
+        return "Pause over" if self.state == self.State.UNDONE else "Paused"

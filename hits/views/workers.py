@@ -160,6 +160,25 @@ def block_chosen(request: LeadRequest, stage: Stage) -> HttpResponse:
     return redirect("workers", stage.project.slug, stage.key)
 
 
+@for_stage(FORM)
+def pause(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET says what a pause of the workers of the address means; POST pauses them."""
+    form = forms.PauseForm(request.POST if request.method == "POST" else None)
+    try:
+        if form.is_valid():
+            given = form.cleaned_data
+            new = blocking.pause(stage, _ids(request), given["hours"], given["reason"], request.user)
+            said = f"{new:,} worker{' is' if new == 1 else 's are'} being paused for {given['hours']:,} hours."
+            jobs.start(request, tasks.finish_blocks, stage.pk, said=said)
+            return redirect("workers", stage.project.slug, stage.key)
+        rows = blocking.preview_chosen(stage, _ids(request)).rows
+    except blocking.NotBlockableError as error:
+        messages.error(request, str(error))
+        return redirect("workers", stage.project.slug, stage.key)
+    context = {**frame(stage), "rows": rows, "form": form, "unguarded": blocking.unguarded(stage)}
+    return render(request, "workers/pause.html", context, status=400 if form.is_bound else 200)
+
+
 def _ids(request: HttpRequest) -> list[str]:
     given = request.POST if request.method == "POST" else request.GET
     return given.getlist("worker")[: blocking.MOST_AT_ONCE]

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
 from hits.domain.worker_table import WorkerRow
-from hits.flow.people.blocking import LONGEST_REASON
+from hits.flow.people.blocking import LONGEST_REASON, MOST_HOURS
 
 
 class EvidenceShape(Shape):
@@ -87,6 +87,14 @@ class BlockWorkers(Shape):
     )
 
 
+class PauseWorkers(Shape):
+    worker_ids = serializers.ListField(
+        child=serializers.CharField(max_length=64), allow_empty=False, validators=[MaxLengthValidator(AT_ONCE)]
+    )
+    hours = serializers.IntegerField(min_value=1, max_value=MOST_HOURS)
+    reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
+
+
 class BlockShape(Shape):
     id = serializers.IntegerField()
     worker_id = serializers.CharField(source="worker.worker_id")
@@ -96,6 +104,7 @@ class BlockShape(Shape):
     error = serializers.CharField(help_text="Why the marketplace did not grant or revoke it.")
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True, help_text="When a pause ends; null: a block.")
     undone_at = serializers.DateTimeField(allow_null=True)
     actions = ActionShape(many=True, help_text="Who blocked and who undid it, oldest first.")
 

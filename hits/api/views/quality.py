@@ -18,7 +18,7 @@ TAG = "Quality"
 
 
 def _standing(project: Project) -> set[int]:
-    return set(project.blocks.standing().values_list("worker_id", flat=True))
+    return set(project.blocks.standing().blocks().values_list("worker_id", flat=True))
 
 
 class Workers(StageView):
@@ -100,10 +100,29 @@ class BlockWorkers(StageView):
         return started("The workers are being blocked.", self.address("blocks"))
 
 
+class PauseWorkers(StageView):
+    @operation(
+        "pause_workers",
+        "Pause workers of the stage: they get no HIT of the project for some hours, and every answer counts",
+        tag=TAG,
+        takes=shapes.PauseWorkers,
+        code=202,
+        answer=Started,
+        refuses=[404, 409, 503],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.PauseWorkers(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        blocking.pause(self.stage, wanted["worker_ids"], wanted["hours"], wanted["reason"], self.user)
+        start_kept(tasks.finish_blocks, self.stage.pk)
+        return started("The workers are being paused.", self.address("blocks"))
+
+
 class Blocks(ProjectView):
     @operation(
         "blocks_list",
-        "Every block of the project, undone ones included",
+        "Every block and pause of the project, those that ended included",
         tag=TAG,
         query=PageQuery,
         answer=page_of(shapes.BlockShape),

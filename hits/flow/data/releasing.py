@@ -177,7 +177,7 @@ def _funnel(stage: Stage) -> dict[str, Any]:
         "answers": found.answers,
         "rejected_answers": found.rejected,
         "workers": stage.worker_stats.filter(answers__gt=0).count(),
-        "blocked_workers": Block.objects.standing().filter(stage=stage).count(),
+        "blocked_workers": Block.objects.standing().blocks().filter(stage=stage).count(),
         "median_seconds": median,
         **_pay(stage, median),
     }

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet, Sum
+from django.utils import timezone
 
 from hits.domain import eligibility, worker_table
 from hits.domain.action_log import record
@@ -35,10 +37,11 @@ CALLS = QualificationCalls[Block](
     take=Block.State.LIFTING,
     taken=Block.State.UNDONE,
     taken_at="undone_at",
-    reason="The block was undone.",
+    reason="The block or pause is over.",
     key=lambda row: POOR_QUALITY,
 )
 LONGEST_REASON = 1000
+MOST_HOURS = 24 * 30
 MOST_AT_ONCE = 500
 # The columns of a worker's figures by measure: compared answers, right ones of them, and what chance would give.
 _COLUMNS = {
@@ -155,7 +158,7 @@ def proposals(stage: Stage) -> list[Evidence]:
     if not stage.quality:
         return []
     policy = Policy.from_dict(stage.quality)
-    standing = Block.objects.standing().filter(project=stage.project_id)
+    standing = Block.objects.standing().blocks().filter(project=stage.project_id)
     blocked = set(standing.values_list("worker__worker_id", flat=True))
     names = dict(zip(("n", "right", "chance"), _COLUMNS[policy.measure], strict=True))
     sums = _stats(stage).values("worker__worker_id").order_by()
@@ -248,7 +251,7 @@ def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
     rows = worker_table.rows_of(stage, stats.order_by("worker__worker_id"))
     if unknown := wanted - {row.stat.worker.worker_id for row in rows}:
         raise NotBlockableError(f"Nobody of this stage: {', '.join(sorted(unknown)[:SHOWN])}. Nobody was blocked.")
-    return [row for row in rows if row.block is None]
+    return [row for row in rows if row.block is None or row.block.until]
 
 
 def unguarded(stage: Stage) -> list[str]:
@@ -267,7 +270,7 @@ def _by_hand(row: worker_table.WorkerRow, reason: str) -> dict[str, Any]:
 
 
 def _standing(stage: Stage, worker_ids: Iterable[str]) -> set[str]:
-    rows = Block.objects.standing().filter(project=stage.project_id, worker__worker_id__in=worker_ids)
+    rows = Block.objects.standing().blocks().filter(project=stage.project_id, worker__worker_id__in=worker_ids)
     return set(rows.values_list("worker__worker_id", flat=True))
 
 
@@ -286,7 +289,7 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
     worker = Worker.objects.get(worker_id=worker_id)
     try:
         with transaction.atomic():
-            row = Block.objects.create(
+            row = _from_pause(stage, worker, evidence, user) or Block.objects.create(
                 project=stage.project, stage=stage, worker=worker, evidence=evidence, created_by=user
             )
             recount(_answers(stage, worker))
@@ -294,6 +297,61 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
     except IntegrityError:
         return False
     return True
+
+
+def _from_pause(stage: Stage, worker: Worker, evidence: Mapping[str, Any], user: User | None) -> Block | None:
+    """The pause of the worker as a block from now on; None without one. What it grants, it grants again."""
+    pauses = Block.objects.standing().select_for_update(of=("self",))
+    row = pauses.filter(project=stage.project_id, worker=worker, until__isnull=False).first()
+    if row:
+        row.stage, row.evidence, row.created_by = stage, dict(evidence), user
+        row.state, row.created_at, row.until, row.error = Block.State.INTENDED, timezone.now(), None, ""
+        row.save(update_fields=["stage", "evidence", "created_by", "state", "created_at", "until", "error"])
+    return row
+
+
+# A pause
+
+
+def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user: User | None) -> int:
+    """Write down that these workers of the stage get no more HITs of the project for so many hours; `finish` carries
+    it out. Returns how many pauses are new or end later. Who is blocked stays it.
+
+    Nothing that was submitted stops counting, and who has begun an assignment finishes it. Raises ReasonRefusedError
+    for hours as well, and NotBlockableError; then nothing is changed.
+    """
+    reason = reason.strip()
+    if not 1 <= hours <= MOST_HOURS or len(reason) > LONGEST_REASON:
+        raise ReasonRefusedError(
+            f"A pause lasts 1 to {MOST_HOURS} hours, and its reason has at most {LONGEST_REASON:,} characters. Nobody "
+            "was paused."
+        )
+    until = timezone.now() + timedelta(hours=hours)
+    return sum(_pause(stage, row, until, reason, user) for row in _chosen(stage, set(worker_ids)))
+
+
+def _pause(stage: Stage, chosen: worker_table.WorkerRow, until: datetime, reason: str, user: User | None) -> bool:
+    worker = chosen.stat.worker
+    try:
+        with transaction.atomic():
+            standing = Block.objects.standing().select_for_update(of=("self",))
+            row = standing.filter(project=stage.project_id, worker=worker).first()
+            row = row or Block(project=stage.project, worker=worker)
+            if row.pk and (row.until is None or row.until >= until):
+                return False
+            row.stage, row.created_by, row.evidence = stage, user, _by_hand(chosen, reason)
+            row.until, row.state, row.error = until, Block.State.INTENDED, ""
+            row.save()
+            record(stage.project, user, "paused", [row])
+    except IntegrityError:
+        return False
+    return True
+
+
+def end_pauses() -> int:
+    """Pauses whose time is over end; `finish` tells the marketplace. Returns how many."""
+    over = Block.objects.keeping_out().filter(until__lte=timezone.now())
+    return over.update(state=Block.State.LIFTING, error="")
 
 
 def _answers(stage: Stage, worker: Worker) -> QuerySet[Assignment]:
@@ -326,20 +384,20 @@ def undo_preview(row: Block) -> Return:
 
 
 def undo(row: Block, user: User | None) -> None:
-    """Revoke the qualification and let the worker's labels count again.
+    """Revoke the qualification and let the worker's labels count again; a pause ends.
 
     Answers bought meanwhile stay paid; HITs whose answers are no longer wanted are marked by `deciding` and closed by
     `closing`.
     """
     with transaction.atomic():
-        in_force = Block.objects.in_force().filter(pk=row.pk)
-        if not in_force.update(state=Block.State.LIFTING, error=""):
+        keeping_out = Block.objects.keeping_out().filter(pk=row.pk)
+        if not keeping_out.update(state=Block.State.LIFTING, error=""):
             return
         answers = _answers(row.stage, row.worker)
         # Those that were submitted during the block are held for it.
         eligibility.recheck(list(answers.exclude(held="").order_by("pk").values_list("pk", flat=True)))
         recount(answers)
-        record(row.project, user, "block undone", [row])
+        record(row.project, user, "block undone" if row.until is None else "pause ended", [row])
     finish(row.stage)
 
 

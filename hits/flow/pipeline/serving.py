@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -196,8 +197,8 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
         return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)
     origin = _submit_origin(query)
-    refuse_ineligible(visit)
     draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
+    refuse_ineligible(visit, begun=draft is not None)
     page = _page(visit, origin, draft.fields if draft else {})
     return replace(page, first_visit=draft is None and not _was_here(visit))
 
@@ -429,13 +430,23 @@ def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name not in _MARKETPLACE_FIELDS}
 
 
-def refuse_ineligible(visit: Visit) -> None:
+def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
     """Raises NotEligibleError for a blocked worker, one who has judged this item before, and one whom the stage's own
-    qualifications keep out. Scoring asks the same of the recorded answer."""
+    qualifications keep out. Scoring asks the same of the recorded answer. A paused one finishes what was begun."""
     claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
     [found] = eligibility.judge(visit.hit.stage, [claim])
-    if found:
-        raise NotEligibleError(_WHY[found.cause], visit.hit.stage.project.contact_email)
+    if found and not (begun and found.cause == Cause.PAUSED):
+        raise NotEligibleError(_why(found), visit.hit.stage.project.contact_email)
+
+
+def _why(found: eligibility.Ineligible) -> str:
+    if found.cause != Cause.PAUSED:
+        return _WHY[found.cause]
+    until = datetime.fromisoformat(found.about)
+    return (
+        f"The project has paused its tasks for you until {until:%-d %B %Y, %H:%M} UTC. What you have submitted counts "
+        "and is paid."
+    )
 
 
 def _hit(pk: int) -> Hit:

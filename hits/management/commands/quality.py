@@ -14,7 +14,7 @@ from hits.models import Stage
 
 
 class Command(StageCommand):
-    changing = ("apply", "auto_block")
+    changing = ("apply", "auto_block", "pause")
     help = "Show who answers significantly worse than the crowd, and what blocking them leads to; --apply blocks them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -22,6 +22,9 @@ class Command(StageCommand):
         parser.add_argument("--apply", action="store_true", help="block those who are shown, after asking")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         parser.add_argument("--worker", action="append", help="block this one only; may be given several times")
+        parser.add_argument(
+            "--pause", type=int, metavar="HOURS", help="pause the workers of --worker for so many hours instead"
+        )
         parser.add_argument(
             "--reason", help="block the workers of --worker by hand for this reason, whatever the policy says"
         )
@@ -33,6 +36,9 @@ class Command(StageCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
+        if options["pause"] is not None:
+            self._pause(stage, options)
+            return
         if options["reason"] is not None:
             self._by_hand(stage, options)
             return
@@ -51,6 +57,13 @@ class Command(StageCommand):
         self._ask(len(found.chosen), found.loss, options)
         blocking.mark_checked(stage)
         self._done(stage, blocking.block(stage, found.chosen, None, at_most=found.loss.cost))
+
+    def _pause(self, stage: Stage, options: dict[str, Any]) -> None:
+        if not options["worker"]:
+            raise CommandError("Name the workers: --worker ID, for each of them.")
+        new = blocking.pause(stage, options["worker"], options["pause"], options["reason"] or "", None)
+        blocking.finish(stage)
+        self.say(f"{new:,} workers paused for {options['pause']:,} hours.")
 
     def _by_hand(self, stage: Stage, options: dict[str, Any]) -> None:
         if not options["worker"]:

@@ -159,3 +159,12 @@ def test_a_worker_is_blocked_by_hand_for_a_reason(api: APIClient, stage: Stage, 
     (block,) = api.get(f"{HOME}blocks/").json()["results"]
     assert block["state"] == "granted" and block["evidence"]["reason"] == "Shares answers."
     assert not Label.objects.of_counting_answers().filter(worker__worker_id=good).exists()
+
+
+def test_a_worker_is_paused_and_nothing_stops_counting(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    given = {"worker_ids": [crowd["bad"]], "hours": 24}
+    assert api.post(f"{STAGE}pause-workers/", {**given, "hours": 721}, format="json").status_code == 400
+    assert api.post(f"{STAGE}pause-workers/", given, format="json").status_code == 202
+    (block,) = api.get(f"{HOME}blocks/").json()["results"]
+    assert block["state"] == "granted" and block["until"]
+    assert not Label.objects.filter(worker__worker_id=crowd["bad"], void=True).exists()

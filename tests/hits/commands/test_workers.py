@@ -41,3 +41,12 @@ def test_a_worker_is_blocked_by_hand_with_a_reason(run: Run, stage: Stage, marke
     assert not Block.objects.exists()
     assert "1 workers blocked" in run(*given, "--worker", worker, "--apply", "--yes")
     assert Block.objects.get().evidence["reason"] == "One name for all."
+
+
+def test_a_worker_is_paused(run: Run, stage: Stage, market: Marketplace) -> None:
+    worker = market.sign_up_worker()
+    make.worker_stat(stage, make.worker(worker))
+    assert "1 workers paused for 24 hours" in run("quality", "river", "choose", "--worker", worker, "--pause", "24")
+    assert Block.objects.get().until is not None
+    with pytest.raises(CommandError, match="Name the workers"):
+        run("quality", "river", "choose", "--pause", "24")

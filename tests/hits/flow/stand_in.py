@@ -81,12 +81,15 @@ def _fee(amount: Decimal, percent: int) -> Decimal:
 
 
 class StandIn:
-    """`paid` are the assignments whose price was taken, `bonuses_paid` the bonuses. `silent`: no call is answered."""
+    """`paid` are the assignments whose price was taken, `bonuses_paid` the bonuses, `holders` the workers who hold a
+    qualification. `silent`: no call is answered.
+    """
 
     def __init__(self) -> None:
         self.silent = False
         self.paid: list[str] = []
         self.bonuses_paid: list[RemoteBonus] = []
+        self.holders: set[str] = set()
         self._hits: dict[str, _Hit] = {}
         self._types: dict[str, HitTypeSpec] = {}
         self._tokens: dict[str, str] = {}
@@ -272,9 +275,11 @@ class StandIn:
 
     def grant(self, qualification: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         self._answering()
+        self.holders.add(worker_id)
 
     def revoke(self, qualification: str, worker_id: str, reason: str) -> None:
         self._answering()
+        self.holders.discard(worker_id)
 
     def _answering(self) -> None:
         if self.silent:

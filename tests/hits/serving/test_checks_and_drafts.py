@@ -1,8 +1,11 @@
 """The two addresses that the page's script calls: the last check, and the drafts."""
 
+from datetime import timedelta
+
 import pytest
 from django.core import signing
 from django.test import Client
+from django.utils import timezone
 
 from hits import protocols
 from hits.domain.task_links import task_url
@@ -54,6 +57,11 @@ def test_a_worker_blocked_meanwhile_is_refused_at_the_check(hit, post, token):
     response = post("check", token, answer=ANSWER)
     assert response.status_code == 403
     assert "return this HIT" in response.json()["reasons"][0]
+
+
+def test_a_worker_paused_meanwhile_sends_what_was_begun(hit, post, token):
+    make.block(hit.stage, make.worker(WORKER), until=timezone.now() + timedelta(hours=5))
+    assert post("check", token, answer=ANSWER).status_code == 200
 
 
 def test_a_worker_who_answered_the_item_elsewhere_meanwhile_is_refused(hit, post, token):

@@ -1,10 +1,12 @@
 """What a worker gets when the marketplace opens a HIT's address."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core import signing
 from django.test import Client
+from django.utils import timezone
 
 from hits.domain.task_links import task_url
 from hits.flow.pipeline import serving
@@ -155,6 +157,25 @@ def test_an_undone_block_blocks_nobody(hit, open_task, state):
 
 def test_a_block_of_another_project_blocks_nobody_here(hit, open_task):
     make.block(make.stage(), make.worker(WORKER))
+    assert open_task(hit).status_code == 200
+
+
+def pause(hit, hours):
+    return make.block(hit.stage, make.worker(WORKER), until=timezone.now() + timedelta(hours=hours))
+
+
+def test_a_paused_worker_is_told_until_when_and_comes_back_after_it(hit, open_task):
+    row = pause(hit, 5)
+    response = open_task(hit)
+    assert response.status_code == 403
+    assert f"has paused its tasks for you until {row.until:%-d %B %Y, %H:%M} UTC" in squeezed(response)
+    Block.objects.update(until=timezone.now() - timedelta(seconds=1))
+    assert open_task(hit).status_code == 200
+
+
+def test_a_paused_worker_finishes_what_was_begun(hit, open_task):
+    pause(hit, 5)
+    Draft.objects.create(hit=hit, assignment_id=ASSIGNMENT, worker_id=WORKER, fields={})
     assert open_task(hit).status_code == 200
 
 

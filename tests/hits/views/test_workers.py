@@ -240,3 +240,21 @@ def test_a_policy_by_agreement_is_shown_in_words_and_with_its_evidence(world: Wo
     assert "Agreement" in page and "12.50" in page and "20.8 %" in page
     shown = client.get(world.url("stage-settings"))
     assert "the other workers&#x27; answers" in shown.content.decode()
+
+
+def test_chosen_workers_are_paused_and_their_pause_ended(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None
+) -> None:
+    address = world.url("pause-workers")
+    page = squeezed(client.get(address, {"worker": low.worker_id}))
+    assert "No answer stops counting" in page and "Pause 1 worker</button>" in page
+    assert client.post(address, {"worker": [low.worker_id], "hours": "0"}).status_code == 400
+    assert not Block.objects.filter(worker=low).exists()
+    client.post(address, {"worker": [low.worker_id], "hours": "48", "reason": "Too fast."})
+    pause = Block.objects.get(worker=low)
+    assert pause.until and not Label.objects.filter(worker=low, void=True).exists()
+    assert "paused" in squeezed(client.get(world.url("workers")))
+    undo = reverse("undo-block", args=[world.project.slug, pause.pk])
+    assert "End the pause of" in squeezed(client.get(undo))
+    client.post(undo)
+    assert Block.objects.get(worker=low).state in ("lifting", "undone")
