@@ -253,8 +253,9 @@ class SettingsForm(forms.Form):
         """What was typed, as `stages.toml` writes it; fixed settings are left out."""
         read = self.cleaned_data
         found = {name: read[name] for name in self.settings if name in read}
-        if "gold_share" in found:
-            found["gold_share"] = found["gold_share"] or 0.0
+        if found.get("gold_share") is None:
+            # Not typed: it stays as it is.
+            found.pop("gold_share", None)
         if "reward" in found:
             found["reward"] = f"{found['reward']:.2f}"
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):

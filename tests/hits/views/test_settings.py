@@ -12,6 +12,7 @@ from lxml import html
 
 from hits.flow.setup import projects, stage_settings
 from hits.models import Project, Stage
+from hits.views.stage_settings import GROUPS
 from tests.markup import squeezed
 
 pytestmark = pytest.mark.django_db
@@ -146,3 +147,28 @@ def test_the_wage_of_what_is_typed_is_told_and_nothing_saved(client: Client, sta
         )
     stage.refresh_from_db()
     assert stage.reward == Decimal("0.04")
+
+
+def test_the_share_of_check_questions_is_typed_and_stays_where_it_is_not(client: Client, alice: Any) -> None:
+    project = projects.create_project("Weather", "choice", Decimal("20.00"), "lab@example.org", alice, seed=3)
+    stage = project.stages.get()
+    client.post(address(stage), typed(client, stage, gold_share="0.15"))
+    stage.refresh_from_db()
+    assert stage.gold_share == 0.15
+    client.post(address(stage), typed(client, stage, gold_share=None, title="Choose"))
+    stage.refresh_from_db()
+    assert (stage.gold_share, stage.title) == (0.15, "Choose")
+    text = client.post(address(stage), typed(client, stage, gold_share="0.6")).content.decode()
+    assert "“Share of check questions” must be a number from 0 to 0.5" in text
+
+
+def test_a_policy_by_agreement_is_typed(client: Client, stage: Stage) -> None:
+    policy = {"quality_measure": "agreement", "quality_relative": "on", "quality_floor": "0.5"}
+    client.post(address(stage), typed(client, stage, has_policy="on", **policy))
+    stage.refresh_from_db()
+    assert stage.quality["measure"] == "agreement" and stage.quality["relative"] and stage.quality["floor"] == 0.5
+
+
+def test_every_setting_has_a_place_on_the_page() -> None:
+    shown = {name for groups in GROUPS for _, names in groups for name in names}
+    assert shown == set(stage_settings.NAMES)
