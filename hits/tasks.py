@@ -121,6 +121,8 @@ def _conclude(stage: Stage) -> int:
     _top_up(stage)
     if advancing.advance(stage):
         _publish_arrivals(stage)
+    if run := computing.start_when_due(stage):
+        compute.delay(run.pk)
     return concluded
 
 

@@ -234,7 +234,19 @@ class LevelledProtocol(TaskProtocol, Protocol):
     """Knows how the values of its units can be compared, so that statistics that fit can be chosen."""
 
     def levels(self, settings: Json) -> dict[str, str]:
-        """nominal, ordinal, interval, set, span or text, by unit."""
+        """nominal, ordinal, interval, set, span or text, by unit.
+
+        A unit of a group, `q3/choice`, may be named by what stands behind the slash: then each group of each item is
+        compared by itself, and all of them together are one unit. What is not named is not compared.
+        """
+
+
+@runtime_checkable
+class ComparableProtocol(LevelledProtocol, Protocol):
+    """Its values hold more than what is compared, such as where a name was clicked."""
+
+    def comparable(self, unit: str, value: Any) -> Any:
+        """What of a label's value is compared with others of its unit, a text or number."""
 
 
 @dataclass(frozen=True)

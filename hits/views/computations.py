@@ -31,7 +31,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
 def _page(request: HttpRequest, project: Project, status: int = 200, **bound: forms.ValuesForm) -> HttpResponse:
     """`bound` puts a refused form in the place of the empty one, by the computation's key."""
     found = []
-    for each in computing.computations(project):
+    for each in computing.of_recipe(project):
         runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
         form = bound.get(each.key) or _form(each)
         going_on = next((run for run in runs if run.state in GOING_ON), None)
@@ -113,7 +113,11 @@ def _progress(project: Project, run: ComputationRun) -> dict[str, Any]:
 
 
 def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[str, Any]:
-    """The newest entries as rows of a table, and a line for each column of numbers that does not just count."""
+    """The newest entries as rows of a table, and a line for each column of numbers that does not just count.
+
+    A report has a page of its own.
+    """
+    entries = [entry for entry in entries if "report" not in entry]
     columns = list(dict.fromkeys(name for entry in entries for name in entry))
     rows = [(number, [_shown(entry.get(name)) for name in columns]) for number, entry in enumerate(entries, start=1)]
     numbers = {name: values for name in columns if (values := _numbers(entries, name))}

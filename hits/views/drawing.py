@@ -26,7 +26,7 @@ def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
         told = drawing.told(stage)
     except drawing.DrawRefusedError as error:
         refusal = str(error)
-    computes = computing.computations(stage.project)
+    computes = computing.of_recipe(stage.project)
     context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "computes": computes, "told": told}
     return render(request, "stage/draw.html", context, status=400 if form.is_bound else 200)
 

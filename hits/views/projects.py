@@ -167,7 +167,7 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "money_bar": overview.money_bar(project.account),
         "uploads": project.uploads.all()[:SHOWN],
         "releases": project.releases.all()[:SHOWN],
-        "computes": bool(computing.computations(project)),
+        "computes": bool(computing.of_recipe(project)),
         "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
         "has_options": bool(flow.options_of(project)),
         "shows_media": any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages),

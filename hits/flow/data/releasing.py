@@ -22,7 +22,7 @@ from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
 from hits.domain.wages import AnswerTime
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
-from hits.protocols.optional import LevelledProtocol
+from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.recipes.source import ReleaseContent
 from hits.recipes.table_rows import release_of
 from hits.refusals import Refusal
@@ -133,7 +133,7 @@ def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
 def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:
     """The content with the files of a stage that a lead added, each named after the stage's key."""
     protocol = usable_protocol(stage)
-    if not isinstance(protocol, LevelledProtocol):
+    if not (isinstance(protocol, LevelledProtocol) and isinstance(protocol, RowsProtocol)):
         return content
     own = release_of(Rows(stage.project), stage.key, protocol.levels(settings_of(stage)))
     files = own.files if own.counts["items"] else {}

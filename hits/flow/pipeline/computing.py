@@ -18,13 +18,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
+from hits.domain import stage_statistics
 from hits.domain.action_log import record
 from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.plugins import usable_recipe
 from hits.domain.recipe_rows import Rows
 from hits.formats import zipped
 from hits.formats.faults import FormatErrors
-from hits.models import Blob, ComputationResult, ComputationRun, Item, Project
+from hits.models import Blob, ComputationResult, ComputationRun, Item, Project, Stage
 from hits.recipes.source import Computation, Found, Option, Outside, Progress
 from hits.refusals import Refusal
 from hits.text.paths import without_folders
@@ -54,6 +55,11 @@ class _Stopped(Exception):
 
 
 def computations(project: Project) -> list[Computation]:
+    """What the project's recipe computes, and the statistics of each stage whose answers can be compared."""
+    return [*of_recipe(project), *stage_statistics.computations_of(project)]
+
+
+def of_recipe(project: Project) -> list[Computation]:
     """What the project's recipe computes, in its order; nothing where it cannot be used.
 
     A project that began with an older recipe may lack a stage: then there is nothing to compute about it.
@@ -76,6 +82,23 @@ def _with_models(of: Computation) -> Computation:
 def start(project: Project, key: str, params: Mapping[str, Any], user: User | None) -> ComputationRun:
     """A run to be taken up by a worker. Raises ComputationRefusedError."""
     return _create(project, key, _params(_computation(project, key), params), user)
+
+
+def start_when_due(stage: Stage) -> ComputationRun | None:
+    """A run of the stage's statistics where enough answers came since the newest one."""
+    if not stage_statistics.is_due(stage):
+        return None
+    try:
+        return start(stage.project, stage_statistics.key_of(stage), _as_before(stage), None)
+    except ComputationRefusedError:
+        # Somebody started one meanwhile.
+        return None
+
+
+def _as_before(stage: Stage) -> dict[str, Any]:
+    """The parameters of the newest finished run, which a lead may have chosen."""
+    run = stage_statistics.newest(stage)
+    return dict(run.params) if run else {}
 
 
 def _create(

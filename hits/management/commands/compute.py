@@ -94,5 +94,8 @@ class Command(ProjectCommand):
         if run.state == ComputationRun.State.FAILED:
             raise CommandError(run.error)
         for entry in run.log:
+            if "report" in entry:
+                # `agreement` prints it.
+                continue
             self.say("  " + ", ".join(f"{name} {value}" for name, value in entry.items()))
         self.say(f"{run.key}: {run.get_state_display().lower()}, {run.items:,} items with a result.")

@@ -148,6 +148,10 @@ class AnswerWriting:
         texts = 2 * settings["longest_answer"] + _rules(settings).longest
         return sum(4 * (len(one.field("incorrect")) + 10) + 2 * texts for one in _read(item, {}))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """How each question can be answered; what is written is a text."""
+        return {"label": "nominal", **dict.fromkeys(TEXTS, "text")}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: nothing here has a reference."""
         return {}

@@ -88,6 +88,13 @@ class ClickableEntity:
         )
         return CheckedAnswer((label,), _remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        return {"entity": "nominal"}
+
+    def comparable(self, unit: str, value: Any) -> Any:
+        """The name, whichever of its mentions was clicked, as exact match compares it."""
+        return normalise(value["text"].casefold())
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"em", "f1" in percent, "n"} over the answers whose item has references; empty if there are none."""
         judged = [(item["answers"], value) for _, item, value in answers if item.get("answers")]

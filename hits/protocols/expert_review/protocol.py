@@ -197,6 +197,13 @@ class ExpertReview:
         texts = settings["longest_question"] + len(ANSWERS) * settings["longest_answer"]
         return 2 * LONGEST_WORDS + len(item["questions"]) * (1000 + 2 * (texts + LONGEST_WORDS))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Whether the text stays; what is corrected in its questions is compared with nobody's."""
+        return {"text": "nominal"}
+
+    def comparable(self, unit: str, value: Any) -> Any:
+        return value["action"]
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: there is no reference for what an expert finds."""
         return {}

@@ -137,6 +137,13 @@ class Labelling:
             labels += _labels(settings["dependent_labels"], settings["dependent_several"], "dependent", second, item)
         return CheckedAnswer(tuple(labels), choosing.remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Where several labels can be given, each is compared by itself."""
+        lists = [("label", settings["several"])]
+        if settings["dependent_labels"]:
+            lists.append(("dependent", settings["dependent_several"]))
+        return {"has" if several else unit: "nominal" for unit, several in lists}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}

@@ -119,6 +119,11 @@ class MultipleChoice:
         labels = _labels(choosing.choices_of(item, settings), item, settings, chosen)
         return CheckedAnswer((*labels, *words), choosing.remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Where several can be chosen, each choice is compared by itself."""
+        found = {"chosen" if settings["several"] else "choice": "nominal"}
+        return found if settings["free_text"] == NO else {**found, "text": "text"}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"accuracy" in percent, "n"} over one answer an item, each the id of a choice, where the item has gold."""
         judged = [(gold_of(item, choosing.choices_of(item, DEFAULTS)), value) for _, item, value in answers]

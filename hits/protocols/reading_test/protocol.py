@@ -84,6 +84,10 @@ class ReadingTest:
         orders = {one["id"]: [shown["id"] for shown in _shown(document, one, worker)] for one in item["questions"]}
         return CheckedAnswer((*labels, LabelValue(ORDER, orders, None)), choosing.remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Each question is compared by itself."""
+        return {"choice": "nominal"}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: an item has several questions. See `item_scores`."""
         return {}

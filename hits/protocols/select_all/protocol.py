@@ -84,6 +84,10 @@ class SelectAll:
         labels = [LabelValue(f"{line['id']}/selected", yes_no(line["id"] in selected), None) for line in lines]
         return CheckedAnswer(tuple(labels), choosing.remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Each line is compared by itself."""
+        return {"selected": "nominal"}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}

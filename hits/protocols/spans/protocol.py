@@ -112,6 +112,9 @@ class Spans:
     def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
         return "gold" in item
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        return {"spans": "span", "nothing": "nominal", "marked": "nominal"}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
         judged = [_sorted(item["gold"]) == _sorted(value) for _, item, value in answers if "gold" in item]

@@ -122,6 +122,10 @@ class StagedChoice:
             raise AnswerRefusedError(faults)
         return CheckedAnswer(_labels(said, shown, item.get("intended")), remark(fields))
 
+    def levels(self, settings: Json) -> dict[str, str]:
+        """Of each step that was asked."""
+        return dict.fromkeys((step.name for step in STEPS), "nominal")
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Nothing: what a single label means depends on its step."""
         return {}

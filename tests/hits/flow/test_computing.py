@@ -166,7 +166,7 @@ def test_a_recipe_that_computes_nothing_has_no_computation(db: None) -> None:
 
 
 def test_what_a_recipe_computes_is_listed_in_its_order(project: Project) -> None:
-    (words,) = computing.computations(project)
+    (words,) = computing.of_recipe(project)
     assert isinstance(words, Computation)
     assert (words.key, words.stage, words.params["times"]) == ("words", "judge", 1)
 
@@ -285,7 +285,7 @@ def test_an_installation_s_models_are_among_the_choices(
 
     (tmp_path / "readers").mkdir()
     (tmp_path / "readers" / "own.py").write_text("LABEL, VERSION, make = 'our own', '1', None")
-    (words,) = computing.computations(project)
+    (words,) = computing.of_recipe(project)
     computed = computing._with_models(computing.replace(words, models={"model": READERS}))
     assert computed.options["model"].choices["own"] == "our own"
     assert "linear" in computed.options["model"].choices

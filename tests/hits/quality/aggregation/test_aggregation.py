@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from crowdkit.aggregation import MACE, DawidSkene, MajorityVote
+from crowdkit.aggregation import GLAD, MACE, DawidSkene, MajorityVote
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -91,6 +91,38 @@ def test_dawid_skene_and_mace_conclude_what_the_other_library_does(seed):
     found = mace(answers, seed=seed)
     assert np.mean(mace_theirs[list(answers.items)].to_numpy() == np.array(found.values)) > 0.97
     assert found.converged and mine.converged and 1 < mine.iterations < 100
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 3])
+def test_dawid_skene_is_what_loops_over_the_formulas_of_the_paper_give(iterations):
+    rows, _ = simulated(40, 3, 6, 3, seed=8)
+    # A common label: one in three answers is changed to it.
+    rows = [(item, worker, "l0" if number % 3 == 0 else value) for number, (item, worker, value) in enumerate(rows)]
+    answers = Answers.of(rows)
+    said = {item: [(worker, value) for other, worker, value in rows if other == item] for item in answers.items}
+    labels = answers.values
+    truth = {i: {k: sum(v == k for _, v in told) / len(told) for k in labels} for i, told in said.items()}
+    for _ in range(iterations):
+        prior = {k: sum(truth[i][k] for i in said) / len(said) for k in labels}
+        gave = {
+            (w, v, k): max(1e-10, sum(truth[i][k] for i in said if (w, v) in said[i]))
+            for w in answers.workers for v in labels for k in labels
+        }  # fmt: skip
+        error = {(w, v, k): n / sum(gave[w, other, k] for other in labels) for (w, v, k), n in gave.items()}
+        for i, told in said.items():
+            joint = {k: prior[k] * math.prod(error[w, v, k] for w, v in told) for k in labels}
+            truth[i] = {k: joint[k] / sum(joint.values()) for k in labels}
+    found = dawid_skene(answers, iterations=iterations)
+    assert found.confidence == pytest.approx([max(truth[item].values()) for item in answers.items], abs=1e-9)
+
+
+def test_glad_is_as_sure_as_the_other_library():
+    rows, _ = simulated(60, 4, 12, 4, seed=2)
+    answers, theirs = Answers.of(rows), GLAD().fit_predict_proba(frame(rows))
+    mine = glad(answers)
+    theirs = theirs.loc[list(answers.items)]
+    assert np.mean(theirs.idxmax(axis=1).to_numpy() == np.array(mine.values)) > 0.97
+    assert np.mean(np.abs(mine.confidence - theirs.max(axis=1).to_numpy())) < 0.02
 
 
 def test_models_know_spammers_from_good_workers_and_beat_the_majority():

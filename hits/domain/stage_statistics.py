@@ -1,0 +1,227 @@
+"""How far the workers of a stage agree, and one value of each item from their answers: a computation of every stage.
+
+It is there for each stage with a crowd whose protocol says how its answers can be compared, whatever the recipe. Its
+log ends with {"report": ...}, which `newest` reads; an item's result is {"units": {unit with its group: {"value",
+"confidence", "entropy", "answers"}}}: the value by the method that was chosen, how sure it is (0..1, null where the
+method does not say, as for means), the entropy of the answers in bits, and how many they are. Values of scales have
+"low" and "high" too, where two answers or more are there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
+from hits.models import ComputationRun, Item, Project, Stage
+from hits.quality.aggregation.methods import (
+    BY_LEVEL,
+    METHODS,
+    Given,
+    accuracy,
+    confidences,
+    method_of,
+    right_by_worker,
+    shown_value,
+)
+from hits.quality.aggregation.results import Aggregated, NotFeasibleError
+from hits.quality.agreement.confusion import entropies
+from hits.quality.agreement.report import report
+from hits.quality.answers import Answers, AnswersError
+from hits.recipes.source import Computation, Found, Option, Progress
+
+SUFFIX = "-agreement"
+# Answers, and their share of those it was computed over, that have to come before it is computed again by itself.
+FEWEST_NEW, NEW_SHARE = 30, 0.1
+# Units with figures; a questionnaire with more has values for all, but no figures for the rest.
+MOST_UNITS = 60
+LONGEST_KEY = 60
+CHUNK = 2000
+
+
+def key_of(stage: Stage) -> str:
+    return f"{stage.key[: LONGEST_KEY - len(SUFFIX)]}{SUFFIX}"
+
+
+def computations_of(project: Project) -> list[Computation]:
+    """One for each stage with answers that can be compared, in their order."""
+    stages = project.stages.filter(crowd=True).order_by("position")
+    return [_computation(stage) for stage in stages if is_compared(stage)]
+
+
+def _computation(stage: Stage) -> Computation:
+    return Computation(
+        key=key_of(stage),
+        title=f"Agreement of {stage.title}",
+        description="How far workers agree, and one value of each item from their answers.",
+        stage=stage.key,
+        params={"method": "majority"},
+        run=partial(_run, stage.pk),
+        options={
+            "method": Option(
+                label="Values by",
+                help="The method whose value and confidence each item gets. Where it does not fit the answers, "
+                "as Dawid-Skene does not fit a scale, the usual one is taken. All methods are compared in any case.",
+                choices={name: title for name, (title, _) in METHODS.items() if name in BY_LEVEL["nominal"]},
+            )
+        },
+    )
+
+
+def newest(stage: Stage) -> ComputationRun | None:
+    """The newest finished run of the stage's statistics; `report_of` reads what it found."""
+    done = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE)
+    return done.order_by("-id").first()
+
+
+def report_of(run: ComputationRun) -> dict[str, Any]:
+    """{"harvested", "units": [...]}; empty where the run has none."""
+    found: dict[str, Any] = next((entry["report"] for entry in reversed(run.log) if "report" in entry), {})
+    return found
+
+
+def is_due(stage: Stage) -> bool:
+    """Whether enough answers came since the newest run: `FEWEST_NEW` and a tenth more than it was computed over.
+
+    While one waits or goes on, and after one that failed or was stopped on as many answers, it is not due.
+    """
+    runs = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage)).order_by("-id")
+    harvested = stage.summary.answers
+    if harvested < FEWEST_NEW or not is_compared(stage):
+        return False
+    last = runs.defer("checkpoint").first()
+    if last is None:
+        return True
+    if last.state in (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING):
+        return False
+    before = harvested_before(last)
+    # One that was stopped before it began is left to whoever stopped it.
+    return before is not None and harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
+
+
+def harvested_before(run: ComputationRun) -> int | None:
+    """The answers that the stage had when the run began; None where it has not begun."""
+    return next((int(entry["answers"]) for entry in run.log if "answers" in entry), None)
+
+
+def _run(
+    stage_pk: int, collected: object, params: Mapping[str, Any], seed: int, checkpoint: Any
+) -> Iterator[Progress | Found]:
+    """A crash lets it begin anew: it takes seconds."""
+    stage = Stage.objects.select_related("summary").get(pk=stage_pk)
+    harvested = stage.summary.answers
+    yield Progress(0, 0, entry={"answers": harvested}, anew=True)
+    units = read(stage)
+    reports, values = [], []
+    for number, unit in enumerate(units):
+        told, chosen = _unit(unit, params["method"], seed, figures=number < MOST_UNITS)
+        reports.append(told)
+        values.append(chosen)
+        # What was read is not needed any more.
+        unit.rows.clear()
+        yield Progress(number + 1, len(units))
+    yield from _found(values)
+    found = {"harvested": harvested, "method": params["method"], "units": reports}
+    yield Progress(len(units), len(units), entry={"report": found})
+
+
+def _unit(
+    unit: UnitAnswers, wanted: str, seed: int, *, figures: bool
+) -> tuple[dict[str, Any], tuple[str, Answers, Aggregated] | None]:
+    """(what is told of the unit, its values); without values where the answers cannot be compared."""
+    told: dict[str, Any] = {"unit": unit.unit, "level": unit.level, "why": "", "methods": []}
+    try:
+        answers = Answers.of(unit.rows)
+        if figures and unit.level != RANKING:
+            told |= report(answers, unit.level, order=unit.order, seed=seed)
+        given = Given(answers, right_by_worker(answers, unit.known), unit.order, seed)
+        chosen = None
+        for name in BY_LEVEL[unit.level]:
+            row, found = _method(name, given, unit)
+            told["methods"].append(row)
+            chosen = found if name == method_of(unit.level, wanted) else chosen
+    except AnswersError as error:
+        return {**told, "why": str(error)}, None
+    told |= {"worst": [_place(item, apart) for item, apart in told.get("worst", [])]}
+    if chosen is None:
+        chosen = METHODS[BY_LEVEL[unit.level][0]][1](given)
+    return _as_json(told), (unit.unit, answers, chosen)
+
+
+def _place(item: str, apart: float) -> dict[str, Any]:
+    number, _, group = item.partition(" ")
+    return {"item": int(number), "group": group, "disagreement": apart}
+
+
+def _method(name: str, given: Given, unit: UnitAnswers) -> tuple[dict[str, Any], Aggregated | None]:
+    title, method = METHODS[name]
+    began = time.perf_counter()
+    try:
+        found = method(given)
+    except NotFeasibleError as error:
+        return {"method": name, "title": title, "why": str(error)}, None
+    right = accuracy(given.answers, found, unit.known)
+    return {
+        "method": name,
+        "title": title,
+        "why": "",
+        "accuracy": vars(right) if right else None,
+        "tied": found.tied,
+        "iterations": found.iterations,
+        "converged": found.converged,
+        "seconds": round(time.perf_counter() - began, 3),
+    }, found
+
+
+def _as_json(told: Any) -> Any:
+    """Sets, stretches and rankings as lists, so that JSON holds them."""
+    if isinstance(told, dict):
+        return {name: _as_json(value) for name, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [_as_json(value) for value in told]
+    return shown_value(told)
+
+
+def _found(values: list[tuple[str, Answers, Aggregated] | None]) -> Iterator[Found]:
+    """A result an item, with all of its units."""
+    places: dict[int, list[tuple[int, str, int]]] = {}
+    units = [value for value in values if value]
+    for number, (_, answers, _) in enumerate(units):
+        for at, item in enumerate(answers.items):
+            own, _, group = item.partition(" ")
+            places.setdefault(int(own), []).append((number, group, at))
+    told = [_told(answers, found) for _, answers, found in units]
+    pks = list(places)
+    for start in range(0, len(pks), CHUNK):
+        keys = dict(Item.objects.filter(pk__in=pks[start : start + CHUNK]).values_list("pk", "key"))
+        for pk, key in keys.items():
+            yield Found(
+                key,
+                {"units": {full_unit(units[n][0], group): told[n][at] for n, group, at in places[pk]}},
+            )
+
+
+def _told(answers: Answers, found: Aggregated) -> list[dict[str, Any]]:
+    """By item: value, confidence, entropy, answers, and the interval of a scale."""
+    rows = zip(found.values, confidences(found), entropies(answers).tolist(), answers.per_item().tolist(), strict=True)
+    told = [
+        {"value": shown_value(value), "confidence": sure, "entropy": round(entropy, 6), "answers": n}
+        for value, sure, entropy, n in rows
+    ]
+    if found.intervals is not None:
+        for one, (low, high) in zip(told, found.intervals.tolist(), strict=True):
+            if not np.isnan(low):
+                one |= {"low": low, "high": high}
+    return told
+
+
+def for_release(stage: Stage) -> list[dict[str, Any]]:
+    """The figures of each unit by the newest run, without names of workers and items; empty where none has run."""
+    run = newest(stage)
+    units = report_of(run)["units"] if run else []
+    kept = ("unit", "level", "items", "paired", "answers", "workers", "figures")
+    return [{name: unit[name] for name in kept if name in unit} for unit in units if not unit["why"]]

@@ -1,0 +1,242 @@
+"""Statistics of a stage from its labels: which are read, by which level, what each item gets, and when they are due."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hits.domain import crowd_answers, stage_statistics
+from hits.flow.pipeline import computing
+from hits.models import ComputationResult, ComputationRun, Item, Label, Stage, Worker
+from tests.hits import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def choice_stage(**settings: Any) -> Stage:
+    return make.stage(key="judge", title="Judge", protocol="multiple_choice", settings=settings)
+
+
+def say(stage: Stage, said: list[dict[str, Any]], *, workers: list[str] | None = None, **columns: Any) -> None:
+    """An item a row of {worker: value} or {worker: {unit: value}}; a value alone is of the unit `choice`."""
+    known = {row.worker_id[1:].lower(): row for row in Worker.objects.all()}
+    for row in said:
+        item = make.item(stage, key=f"item-{stage.items.count() + 1}", data={})
+        hit = make.hit(item)
+        for worker, value in row.items():
+            known[worker] = known.get(worker) or make.worker(f"A{worker.upper()}")
+            answer = make.assignment(hit, known[worker])
+            for unit, one in (value if isinstance(value, dict) else {"choice": value}).items():
+                make.label(answer, item=item, unit=unit, value=one, **{"correct": None, **columns})
+
+
+def computed(stage: Stage, **params: Any) -> dict[str, Any]:
+    run = computing.start(stage.project, stage_statistics.key_of(stage), params, None)
+    computing.run(run.pk)
+    run.refresh_from_db()
+    assert run.state == ComputationRun.State.DONE, run.error
+    return stage_statistics.report_of(run)
+
+
+def results(stage: Stage) -> dict[str, Any]:
+    run = stage_statistics.newest(stage)
+    assert run
+    return dict(ComputationResult.objects.filter(run=run).values_list("item__key", "data"))
+
+
+def test_a_stage_of_any_recipe_has_its_agreement_and_values() -> None:
+    stage = choice_stage()
+    say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}, {"ann": "no", "ben": "no"}, {"ann": "yes"}])
+    report = computed(stage)
+    (unit,) = report["units"]
+    assert (unit["unit"], unit["level"], unit["items"], unit["answers"], unit["workers"]) == (
+        "choice",
+        "nominal",
+        3,
+        6,
+        3,
+    )
+    assert unit["figures"]["pairwise"]["value"] == pytest.approx(4 / 8)
+    # Five answers to items with two or more: three say no. Within: 1/2 of 6 pairs differ twice; 12 of 20 by chance.
+    assert unit["figures"]["alpha"]["value"] == pytest.approx(1 - 4 * 2 / 12)
+    assert "two annotators" in unit["figures"]["cohen"]["why"]
+    assert unit["worst"][0] == {
+        "item": Item.objects.get(key="item-1").pk, "group": "", "disagreement": pytest.approx(2 / 3)
+    }  # fmt: skip
+    assert [row["worker"] for row in unit["differences"]][0] == "ACLEO"
+    assert results(stage)["item-1"] == {
+        "units": {"choice": {"value": "yes", "confidence": 2 / 3, "entropy": pytest.approx(0.918296), "answers": 3}}
+    }
+    assert results(stage)["item-3"]["units"]["choice"]["entropy"] == 0
+    assert [row["method"] for row in unit["methods"]][:2] == ["majority", "majority_seeded"]
+    json.dumps(report)
+
+
+def test_labels_that_do_not_count_are_not_read() -> None:
+    stage = choice_stage()
+    say(stage, [{"ann": "yes", "ben": "yes"}, {"ann": "no", "ben": "no"}])
+    Label.objects.filter(worker__worker_id="ABEN").update(void=True)
+    (unit,) = computed(stage)["units"]
+    assert (unit["answers"], unit["figures"]["alpha"]["why"]) == (2, "no item has two answers")
+
+
+def test_units_with_groups_are_compared_group_by_group_under_their_bare_name() -> None:
+    stage = choice_stage(several=True)
+    row = {"ann": {"yes/chosen": "yes", "no/chosen": "no"}, "ben": {"yes/chosen": "yes", "no/chosen": "yes"}}
+    say(stage, [row])
+    (unit,) = computed(stage)["units"]
+    assert (unit["unit"], unit["items"]) == ("chosen", 2)
+    assert unit["worst"] == [{"item": stage.items.get().pk, "group": "no", "disagreement": 1.0}]
+    found = results(stage)["item-1"]["units"]
+    assert found["yes/chosen"]["value"] == "yes" and found["no/chosen"]["value"] is None
+
+
+def test_methods_are_right_as_often_as_known_answers_say() -> None:
+    stage = choice_stage()
+    for known in ("yes", "no", "yes"):
+        say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}])
+        item = stage.items.order_by("-pk")[0]
+        for label in item.labels.all():
+            label.correct = label.value == known
+            label.save()
+    (unit,) = computed(stage, method="weighted_majority")["units"]
+    by_name = {row["method"]: row for row in unit["methods"]}
+    assert by_name["majority"]["accuracy"]["right"] == 2 and by_name["majority"]["accuracy"]["of"] == 3
+    assert by_name["majority"]["accuracy"]["low"] < 2 / 3 < by_name["majority"]["accuracy"]["high"]
+    assert by_name["dawid_skene"]["iterations"] > 0 and by_name["dawid_skene"]["converged"]
+    # Ann and Ben expect to be right in 3 of 5, Cleo in 2 of 5.
+    assert results(stage)["item-1"]["units"]["choice"]["confidence"] == pytest.approx(1.2 / 1.6)
+
+
+def test_the_method_that_was_chosen_gives_the_values_where_it_fits() -> None:
+    form = {
+        "form": {
+            "show": [{"kind": "text", "text": "Read this."}],
+            "ask": [
+                {"kind": "one", "key": "tone", "question": "Tone?", "choices": ["good", "bad"]},
+                {"kind": "scale", "key": "fluency", "question": "Fluent?", "points": 5},
+                {"kind": "number", "key": "minutes", "question": "How long?"},
+                {"kind": "ranking", "key": "rank", "question": "Rank.", "choices": ["a", "b", "c"]},
+                {"kind": "any", "key": "topics", "question": "Topics?", "choices": ["x", "y"]},
+                {"kind": "long_text", "key": "why", "question": "Why?"},
+            ],
+        }
+    }
+    stage = make.stage(key="ask", title="Ask", protocol="form", settings=form)
+    first, second = (
+        {"tone": tone, "fluency": point, "minutes": minutes, "rank": rank, "topics": topics, "why": "words"}
+        for tone, point, minutes, rank, topics in (
+            ("good", 4, 10, ["a", "b", "c"], ["x"]),
+            ("good", 5, 14, ["b", "a", "c"], ["x", "y"]),
+        )
+    )
+    say(stage, [{"ann": first, "ben": second, "cleo": second}])
+    report = computed(stage, method="dawid_skene")
+    assert {unit["unit"]: unit["level"] for unit in report["units"]} == {
+        "tone": "nominal", "fluency": "ordinal", "minutes": "interval", "rank": "ranking", "topics": "set"
+    }  # fmt: skip
+    found = results(stage)["item-1"]["units"]
+    assert found["tone"]["value"] == "good" and found["fluency"]["value"] == 5
+    assert (
+        found["minutes"]["value"] == pytest.approx(38 / 3) and found["minutes"]["low"] < 12 < found["minutes"]["high"]
+    )
+    assert found["minutes"]["confidence"] is None
+    assert found["rank"]["value"] == ["b", "a", "c"] and found["topics"]["value"] == ["x", "y"]
+    json.dumps(report)
+
+
+def test_spans_are_compared_by_their_overlap() -> None:
+    stage = make.stage(key="mark", title="Mark", protocol="spans", settings={})
+    one, other = [[0, 4, "p"]], [[2, 6, "p"]]
+    say(
+        stage,
+        [{"ann": {"spans": one}, "ben": {"spans": other}}, {"ann": {"spans": [[9, 12, "p"]]}, "ben": {"spans": []}}],
+    )
+    (unit,) = computed(stage)["units"]
+    assert unit["level"] == "span" and unit["figures"]["pairwise"]["value"] == 0
+    assert unit["figures"]["alpha"]["value"] < 1
+    assert results(stage)["item-1"]["units"]["spans"]["value"] == []
+
+
+def test_a_name_is_the_same_whichever_of_its_mentions_was_clicked() -> None:
+    stage = make.stage(key="click", title="Click")
+    say(stage, [{"ann": {"entity": {"start": 46, "end": 51, "text": "Linden"}},
+                 "ben": {"entity": {"start": 122, "end": 127, "text": "Linden"}}}])  # fmt: skip
+    (unit,) = crowd_answers.read(stage)
+    assert {value for _, _, value in unit.rows} == {"linden"}
+
+
+def test_texts_have_no_agreement() -> None:
+    stage = make.stage(key="story", title="Story", protocol="story")
+    assert not crowd_answers.is_compared(stage)
+    assert stage_statistics.computations_of(stage.project) == []
+
+
+def test_a_unit_that_cannot_be_compared_says_so_and_harms_no_other() -> None:
+    form = {"form": {"show": [{"kind": "text", "text": "Read this."}], "ask": [
+        {"kind": "number", "key": "minutes", "question": "How long?"},
+        {"kind": "one", "key": "tone", "question": "Tone?", "choices": ["good", "bad"]},
+    ]}}  # fmt: skip
+    stage = make.stage(key="ask", title="Ask", protocol="form", settings=form)
+    say(stage, [{"ann": {"minutes": "ten", "tone": "good"}, "ben": {"minutes": 10, "tone": "good"}}])
+    minutes, tone = computed(stage)["units"]
+    assert "'ten' is not a number" in minutes["why"] and tone["why"] == ""
+    assert results(stage)["item-1"]["units"].keys() == {"tone"}
+
+
+def test_it_is_computed_by_itself_after_thirty_answers_and_then_after_a_tenth_more() -> None:
+    stage = choice_stage()
+    say(stage, [{"ann": "yes", "ben": "yes"}])
+
+    def due(answers: int) -> bool:
+        stage.summary.answers = answers
+        stage.summary.save()
+        return stage_statistics.is_due(stage)
+
+    assert [due(29), due(30)] == [False, True]
+    run = computing.start_when_due(stage)
+    assert run and run.created_by is None
+    assert not due(900)
+    assert not due(30)
+    computing.run(run.pk)
+    assert [due(30), due(59), due(60)] == [False, False, True]
+    due(1000)
+    computed(stage, method="mace")
+    assert [due(1099), due(1100)] == [False, True]
+    again = computing.start_when_due(stage)
+    assert again and again.params == {"method": "mace"}
+    computing.stop(again, None)
+    assert not due(9000)
+
+
+def test_a_stage_whose_answers_cannot_be_compared_is_never_due() -> None:
+    stage = make.stage(protocol="story", summary={"answers": 500})
+    assert not stage_statistics.is_due(stage) and computing.start_when_due(stage) is None
+
+
+def test_a_release_reads_figures_without_names_of_workers() -> None:
+    stage = choice_stage()
+    assert stage_statistics.for_release(stage) == []
+    say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}, {"ann": "no", "ben": "no"}])
+    computed(stage)
+    (unit,) = stage_statistics.for_release(stage)
+    assert unit.keys() == {"unit", "level", "items", "paired", "answers", "workers", "figures"}
+    assert "ACLEO" not in json.dumps(unit)
+
+
+def test_a_long_key_of_a_stage_leaves_room_for_the_computation() -> None:
+    stage = make.stage(key="s" * 60, title="Long", protocol="multiple_choice")
+    say(stage, [{"ann": "yes", "ben": "yes"}])
+    assert len(stage_statistics.key_of(stage)) == 60
+    assert computed(stage)["units"]
+
+
+def test_reading_takes_as_many_queries_for_many_answers(django_assert_num_queries: Any) -> None:
+    stage = choice_stage()
+    for items in (2, 40):
+        say(stage, [{"ann": "yes", "ben": "no"}] * items)
+        fresh = Stage.objects.get(pk=stage.pk)
+        with django_assert_num_queries(1):
+            crowd_answers.read(fresh)
