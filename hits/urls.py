@@ -2,6 +2,7 @@ from django.urls import include, path
 
 from hits.views import (
     account,
+    agreement,
     annotations,
     answers,
     calls,
@@ -149,6 +150,8 @@ stage_urls = [
     path("rule/save/", rules.save, name="save-rule"),
     path("rule/judge-again/", rules.judge_again, name="judge-again"),
     path("rule/progress/", rules.progress, name="rule-progress"),
+    path("agreement/", agreement.agreement, name="agreement"),
+    path("agreement.csv", agreement.agreement_csv, name="agreement-csv"),
     path("draw/", drawing.draw, name="draw"),
     path("items/", items.items, name="items"),
     path("items/<int:pk>/", items.item, name="item"),

@@ -5,6 +5,7 @@ from django.urls import path, re_path
 from hits.api.docs import Docs, Schema
 from hits.api.views import (
     account,
+    agreement,
     answers,
     calls,
     changes,
@@ -141,6 +142,7 @@ urlpatterns = [
     path(STAGE + "rule/", rules.StageRule.as_view(), name="rule"),
     path(STAGE + "rule/preview/", rules.RulePreview.as_view(), name="rule-preview"),
     path(STAGE + "rule/judge-again/", rules.JudgeAgain.as_view(), name="judge-again"),
+    path(STAGE + "agreement/", agreement.Agreement.as_view(), name="agreement"),
     path(STAGE + "draw/", computations.Draw.as_view(), name="draw"),
     path(STAGE + "items/", answers.Items.as_view(), name="items"),
     path(STAGE + "items/<int:pk>/", answers.ItemDetail.as_view(), name="item"),

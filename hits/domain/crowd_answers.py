@@ -16,6 +16,7 @@ from hits.domain.plugins import settings_of, usable_protocol
 from hits.models import Label, Stage
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import ComparableProtocol, LevelledProtocol
+from hits.refusals import Refusal
 
 CHUNK = 5000
 TEXT = "text"
@@ -57,6 +58,21 @@ def levels_of(stage: Stage) -> dict[str, str]:
 def is_compared(stage: Stage) -> bool:
     """Whether any answer of the stage can be compared with another one."""
     return stage.crowd and any(level != TEXT for level in levels_of(stage).values())
+
+
+class NotComparedError(Refusal):
+    """No answer of the stage can be compared with another one. Nothing was changed."""
+
+    error_code = "not_compared"
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__(f"The answers of “{stage.title}” are texts: there is no agreement to compute.")
+
+
+def refuse_uncompared(stage: Stage) -> None:
+    """Raises NotComparedError."""
+    if not is_compared(stage):
+        raise NotComparedError(stage)
 
 
 def named(unit: str, levels: Mapping[str, str]) -> tuple[str, str]:

@@ -90,7 +90,7 @@ LOOK = _verb(
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
-        results project-results
+        results project-results agreement
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block held-qualifications grants
@@ -99,7 +99,7 @@ LOOK = _verb(
         options computations computation-runs computation-run computation-run-results
         release-preview releases release
         stages stage stage-settings stage-actions task quote batches batch workers block-proposals block rule draw
-        items item targets target articles article change-sets change-set answers changes left-out
+        items item agreement targets target articles article change-sets change-set answers changes left-out
     """),
     while_archived=True,
 )
@@ -108,7 +108,7 @@ EXPORT = _verb(
     READER,
     pages="""
         recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv workers-csv annotations-file
-        changes-csv results-file project-results-file
+        changes-csv agreement-csv results-file project-results-file
     """,
     routes=_get("recipe-file computation-files release-file annotations results project-results"),
     while_archived=True,

@@ -9,6 +9,7 @@ method does not say, as for means), the entropy of the answers in bits, and how 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -41,10 +42,15 @@ FEWEST_NEW, NEW_SHARE = 30, 0.1
 MOST_UNITS = 60
 LONGEST_KEY = 60
 CHUNK = 2000
+VALUE_COLUMNS = ("item", "unit", "value", "confidence", "entropy", "answers", "low", "high")
 
 
 def key_of(stage: Stage) -> str:
-    return f"{stage.key[: LONGEST_KEY - len(SUFFIX)]}{SUFFIX}"
+    return key_for(stage.key)
+
+
+def key_for(stage_key: str) -> str:
+    return f"{stage_key[: LONGEST_KEY - len(SUFFIX)]}{SUFFIX}"
 
 
 def computations_of(project: Project) -> list[Computation]:
@@ -70,6 +76,17 @@ def _computation(stage: Stage) -> Computation:
             )
         },
     )
+
+
+def computation_of(stage: Stage) -> Computation | None:
+    """None where the stage's answers cannot be compared."""
+    return _computation(stage) if is_compared(stage) else None
+
+
+def going_on(stage: Stage) -> ComputationRun | None:
+    """The run that waits or goes on."""
+    states = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
+    return ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state__in=states).first()
 
 
 def newest(stage: Stage) -> ComputationRun | None:
@@ -217,6 +234,19 @@ def _told(answers: Answers, found: Aggregated) -> list[dict[str, Any]]:
             if not np.isnan(low):
                 one |= {"low": low, "high": high}
     return told
+
+
+def value_rows(run: ComputationRun) -> Iterator[list[Any]]:
+    """The rows of a table with `VALUE_COLUMNS`: a unit of an item each."""
+    results = run.concluded.order_by("pk").values_list("item__key", "data")
+    for key, data in results.iterator(chunk_size=CHUNK):
+        for unit, found in data["units"].items():
+            yield [key, unit, _spelled(found["value"]), *(found.get(name) for name in VALUE_COLUMNS[3:])]
+
+
+def _spelled(value: Any) -> Any:
+    """Lists as JSON, for a cell."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
 
 
 def for_release(stage: Stage) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from hits import charts, forms, tasks
+from hits.domain.stage_statistics import key_for
 from hits.flow.pipeline import computing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
@@ -105,6 +106,8 @@ def _progress(project: Project, run: ComputationRun) -> dict[str, Any]:
         "run": run,
         "of": of,
         "going_on": run.state in GOING_ON,
+        # Of the statistics that every stage has, the stage whose page shows them.
+        "statistics_of": of.stage if of and of.key == key_for(of.stage) else "",
         "can_resume": computing.can_resume(run),
         "seconds": seconds,
         "seconds_left": (run.total - run.done) / rate if rate and run.total > run.done else None,

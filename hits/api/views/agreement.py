@@ -1,0 +1,37 @@
+"""How far the workers of a stage agree, as its newest finished run found."""
+
+from __future__ import annotations
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from hits.api.base import StageView, operation
+from hits.api.shapes import agreement as shapes
+from hits.domain import stage_statistics
+from hits.domain.crowd_answers import refuse_uncompared
+
+
+class Agreement(StageView):
+    @operation(
+        "stages_agreement",
+        "How far workers agree on each unit, and how right each method of aggregation is",
+        tag="Computations",
+        answer=shapes.AgreementShape,
+        refuses=[404, 409],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        refuse_uncompared(self.stage)
+        run, going_on = stage_statistics.newest(self.stage), stage_statistics.going_on(self.stage)
+        report = stage_statistics.report_of(run) if run else {}
+        harvested = report.get("harvested", 0)
+        found = {
+            "computation": stage_statistics.key_of(self.stage),
+            "run": run.pk if run else None,
+            "going_on": going_on.pk if going_on else None,
+            "finished_at": run.finished_at if run else None,
+            "method": report.get("method", ""),
+            "answers": harvested,
+            "since": max(0, self.stage.summary.answers - harvested),
+            "units": report.get("units", []),
+        }
+        return Response(shapes.AgreementShape(found).data)

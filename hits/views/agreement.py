@@ -1,0 +1,123 @@
+"""How far the workers of a stage agree, which method of aggregation is right how often, and the values of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from hits import forms
+from hits.domain import crowd_answers, stage_statistics
+from hits.models import Item, Stage
+from hits.quality.agreement.confusion import PULL
+from hits.views import spreadsheet
+from hits.views.guard import PAGE, for_stage
+from hits.views.stages import frame
+
+FIGURES = {
+    "alpha": "Krippendorff’s alpha",
+    "pairwise": "Pairs of answers that are the same",
+    "fleiss": "Fleiss’ kappa",
+    "cohen": "Cohen’s kappa",
+}
+LEVELS = {
+    "nominal": "Values without an order: two answers are the same or not.",
+    "ordinal": "Values in an order: answers differ more, the more answers lie between them.",
+    "interval": "Numbers: answers differ by the square of their distance.",
+    "set": "Sets: answers differ by how much of them they share (MASI distance).",
+    "span": "Stretches of a text: answers differ by 1 less the F1 of stretches with one label that overlap.",
+    "ranking": "Rankings: they are compared place by place, as units of their own.",
+}
+# How dark a cell of the confusion matrix is, by its share of its row.
+SHADES = 5
+
+
+@for_stage(PAGE)
+def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
+    run = stage_statistics.newest(stage)
+    report = stage_statistics.report_of(run) if run else {}
+    of = stage_statistics.computation_of(stage)
+    context = {
+        **frame(stage),
+        "run": run,
+        "of": of,
+        "form": forms.ValuesForm({**of.params, **(run.params if run else {})}, prefix=of.key, described=of.options)
+        if of
+        else None,
+        "going_on": stage_statistics.going_on(stage),
+        "harvested": report.get("harvested", 0),
+        "since": max(0, stage.summary.answers - report.get("harvested", 0)),
+        "method": of.options["method"].choices.get(report.get("method", ""), "") if of else "",
+        "units": _units(stage, report.get("units", [])),
+        "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],
+        "fewest_new": stage_statistics.FEWEST_NEW,
+        "most_units": stage_statistics.MOST_UNITS,
+        "pull": PULL,
+    }
+    return render(request, "stage/agreement.html", context)
+
+
+def _units(stage: Stage, units: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The items of all units are read at once."""
+    pks = {row["item"] for unit in units for row in unit.get("worst", [])}
+    items = Item.objects.filter(stage=stage, pk__in=pks).select_related("document").in_bulk()
+    return [_unit(unit, items) for unit in units]
+
+
+def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
+    figures = unit.get("figures", {})
+    return {
+        **unit,
+        "levelled": LEVELS[unit["level"]],
+        "shown": [{"name": FIGURES[name], "percent": name == "pairwise", **figures[name]} for name in figures],
+        "alpha": figures.get("alpha", {}),
+        "means": meaning(figures.get("alpha", {}).get("value")),
+        "matrix": _matrix(unit.get("confusion")),
+        "divided": [
+            {**row, "row": items[row["item"]], "text": _text(items[row["item"]])}
+            for row in unit.get("worst", [])
+            if row["item"] in items
+        ],
+        "on_scale": unit["level"] in ("ordinal", "interval"),
+    }
+
+
+def _text(item: Item) -> dict[str, Any]:
+    """What of an item is shown in a line: its own words, or those of its document."""
+    own = {name: value for name, value in item.data.items() if name not in ("key", "key_field")}
+    return own or {name: value for name, value in item.document.data.items() if name in ("text", "columns", "title")}
+
+
+def meaning(alpha: float | None) -> str:
+    """As Krippendorff advises for conclusions that matter (Content analysis, 2004, chapter 11)."""
+    if alpha is None:
+        return ""
+    if alpha >= 0.8:
+        return "Reliable: from 0.8 on, conclusions can be drawn from these answers."
+    if alpha >= 0.667:
+        return "Fair: from 0.667 on, conclusions are tentative."
+    if alpha > 0.05:
+        return "Low: below 0.667 single answers are not reliable. See which items and labels divide the workers."
+    return "About as by chance: workers agree no more than if they had not looked."
+
+
+def _matrix(confusion: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if not confusion or len(confusion["labels"]) < 2:
+        return None
+    rows = []
+    for label, cells in zip(confusion["labels"], confusion["table"], strict=True):
+        total = sum(cells) or 1
+        rows.append((label, [(cell, round(SHADES * cell / total)) for cell in cells]))
+    return {"labels": confusion["labels"], "rows": rows, "left_out": confusion["left_out"]}
+
+
+@for_stage(PAGE)
+def agreement_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """The value and confidence of each unit of each item by the newest run; only the head where none has run."""
+    run = stage_statistics.newest(stage)
+    name = f"{stage.project.slug}-{stage.key}-values.csv"
+    return spreadsheet.csv_response(
+        name, stage_statistics.VALUE_COLUMNS, stage_statistics.value_rows(run) if run else ()
+    )
