@@ -85,9 +85,11 @@ def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
 
 
 def _text(item: Item) -> dict[str, Any]:
-    """What of an item is shown in a line: its own words, or those of its document."""
-    own = {name: value for name, value in item.data.items() if name not in ("key", "key_field")}
-    return own or {name: value for name, value in item.document.data.items() if name in ("text", "columns", "title")}
+    """What of an item is shown in a line: its own words or columns, or those of its document."""
+    own = {name: value for name, value in item.data.items() if name not in ("key", "key_field", "gold")}
+    shown = own or {name: value for name, value in item.document.data.items() if name in ("text", "columns", "title")}
+    columns = shown.pop("columns", {})
+    return {**columns, **shown}
 
 
 def meaning(alpha: float | None) -> str:

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
+from hits.domain import stage_statistics
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -53,6 +54,7 @@ def preview(project: Project) -> dict[str, Any]:
         "notes": list(content.notes),
         "scores": _scores(project),
         "collection": _collection(project),
+        "agreement": _agreement(project),
     }
 
 
@@ -152,6 +154,12 @@ def _scores(project: Project) -> dict[str, Any]:
     }
 
 
+def _agreement(project: Project) -> dict[str, Any]:
+    """How far workers agreed, by stage and unit, as it was computed last; stages without a run are left out."""
+    found = {stage.key: stage_statistics.for_release(stage) for stage in _stages(project)}
+    return {key: units for key, units in found.items() if units}
+
+
 def _collection(project: Project) -> list[dict[str, Any]]:
     """The funnel, stage by stage: what was asked and what became of it, by whom, how fast and at what wage.
 
@@ -215,6 +223,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "statistics": content.statistics,
         "scores": _scores(project),
         "collection": _collection(project),
+        **({"agreement": found} if (found := _agreement(project)) else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
         "files": [

@@ -28,7 +28,8 @@ def project(small_recipe: str, alice: Any) -> Project:
 
 
 def test_a_computation_is_started_and_its_results_are_read(api: APIClient, project: Project, eager: None) -> None:
-    (words,) = api.get(HOME + "computations/").json()
+    words, *statistics = api.get(HOME + "computations/").json()
+    assert [each["key"] for each in statistics] == ["judge-agreement", "sample-agreement"]
     assert (words["key"], words["stage"], words["params"]["times"]) == ("words", "judge", 1)
     started = api.post(RUNS, {"computation": "words", "params": {"times": 2}}, format="json")
     assert (started.status_code, started.json()["created_by"]) == (202, "alice")
@@ -63,7 +64,8 @@ def test_a_stopped_run_goes_on_and_no_other(api: APIClient, project: Project, ea
 
 
 def test_a_model_elsewhere_takes_part_by_files(api: APIClient, project: Project, eager: None) -> None:
-    (words,) = api.get(HOME + "computations/").json()
+    words, *statistics = api.get(HOME + "computations/").json()
+    assert [each["key"] for each in statistics] == ["judge-agreement", "sample-agreement"]
     assert words["has_files"] and list(words["options"]["model"]["choices"]) == ["plain", "stems"]
     answer = api.get(HOME + "computations/words/files/", {"params": '{"times": 2}'})
     archive = zipfile.ZipFile(io.BytesIO(b"".join(answer.streaming_content)))

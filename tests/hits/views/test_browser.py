@@ -30,7 +30,7 @@ NO_PAGE = {
     "answers-csv", "bonuses-csv", "payments-progress", "ledger-csv", "ledger-check-progress", "release-file",
     "workers-csv",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
-    "changes-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
+    "changes-csv", "agreement-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
     "annotations-file", "computation-files", "sample-file", "recipe-file", "stage-wage",
 }  # fmt: skip
 LOOKS = [(1280, "light"), (360, "dark")]
