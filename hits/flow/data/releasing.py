@@ -223,7 +223,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "statistics": content.statistics,
         "scores": _scores(project),
         "collection": _collection(project),
-        **({"agreement": found} if (found := _agreement(project)) else {}),
+        **({"agreement": agreed} if (agreed := _agreement(project)) else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
         "files": [
