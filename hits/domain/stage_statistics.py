@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
-from hits.models import ComputationRun, Item, Project, Stage
+from hits.models import ComputationRun, Item, Project, Stage, StageSummary
 from hits.quality.aggregation.methods import (
     BY_LEVEL,
     METHODS,
@@ -107,7 +107,8 @@ def is_due(stage: Stage) -> bool:
     While one waits or goes on, and after one that failed or was stopped on as many answers, it is not due.
     """
     runs = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage)).order_by("-id")
-    harvested = stage.summary.answers
+    # What the stage read before its answers were counted is old.
+    harvested = StageSummary.objects.values_list("answers", flat=True).get(stage=stage)
     if harvested < FEWEST_NEW or not is_compared(stage):
         return False
     last = runs.defer("checkpoint").first()

@@ -32,6 +32,8 @@ LEVELS = {
 }
 # How dark a cell of the confusion matrix is, by its share of its row.
 SHADES = 5
+# With fewer items that two workers answered, figures say little.
+FEW_ITEMS = 20
 
 
 @for_stage(PAGE)
@@ -74,6 +76,7 @@ def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
         "shown": [{"name": FIGURES[name], "percent": name == "pairwise", **figures[name]} for name in figures],
         "alpha": figures.get("alpha", {}),
         "means": meaning(figures.get("alpha", {}).get("value")),
+        "few": 0 < unit.get("paired", 0) < FEW_ITEMS,
         "matrix": _matrix(unit.get("confusion")),
         "divided": [
             {**row, "row": items[row["item"]], "text": _text(items[row["item"]])}

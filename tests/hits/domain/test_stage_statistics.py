@@ -9,7 +9,7 @@ import pytest
 
 from hits.domain import crowd_answers, stage_statistics
 from hits.flow.pipeline import computing
-from hits.models import ComputationResult, Item, Label, Stage
+from hits.models import ComputationResult, ComputationRun, Item, Label, Stage
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -81,6 +81,8 @@ def test_methods_are_right_as_often_as_known_answers_say() -> None:
         for label in item.labels.all():
             label.correct = label.value == known
             label.save()
+    # Of the fourth nothing is known: it is not counted.
+    say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}])
     (unit,) = computed(stage, method="weighted_majority")["units"]
     by_name = {row["method"]: row for row in unit["methods"]}
     assert by_name["majority"]["accuracy"]["right"] == 2 and by_name["majority"]["accuracy"]["of"] == 3
@@ -179,6 +181,9 @@ def test_it_is_computed_by_itself_after_thirty_answers_and_then_after_a_tenth_mo
     run = computing.start_when_due(stage)
     assert run and run.created_by is None
     assert not due(900)
+    ComputationRun.objects.update(state="running", log=[{"answers": 30}])
+    assert not due(900)
+    ComputationRun.objects.update(state="queued", log=[])
     assert not due(30)
     computing.run(run.pk)
     assert [due(30), due(59), due(60)] == [False, False, True]

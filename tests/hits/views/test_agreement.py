@@ -113,6 +113,15 @@ def test_alpha_is_told_in_words(alpha: float | None, words: str) -> None:
     assert words in meaning(alpha) and bool(meaning(alpha)) == (alpha is not None)
 
 
+def test_with_few_items_it_says_that_figures_may_change(client: Client, stage: Stage) -> None:
+    answered(stage, 19)
+    computed(stage)
+    assert "it may still change much" in page(client, stage)
+    answered(stage, 1)
+    computed(stage)
+    assert "it may still change much" not in page(client, stage)
+
+
 def test_answers_that_came_since_are_counted(client: Client, stage: Stage) -> None:
     answered(stage)
     computed(stage)
