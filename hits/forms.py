@@ -353,6 +353,13 @@ class BlockByHandForm(forms.Form):
     cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
 
 
+class MessageForm(forms.Form):
+    """The texts, one a worker, are read beside it; `hits.flow.people.messaging` judges all."""
+
+    subject = forms.CharField(required=False, strip=True)
+    confirmation = forms.RegexField(r"\A[A-Za-z0-9_-]{8,40}\Z")
+
+
 class PauseForm(forms.Form):
     hours = forms.IntegerField(
         min_value=1, max_value=MOST_PAUSE_HOURS, initial=24, label="Hours", widget=_whole_number()

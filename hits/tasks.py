@@ -19,7 +19,7 @@ from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
 from hits.flow.data import releasing
 from hits.flow.payments import auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, comparing, granting, reviewing, testing
+from hits.flow.people import blocking, comparing, granting, messaging, reviewing, testing
 from hits.flow.pipeline import (
     advancing,
     closing,
@@ -203,6 +203,17 @@ def finish_grants(project_pk: int) -> int:
 
 
 @shared_task
+def send_messages(project_pk: int) -> int:
+    """What the marketplace does not answer to stays written down, and `resume_all` comes back to it."""
+    project = Project.objects.get(pk=project_pk)
+    try:
+        return messaging.send(project)
+    except MarketplaceError as error:
+        log.warning("Messages of %s wait: %s", project, error)
+        return 0
+
+
+@shared_task
 def conclude_project(project_pk: int) -> int:
     """A block changes labels in every stage of its project."""
     stages = Stage.objects.filter(project=project_pk).order_by("position")
@@ -315,6 +326,7 @@ def resume_all() -> int:
         *(finish_blocks.s(pk) for pk in blocking.unfinished()),
         *(close_unwanted.s(pk) for pk in closing.unfinished()),
         *(finish_grants.s(pk) for pk in granting.unfinished()),
+        *(send_messages.s(pk) for pk in messaging.unfinished()),
         *(finish_reviews.s(pk) for pk in reviewing.unfinished()),
         *(conclude_stage.s(pk) for pk in _unconcluded()),
         *(top_up.s(pk) for pk in topping_up.unfinished()),

@@ -182,6 +182,7 @@ stage_urls = [
     path("changes/<int:pk>/undo/", changes.undo, name="undo-change"),
     path("changes/<int:pk>/redo/", changes.redo, name="redo-change"),
     path("workers/", workers.workers, name="workers"),
+    path("workers/message/", workers.message, name="message-workers"),
     path("workers/pause/", workers.pause, name="pause-workers"),
     path("workers/block/", workers.block_chosen, name="block-chosen"),
     path("workers.csv", workers.workers_csv, name="workers-csv"),

@@ -93,12 +93,13 @@ LOOK = _verb(
         results project-results agreement
     """,
     routes=_get("""
-        project actions members uploads sample-file upload media blocks undo-block held-qualifications grants
+        project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
         ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
         release-preview releases release
-        stages stage stage-settings stage-actions task quote batches batch workers block-proposals block rule draw
+        stages stage stage-settings stage-actions task quote batches batch rule draw
+        workers block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out
     """),
     while_archived=True,
@@ -168,6 +169,7 @@ TABLE = (
     _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
     _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
     _verb("Block", MANAGER, pages="block block-chosen", routes=("POST block",)),
+    _verb("Write to workers", MANAGER, pages="message-workers", routes=("POST message-workers",)),
     _verb("Pause workers", MANAGER, pages="pause-workers", routes=("POST pause-workers",)),
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),

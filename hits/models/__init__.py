@@ -10,6 +10,7 @@ from hits.models.invitations import Guest, Invitation
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.media import MediaFile
+from hits.models.messages import WorkerMessage
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit, HitItem
@@ -62,5 +63,6 @@ __all__ = [
     "Upload",
     "Verdict",
     "Worker",
+    "WorkerMessage",
     "WorkerStat",
 ]

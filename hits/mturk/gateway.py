@@ -361,6 +361,12 @@ class Gateway:
             Reason=reason,
         )
 
+    def notify(self, worker_id: str, subject: str, text: str) -> str:
+        """Write to a worker; returns why the marketplace did not pass it on, empty where it did."""
+        reply = self._call("notify_workers", WorkerIds=[worker_id], Subject=subject, MessageText=text)
+        failures = reply.get("NotifyWorkersFailureStatuses", [])
+        return str(failures[0]["NotifyWorkersFailureMessage"]) if failures else ""
+
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         return self._caller.call(operation, arguments)
 

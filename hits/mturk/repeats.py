@@ -46,6 +46,8 @@ REPEATS: dict[str, Repeat] = {
     "reject_assignment": Repeat.ONCE,
     "delete_hit": Repeat.ONCE,
     "disassociate_qualification_from_worker": Repeat.ONCE,
+    # It takes no token: the worker would read it twice.
+    "notify_workers": Repeat.NEVER,
     # Names are unique in an account: the second one says so, and the type is looked up by its name.
     "create_qualification_type": Repeat.ONCE,
 }

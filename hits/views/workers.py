@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
 from hits.domain import worker_table
-from hits.flow.people import blocking, comparing
+from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
@@ -18,6 +20,8 @@ from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
 WORKERS_SHOWN = 50
+# Of the messages to a worker, on the worker's page; the API and the command have all.
+LATEST = 20
 # The columns of the table by the order that a click on them asks for first.
 HEADS = (
     ("worker", "Worker", ""),
@@ -57,6 +61,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "standing": standing,
         "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
         "proposed_in": None if standing else _proposed_in(stats),
+        "messages_sent": project.worker_messages.filter(worker=person).select_related("stage", "created_by")[:LATEST],
         "page": paging.by_id(rows, request.GET, newest_first=True),
     }
     return render(request, "workers/detail.html", context)
@@ -177,6 +182,36 @@ def pause(request: LeadRequest, stage: Stage) -> HttpResponse:
         return redirect("workers", stage.project.slug, stage.key)
     context = {**frame(stage), "rows": rows, "form": form, "unguarded": blocking.unguarded(stage)}
     return render(request, "workers/pause.html", context, status=400 if form.is_bound else 200)
+
+
+@for_stage(FORM)
+def message(request: LeadRequest, stage: Stage) -> HttpResponse:
+    """GET shows a draft to each worker of the address, with the worker's own mistakes; POST sends what was written."""
+    form = forms.MessageForm(request.POST if request.method == "POST" else None)
+    texts = {name: request.POST.get(f"text-{name}", "") for name in _ids(request)} if request.method == "POST" else {}
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            new = messaging.write(stage, given["subject"], texts, given["confirmation"], request.user)
+        except messaging.MessageRefusedError as error:
+            messages.error(request, str(error))
+            return _message(request, stage, form, texts)
+        jobs.start(request, tasks.send_messages, stage.project_id, said=f"{new:,} messages are being sent.")
+        return redirect("workers", stage.project.slug, stage.key)
+    return _message(request, stage, form, texts)
+
+
+def _message(request: HttpRequest, stage: Stage, form: forms.MessageForm, texts: dict[str, str]) -> HttpResponse:
+    ids = _ids(request)[: messaging.MOST_AT_ONCE]
+    stats = stage.worker_stats.filter(worker__worker_id__in=ids).select_related("worker").order_by("worker__worker_id")
+    drafts = [(stat.worker, *messaging.draft(stage, stat.worker)) for stat in stats]
+    rows = [(worker, texts.get(worker.worker_id, text)) for worker, _, text in drafts]
+    context = {**frame(stage), "rows": rows, "form": form, "confirmation": secrets.token_urlsafe(16)}
+    if form.is_bound:
+        context |= {"subject": form.data.get("subject", ""), "confirmation": form.data.get("confirmation", "")}
+    else:
+        context["subject"] = drafts[0][1] if drafts else ""
+    return render(request, "workers/message.html", context, status=400 if form.is_bound else 200)
 
 
 def _ids(request: HttpRequest) -> list[str]:

@@ -11,6 +11,7 @@ from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
 from hits.domain.worker_table import WorkerRow
 from hits.flow.people.blocking import LONGEST_REASON, MOST_HOURS
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
 
 
 class EvidenceShape(Shape):
@@ -85,6 +86,32 @@ class BlockWorkers(Shape):
         max_length=LONGEST_REASON,
         help_text="Blocks them by hand, whatever the policy says. Without it, only those of `block-proposals/`.",
     )
+
+
+class OneMessage(Shape):
+    worker_id = serializers.CharField(max_length=64)
+    text = serializers.CharField(max_length=LONGEST_TEXT)
+
+
+class WriteMessages(Shape):
+    subject = serializers.CharField(max_length=LONGEST_SUBJECT)
+    messages = OneMessage(many=True, allow_empty=False)
+    confirmation = serializers.RegexField(
+        r"\A[A-Za-z0-9_-]{8,40}\Z", help_text="Of your choice. Sent again, it writes to nobody a second time."
+    )
+
+
+class MessageShape(Shape):
+    id = serializers.IntegerField()
+    worker_id = serializers.CharField(source="worker.worker_id")
+    stage = serializers.CharField(source="stage.key")
+    subject = serializers.CharField()
+    text = serializers.CharField()
+    state = serializers.CharField(help_text="`planned`, `sent`, `unknown` (perhaps sent) or `refused`.")
+    error = serializers.CharField()
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    sent_at = serializers.DateTimeField(allow_null=True)
 
 
 class PauseWorkers(Shape):

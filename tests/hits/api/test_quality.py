@@ -168,3 +168,15 @@ def test_a_worker_is_paused_and_nothing_stops_counting(api: APIClient, stage: St
     (block,) = api.get(f"{HOME}blocks/").json()["results"]
     assert block["state"] == "granted" and block["until"]
     assert not Label.objects.filter(worker__worker_id=crowd["bad"], void=True).exists()
+
+
+def test_a_worker_is_written_to_once(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    (draft,) = api.get(f"{STAGE}message-workers/", {"worker_id": crowd["bad"]}).json()
+    assert draft["worker_id"] == crowd["bad"] and "which is not right" in draft["text"]
+    given = {"subject": "Please look again", "messages": [draft], "confirmation": "nightly-0001"}
+    for _ in range(2):
+        assert api.post(f"{STAGE}message-workers/", given, format="json").status_code == 202
+    (message,) = api.get(f"{HOME}messages/").json()["results"]
+    assert message["state"] == "refused" and "no work that you have approved" in message["error"]
+    refused(api.post(f"{STAGE}message-workers/", {**given, "messages": [{**draft, "worker_id": "A0"}]}, format="json"),
+            400, "message_refused")  # fmt: skip

@@ -58,6 +58,7 @@ WITHOUT_MONEY = {
     ("undo-change-set", "post"),
     ("undo-target", "post"),
     ("media", "post"),
+    ("message-workers", "post"),
     ("pause-workers", "post"),
     ("media-file", "delete"),
     ("uploads", "post"),

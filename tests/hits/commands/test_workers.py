@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import pytest
 from django.core.management.base import CommandError
@@ -50,3 +51,14 @@ def test_a_worker_is_paused(run: Run, stage: Stage, market: Marketplace) -> None
     assert Block.objects.get().until is not None
     with pytest.raises(CommandError, match="Name the workers"):
         run("quality", "river", "choose", "--pause", "24")
+
+
+def test_a_message_is_shown_and_sent(run: Run, stage: Stage, market: Marketplace, tmp_path: Path) -> None:
+    assert "Subject: About your answers" in run("messages", "river", "choose", "--worker", "APOOR")
+    text = tmp_path / "note.txt"
+    text.write_text("Read the whole text.")
+    said = run("messages", "river", "choose", "--worker", "APOOR", "--text", str(text), "--send", "--yes")
+    assert "0 messages sent." in said
+    assert "does not exist" in run("messages", "river", "choose")
+    with pytest.raises(CommandError, match="has not answered"):
+        run("messages", "river", "choose", "--worker", "A0")

@@ -82,7 +82,7 @@ def _fee(amount: Decimal, percent: int) -> Decimal:
 
 class StandIn:
     """`paid` are the assignments whose price was taken, `bonuses_paid` the bonuses, `holders` the workers who hold a
-    qualification. `silent`: no call is answered.
+    qualification, `notes` the messages to workers. `silent`: no call is answered.
     """
 
     def __init__(self) -> None:
@@ -90,6 +90,7 @@ class StandIn:
         self.paid: list[str] = []
         self.bonuses_paid: list[RemoteBonus] = []
         self.holders: set[str] = set()
+        self.notes: list[tuple[str, str, str]] = []
         self._hits: dict[str, _Hit] = {}
         self._types: dict[str, HitTypeSpec] = {}
         self._tokens: dict[str, str] = {}
@@ -276,6 +277,11 @@ class StandIn:
     def grant(self, qualification: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         self._answering()
         self.holders.add(worker_id)
+
+    def notify(self, worker_id: str, subject: str, text: str) -> str:
+        self._answering()
+        self.notes.append((worker_id, subject, text))
+        return ""
 
     def revoke(self, qualification: str, worker_id: str, reason: str) -> None:
         self._answering()

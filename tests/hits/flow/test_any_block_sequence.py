@@ -1,8 +1,8 @@
-"""Blocks, pauses, undoing, late answers and an absent marketplace, in any order.
+"""Blocks, pauses, messages, undoing, late answers and an absent marketplace, in any order.
 
 What holds after each step: a worker has one standing row at most; labels count unless a block is in force or their
 answer is held; what was paid stays paid. And once the marketplace answers again, the worker holds the qualification
-there exactly while a block or pause keeps the worker out.
+there exactly while a block or pause keeps the worker out, and each message has come once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hits.domain import eligibility
 from hits.domain.counting import recount
 from hits.domain.summaries import refresh_worker_stats
-from hits.flow.people import blocking
+from hits.flow.people import blocking, messaging
 from hits.models import Assignment, Block, Label, Stage, Worker
 from hits.mturk.errors import UnreachableError
 from tests.hits import factories as make
@@ -36,7 +36,7 @@ class Case:
         self.market.silent = False
         self.stage: Stage = make.stage(make.project(budget="500.00"), answers=3)
         self.worker: Worker = make.worker(market.sign_up_worker())
-        self.paid = 0
+        self.paid = self.written = 0
         self.answer()
 
     def answer(self) -> None:
@@ -75,6 +75,14 @@ class Case:
         blocking.end_pauses()
         self._finish()
 
+    def message(self) -> None:
+        self.written += 1
+        text = {self.worker.worker_id: "Please look again."}
+        # Confirmed twice, as a double click does.
+        for _ in range(2):
+            messaging.write(self.stage, f"Note {self.written}", text, f"page-{self.stage.pk}-{self.written}", None)
+        self._finish()
+
     def marketplace_goes(self) -> None:
         self.market.silent = True
 
@@ -85,6 +93,8 @@ class Case:
     def _finish(self) -> None:
         with suppress(UnreachableError):
             blocking.finish(self.stage)
+        with suppress(UnreachableError):
+            messaging.send(self.stage.project)
 
     def is_paused(self) -> bool:
         """Whether the page of a new HIT turns the worker away for it."""
@@ -99,7 +109,10 @@ class Case:
         for label in Label.objects.filter(worker=self.worker).select_related("assignment"):
             assert label.void == (blocked or label.assignment.held != ""), label
         assert Assignment.objects.filter(worker=self.worker, state="Approved").count() == self.paid
+        notes = [subject for worker, subject, _ in self.market.notes if worker == self.worker.worker_id]
+        assert notes == [f"Note {number}" for number in range(1, len(notes) + 1)]
         if not self.market.silent:
+            assert len(notes) == self.written
             assert (self.worker.worker_id in self.market.holders) == rows.keeping_out().exists()
             assert not rows.filter(state__in=[Block.State.INTENDED, Block.State.LIFTING]).exists()
         if not blocked and not rows.blocks().exists():
@@ -114,6 +127,7 @@ STEPS: list[Callable[[Case], None]] = [
     Case.pause,
     Case.undo,
     Case.time_passes,
+    Case.message,
     Case.marketplace_goes,
     Case.marketplace_comes_back,
 ]

@@ -167,7 +167,7 @@ PROJECT_PAGES = {
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
-    "block", "block-chosen", "pause-workers", "workers", "workers-csv",
+    "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file",
     "agreement", "agreement-csv",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",

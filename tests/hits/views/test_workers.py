@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from hits import tasks
 from hits.domain.summaries import refresh_summary
-from hits.models import Block, Label, Stage, Worker, WorkerStat
+from hits.models import Block, Label, Stage, Worker, WorkerMessage, WorkerStat
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
@@ -258,3 +258,19 @@ def test_chosen_workers_are_paused_and_their_pause_ended(
     assert "End the pause of" in squeezed(client.get(undo))
     client.post(undo)
     assert Block.objects.get(worker=low).state in ("lifting", "undone")
+
+
+def test_workers_are_written_to_with_a_text_that_was_edited(
+    world: World, client: Client, market: Marketplace, eager: None
+) -> None:
+    address = world.url("message-workers")
+    page = client.get(address, {"worker": "ALOW000000001"})
+    form = {"worker": ["ALOW000000001"], "confirmation": page.context["confirmation"], "subject": "Please look again"}
+    assert client.post(address, {**form, "text-ALOW000000001": ""}).status_code == 400
+    assert not WorkerMessage.objects.exists()
+    for _ in range(2):
+        assert client.post(address, {**form, "text-ALOW000000001": "Read the whole text."}).status_code == 302
+    row = WorkerMessage.objects.get()
+    assert row.text == "Read the whole text." and row.state == "refused" and "does not exist" in row.error
+    log = squeezed(client.get(reverse("worker", args=[world.project.slug, "ALOW000000001"])))
+    assert "Please look again" in log and "Refused by the marketplace" in log

@@ -1,0 +1,235 @@
+"""Messages to workers: each is written down, may be edited before, and is sent once at most.
+
+NotifyWorkers takes no token, so a message whose outcome is unknown is not sent again by itself: the log says that it
+may have arrived. Before the first one the marketplace is asked something that changes nothing, so that one that is away
+leaves all of them waiting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from hits.domain.action_log import record
+from hits.domain.leases import Held, lease
+from hits.domain.marketplace_account import gateway, sentence
+from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
+from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
+from hits.mturk.gateway import Gateway
+from hits.protocols import choosing
+from hits.protocols.base import COUNTED
+from hits.quality.majority import majority_of
+from hits.refusals import Refusal
+
+State = WorkerMessage.State
+LEASE_SECONDS = 60
+MOST_AT_ONCE = 20
+# Of a worker's own mistakes in a message, and of the latest answers among which they are looked for.
+SHOWN, LOOKED_AT = 5, 100
+LONGEST_EXCERPT = 120
+NO_MISTAKES = "(Write here what you want the worker to do otherwise.)"
+
+
+class MessageRefusedError(Refusal):
+    """Messages that cannot be sent. Nothing was sent."""
+
+    error_code = "message_refused"
+    http_status = 400
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(" ".join([*faults, "Nothing was sent."]))
+
+    def details(self) -> dict[str, Any]:
+        return {"faults": list(self.faults)}
+
+
+# What a message begins with
+
+
+def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
+    """Subject and text, with the worker's latest mistakes: answers that are known to be wrong, else those that most
+    others gave otherwise.
+    """
+    lines = _known_mistakes(stage, worker) or _others_otherwise(stage, worker) or [NO_MISTAKES]
+    text = "\n".join(
+        [
+            f"Thank you for your answers to “{stage.hit_title}”. Please look at these again:",
+            "",
+            *(f"- {line}" for line in lines),
+            "",
+            "This message changes nothing about what you have submitted. Please read the instructions once more before "
+            f"you go on. If you think that we are wrong, write to {stage.project.contact_email}.",
+        ]
+    )
+    return f"About your answers to “{stage.hit_title}”"[:LONGEST_SUBJECT], text[:LONGEST_TEXT]
+
+
+def _own(stage: Stage, worker: Worker) -> QuerySet[Label]:
+    """The worker's labels that are evidence, latest first."""
+    told = Q(assignment__held="") | Q(assignment__admitted=True)
+    labels = Label.objects.filter(told, stage=stage, worker=worker)
+    return labels.select_related("item__document").order_by("-assignment__submitted_at", "-pk")
+
+
+def _known_mistakes(stage: Stage, worker: Worker) -> list[str]:
+    return [
+        f"{_excerpt(label.item)} You answered “{_said(stage, label)}”, which is not right."
+        for label in _own(stage, worker).filter(correct=False)[:SHOWN]
+    ]
+
+
+def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
+    latest = [label for label in _own(stage, worker)[:LOOKED_AT] if _is_compared(label.value)]
+    given: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+    others = Label.objects.counting().filter(item__in={label.item_id for label in latest}).exclude(worker=worker)
+    for label in others.select_related("item"):
+        if _is_compared(label.value):
+            given[label.item_id, label.unit][_said(stage, label)] += 1
+    found = []
+    for label in latest:
+        votes = given[label.item_id, label.unit]
+        usual, own = majority_of(votes), _said(stage, label)
+        if usual is not None and usual != own and votes[usual] > 1:
+            found.append(f"{_excerpt(label.item)} You answered “{own}”; most others answered “{usual}”.")
+    return found[:SHOWN]
+
+
+def _is_compared(value: Any) -> bool:
+    if isinstance(value, dict):
+        value = value.get("text")
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= COUNTED)
+
+
+def _said(stage: Stage, label: Label) -> str:
+    """As the worker saw it: a choice by its text."""
+    value = label.value.get("text") if isinstance(label.value, dict) else label.value
+    texts = {choice["id"]: choice["text"] for choice in choosing.choices_of(label.item.data, stage.settings)}
+    return str(texts.get(value, value) if isinstance(value, str) else value)[:COUNTED]
+
+
+def _excerpt(item: Item) -> str:
+    """The beginning of what the item asks about, by which the worker knows it again."""
+    data, document = item.data, item.document.data
+    columns: Mapping[str, Any] = {**document.get("columns", {}), **data.get("columns", {})}
+    told = data.get("query") or data.get("question") or document.get("text") or next(iter(columns.values()), "")
+    text = " ".join(str(told).split())
+    return f"“{text[:LONGEST_EXCERPT].rstrip()}{'…' if len(text) > LONGEST_EXCERPT else ''}”:"
+
+
+# Write down
+
+
+def write(stage: Stage, subject: str, texts: Mapping[str, str], confirmation: str, user: User | None) -> int:
+    """Write down a message to each of these workers of the stage; `send` passes them on. Returns how many are new.
+
+    `texts` are by worker id; `confirmation` belongs to one opened page: confirming twice sends once. Raises
+    MessageRefusedError with every fault.
+    """
+    subject = " ".join(subject.split())
+    stats = stage.worker_stats.filter(worker__worker_id__in=list(texts)).select_related("worker")
+    workers = {stat.worker.worker_id: stat.worker for stat in stats}
+    if faults := _faults(subject, texts, workers):
+        raise MessageRefusedError(faults)
+    with transaction.atomic():
+        # Under the stage's lock: of two clicks the second finds what the first one wrote.
+        Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        earlier = set(WorkerMessage.objects.filter(confirmation=confirmation).values_list("worker", flat=True))
+        rows = [
+            WorkerMessage(
+                project=stage.project,
+                stage=stage,
+                worker=workers[worker_id],
+                subject=subject,
+                text=text.strip(),
+                confirmation=confirmation,
+                created_by=user,
+            )
+            for worker_id, text in texts.items()
+            if workers[worker_id].pk not in earlier
+        ]
+        WorkerMessage.objects.bulk_create(rows)
+        if rows:
+            record(stage.project, user, "wrote to workers", [stage], {"workers": len(rows), "subject": subject})
+    return len(rows)
+
+
+def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker]) -> list[str]:
+    faults = []
+    if not 1 <= len(subject) <= LONGEST_SUBJECT:
+        faults.append(f"Write a subject of at most {LONGEST_SUBJECT:,} characters.")
+    if not 1 <= len(texts) <= MOST_AT_ONCE:
+        faults.append(f"Choose 1 to {MOST_AT_ONCE} workers.")
+    if unknown := sorted(set(texts) - set(workers)):
+        faults.append(f"Nobody of this stage: {', '.join(unknown[:SHOWN])}.")
+    if wrong := sorted(name for name, text in texts.items() if not 1 <= len(text.strip()) <= LONGEST_TEXT):
+        faults.append(f"Write a text of at most {LONGEST_TEXT:,} characters to {', '.join(wrong[:SHOWN])}.")
+    if any(NO_MISTAKES in text for text in texts.values()):
+        faults.append("Replace the words in brackets by what you want to say.")
+    return faults
+
+
+# Send
+
+
+def send(project: Project) -> int:
+    """Pass on what is written down; returns how many messages were sent.
+
+    Raises UnreachableError when the marketplace does not answer: what was not begun waits. Another process at it makes
+    it return 0.
+    """
+    with lease(f"messages:{project.pk}", seconds=LEASE_SECONDS) as held:
+        if held is None:
+            return 0
+        waiting = WorkerMessage.objects.filter(project=project, state=State.PLANNED)
+        # Begun by a process that is gone.
+        waiting.exclude(attempted_at=None).update(
+            state=State.UNKNOWN, error="It may have been sent when the program ended. It is not sent again by itself."
+        )
+        return _send_all(waiting, gateway(), held) if waiting.exists() else 0
+
+
+def _send_all(waiting: QuerySet[WorkerMessage], market: Gateway, held: Held) -> int:
+    market.balance()
+    sent = 0
+    while row := waiting.select_related("worker").order_by("pk").first():
+        held.renew()
+        # Committed before the call.
+        WorkerMessage.objects.filter(pk=row.pk).update(attempted_at=timezone.now())
+        sent += _send(row, market)
+    return sent
+
+
+def _send(row: WorkerMessage, market: Gateway) -> int:
+    """Raises UnreachableError, after the row says what is known."""
+    rows = WorkerMessage.objects.filter(pk=row.pk)
+    try:
+        why_not = market.notify(row.worker.worker_id, row.subject, row.text)
+    except (ThrottledError, CredentialsError):
+        # Nothing was done.
+        rows.update(attempted_at=None)
+        raise
+    except UnreachableError as error:
+        rows.update(
+            state=State.UNKNOWN, error=f"{sentence(error)} It may have been sent; it is not sent again by itself."
+        )
+        raise
+    except RefusedError as error:
+        why_not = sentence(error)
+    if why_not:
+        rows.update(state=State.REFUSED, error=why_not)
+        return 0
+    return rows.update(state=State.SENT, sent_at=timezone.now(), error="")
+
+
+def unfinished() -> list[int]:
+    """Projects with messages that a crash or an absent marketplace left."""
+    waiting = WorkerMessage.objects.filter(state=State.PLANNED)
+    return sorted(set(waiting.order_by().values_list("project", flat=True)))

@@ -1,0 +1,43 @@
+"""Messages to workers. The row exists before the marketplace is asked to pass it on."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from hits.models.intents import Intent
+from hits.models.projects import Project, Stage
+from hits.models.workers import Worker
+
+LONGEST_SUBJECT, LONGEST_TEXT = 200, 4096
+
+
+class WorkerMessage(Intent):
+    """One message to one worker. The marketplace takes no token for it: what may have gone out is not sent again."""
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "To be sent"
+        SENT = "sent", "Sent"
+        UNKNOWN = "unknown", "Perhaps sent"
+        REFUSED = "refused", "Refused by the marketplace"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="worker_messages")
+    stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="worker_messages")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="messages")
+    subject = models.CharField(max_length=LONGEST_SUBJECT)
+    text = models.TextField(max_length=LONGEST_TEXT)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PLANNED)
+    confirmation = models.CharField(max_length=64, help_text="The confirmed page's own key: a double click finds it.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [models.UniqueConstraint("confirmation", "worker", name="one_message_a_confirmation")]
+        indexes = [
+            models.Index(fields=["project"], condition=models.Q(state="planned"), name="message_to_send"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} to {self.worker}: {self.get_state_display()}"

@@ -1,0 +1,170 @@
+"""Messages to workers: what they begin with, and that each is sent once at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hits.flow.people import messaging
+from hits.models import Stage, Worker, WorkerMessage
+from hits.mturk.errors import RefusedError, ThrottledError, UnreachableError
+from tests.hits import factories as make
+from tests.hits.flow.stand_in import StandIn
+from tests.hits.market import Marketplace
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.on_postgresql]
+State = WorkerMessage.State
+
+
+@pytest.fixture
+def stage() -> Stage:
+    settings = {"question": "Wet?", "choices": [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No, dry"}]}
+    return make.stage(make.project(), protocol="multiple_choice", hit_title="Was it wet?", settings=settings)
+
+
+@pytest.fixture
+def worker(stage: Stage) -> Worker:
+    row = make.worker()
+    make.worker_stat(stage, row)
+    return row
+
+
+def said(stage: Stage, text: str, answers: list[tuple[Worker, str, bool | None]]) -> None:
+    item = make.item(stage, document=make.document(stage.project, data={"text": text}), data={})
+    hit = make.hit(item)
+    for worker, value, correct in answers:
+        make.label(make.assignment(hit, worker), unit="choice", value=value, correct=correct)
+
+
+def write(stage: Stage, worker: Worker, confirmation: str = "page-0001", text: str = "Look again.") -> int:
+    return messaging.write(stage, "Your answers", {worker.worker_id: text}, confirmation, None)
+
+
+def states() -> list[str]:
+    return list(WorkerMessage.objects.order_by("pk").values_list("state", flat=True))
+
+
+def test_a_draft_names_the_answers_that_are_known_to_be_wrong_as_the_worker_saw_them(
+    stage: Stage, worker: Worker
+) -> None:
+    said(stage, "Rain fell on the quay.", [(worker, "no", False)])
+    said(stage, "The sun shone.", [(worker, "no", True)])
+    subject, text = messaging.draft(stage, worker)
+    assert subject == "About your answers to “Was it wet?”"
+    assert "- “Rain fell on the quay.”: You answered “No, dry”, which is not right." in text
+    assert "sun" not in text and stage.project.contact_email in text
+
+
+def test_without_known_answers_it_names_what_most_others_answered_otherwise(stage: Stage, worker: Worker) -> None:
+    others = [make.worker() for _ in range(3)]
+    said(stage, "Rain fell.", [(worker, "no", None), *((other, "yes", None) for other in others)])
+    said(stage, "Fog lay.", [(worker, "no", None), (others[0], "yes", None)])
+    said(stage, "Snow lay.", [(worker, "yes", None), *((other, "yes", None) for other in others)])
+    _, text = messaging.draft(stage, worker)
+    assert "- “Rain fell.”: You answered “No, dry”; most others answered “Yes”." in text
+    assert "Fog" not in text and "Snow" not in text
+
+
+def test_a_draft_without_mistakes_has_to_be_written(stage: Stage, worker: Worker) -> None:
+    _, text = messaging.draft(stage, worker)
+    with pytest.raises(messaging.MessageRefusedError, match="words in brackets"):
+        write(stage, worker, text=text)
+
+
+def test_every_fault_is_named_and_nothing_is_written(stage: Stage, worker: Worker) -> None:
+    with pytest.raises(messaging.MessageRefusedError) as refused:
+        messaging.write(stage, " ", {worker.worker_id: "", "ANOBODY": "x" * 4097}, "page-0001", None)
+    assert len(refused.value.faults) == 3
+    with pytest.raises(messaging.MessageRefusedError, match="1 to 20 workers"):
+        messaging.write(stage, "A", {}, "page-0001", None)
+    assert states() == []
+
+
+def test_a_message_is_sent_once_however_often_it_is_confirmed(stage: Stage, worker: Worker, stand_in: StandIn) -> None:
+    assert (write(stage, worker), write(stage, worker)) == (1, 0)
+    assert (messaging.send(stage.project), messaging.send(stage.project)) == (1, 0)
+    assert stand_in.notes == [(worker.worker_id, "Your answers", "Look again.")]
+    assert states() == [State.SENT] and WorkerMessage.objects.get().sent_at
+    assert write(stage, worker, "page-0002") == 1
+
+
+def test_while_the_marketplace_is_away_it_waits(stage: Stage, worker: Worker, stand_in: StandIn) -> None:
+    write(stage, worker)
+    stand_in.silent = True
+    with pytest.raises(UnreachableError):
+        messaging.send(stage.project)
+    assert states() == [State.PLANNED] and messaging.unfinished() == [stage.project_id]
+    stand_in.silent = False
+    assert messaging.send(stage.project) == 1 and messaging.unfinished() == []
+
+
+def failing(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def notify(*_: Any) -> str:
+        raise error
+
+    monkeypatch.setattr(stand_in, "notify", notify)
+
+
+def test_what_may_have_gone_out_is_not_sent_again(
+    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(stage, worker)
+    with monkeypatch.context() as patch:
+        failing(stand_in, patch, UnreachableError("No answer came."))
+        with pytest.raises(UnreachableError):
+            messaging.send(stage.project)
+    assert states() == [State.UNKNOWN] and "not sent again" in WorkerMessage.objects.get().error
+    assert messaging.send(stage.project) == 0 and stand_in.notes == []
+
+
+def test_a_crash_after_the_call_began_sends_nothing_twice(stage: Stage, worker: Worker, stand_in: StandIn) -> None:
+    write(stage, worker)
+    WorkerMessage.objects.update(attempted_at=make.NOON)
+    assert messaging.send(stage.project) == 0
+    assert states() == [State.UNKNOWN] and stand_in.notes == []
+
+
+def test_a_program_that_ends_during_the_call_leaves_word_of_it(
+    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(stage, worker)
+    with monkeypatch.context() as patch:
+        failing(stand_in, patch, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            messaging.send(stage.project)
+    assert messaging.send(stage.project) == 0
+    assert states() == [State.UNKNOWN] and stand_in.notes == []
+
+
+def test_a_call_that_was_never_made_is_made_later(
+    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(stage, worker)
+    with monkeypatch.context() as patch:
+        failing(stand_in, patch, ThrottledError("Too many calls."))
+        with pytest.raises(UnreachableError):
+            messaging.send(stage.project)
+    assert states() == [State.PLANNED]
+    assert messaging.send(stage.project) == 1
+
+
+def test_one_that_is_refused_holds_up_no_other(
+    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(stage, worker)
+    with monkeypatch.context() as patch:
+        failing(stand_in, patch, RefusedError("RequestError", "The subject is too long."))
+        assert messaging.send(stage.project) == 0
+    assert states() == [State.REFUSED]
+    write(stage, worker, "page-0002")
+    assert messaging.send(stage.project) == 1
+
+
+def test_the_marketplace_says_whom_it_does_not_write_to(stage: Stage, market: Marketplace) -> None:
+    stranger = make.worker(market.sign_up_worker())
+    make.worker_stat(stage, stranger)
+    write(stage, stranger)
+    assert messaging.send(stage.project) == 0
+    row = WorkerMessage.objects.get()
+    assert row.state == State.REFUSED and "no work that you have approved or rejected" in row.error
