@@ -47,6 +47,7 @@ OWN_BOOKS = (
     Kind("compensation_without_payment", "An entry pays a compensation that is not paid.", BY_HAND),
     Kind("batch_reservation", "A batch did not reserve what its HITs cost.", BY_HAND),
     Kind("hit_reservation", "What is reserved for a HIT is not what its open places cost.", BY_HAND),
+    Kind("set_aside", "What is set aside for further answers is not what the items may still cost.", BY_HAND),
     Kind("payment_reservation", "What is reserved for a bonus or a compensation is not what it still costs.", BY_HAND),
 )
 MARKETPLACE = (

@@ -29,12 +29,13 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from hits.domain import set_aside
 from hits.domain.book_differences import Difference
 from hits.models.answers import Assignment
 from hits.models.fields import DollarField
 from hits.models.ledger import LedgerEntry
 from hits.models.payments import Bonus, Compensation
-from hits.models.projects import Project
+from hits.models.projects import Item, Project
 from hits.models.publishing import Batch, Extension, Hit
 
 ZERO = Decimal("0.00")
@@ -80,10 +81,11 @@ def figures(project: Project) -> list[Figure]:
 
 
 def still_to_pay(project: Project) -> Decimal:
-    """Dollars reserved by right: open places, answers under review, bonuses and compensations to be paid."""
+    """Dollars reserved by right: open places, answers under review, what is set aside, payments to be made."""
     hits = with_places(Hit.objects.filter(stage__project=project))
     return (
         _sum(hits, _dollars(F("unit_cost") * F("to_pay")))
+        + set_aside.total(Item.objects.filter(stage__project=project))
         + _sum(_of(project, Bonus).filter(state__in=OPEN_BONUS), _cost())
         + _sum(_of(project, Compensation).filter(state__in=OPEN_COMPENSATION), _cost())
     )
@@ -142,6 +144,7 @@ def differences(project: Project) -> Iterator[Difference]:
     yield from _paid_payments(project, Compensation, "compensation")
     yield from _batches(project)
     yield from _hits(project)
+    yield from _set_aside(project)
     yield from _reserved_payments(project, Bonus, "bonus", OPEN_BONUS)
     yield from _reserved_payments(project, Compensation, "compensation", OPEN_COMPENSATION)
 
@@ -229,6 +232,15 @@ def _hits(project: Project) -> Iterator[Difference]:
     for row in rows.exclude(booked=F("due")).iterator():
         said = f"${row.booked:,.2f} instead of ${row.due:,.2f}"
         yield Difference("hit_reservation", f"HIT {row}", said, stage=row.stage.key, item=row.item_id)
+
+
+def _set_aside(project: Project) -> Iterator[Difference]:
+    for stage in project.stages.order_by("position"):
+        entries = project.ledger.filter(kind=Kind.SET_ASIDE, stage=stage)
+        booked = _sum(entries, F("reserved"))
+        due = set_aside.total(stage.items.all())
+        if booked != due:
+            yield Difference("set_aside", stage.title, f"${booked:,.2f} instead of ${due:,.2f}", stage=stage.key)
 
 
 def entry_lines(rows: QuerySet[LedgerEntry]) -> Iterator[list[Any]]:

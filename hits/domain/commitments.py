@@ -7,10 +7,11 @@ from typing import Any
 
 from django.db.models import Expression, ExpressionWrapper, F, Q, QuerySet, Sum
 
+from hits.domain import set_aside
 from hits.models.answers import Assignment
 from hits.models.fields import DollarField
 from hits.models.payments import Bonus, Compensation
-from hits.models.projects import Stage
+from hits.models.projects import Item, Stage
 from hits.models.publishing import Batch, Extension, Hit
 from hits.refusals import Refusal
 
@@ -33,7 +34,8 @@ class BalanceTooLowError(Refusal):
 
 
 def planned_cost() -> Decimal:
-    """Dollars, over all projects of this installation, for calls that are written down and not carried out.
+    """Dollars, over all projects of this installation, for calls that are written down and not carried out, and for
+    answers that items may still want.
 
     The account belongs to the installation, so that every project's plans count.
     """
@@ -42,6 +44,7 @@ def planned_cost() -> Decimal:
             _sum(_planned_hits(), _dollars(F("unit_cost") * F("max_assignments"))),
             _sum(_planned_extensions(), _dollars(F("hit__unit_cost") * F("assignments"))),
             _sum(_taken_back(), F("hit__unit_cost")),
+            set_aside.total(Item.objects.all()),
             _sum(Bonus.objects.filter(state__in=[Bonus.State.PLANNED, Bonus.State.SENT]), _amount_and_fee()),
             _sum(Compensation.objects.filter(state=Compensation.State.PLANNED), _amount_and_fee()),
         ),

@@ -63,7 +63,15 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "kept": counts.get(Item.State.KEPT, 0),
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),
+        "answers_taken": _answers_taken(stage),
     }
+
+
+def _answers_taken(stage: Stage) -> list[list[int]]:
+    if stage.most_answers is None:
+        return []
+    decided = stage.items.filter(state__in=[Item.State.KEPT, Item.State.DROPPED], wanted__isnull=False)
+    return [list(row) for row in decided.values_list("wanted").annotate(n=Count("id")).order_by("wanted")]
 
 
 def _most_first(conclusion: Sequence[Any]) -> tuple[int, str]:

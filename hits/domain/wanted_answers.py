@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from hits.models.answers import Label
@@ -20,12 +20,24 @@ def waiting(stage: Stage, limit: int | None) -> list[int]:
 
 
 def answers_needed(item_pks: Sequence[int]) -> dict[int, int]:
-    """Item to the answers that it still wants: those of the stage less those that count already."""
+    """Item to the answers that it still wants: those that it wants in all less those that count already."""
     if not item_pks:
         return {}
-    wanted = Stage.objects.filter(items=item_pks[0]).values_list("answers", flat=True)[0]
+    wanted = answers_wanted(Stage.objects.get(items=item_pks[0]), item_pks)
     counted = answers_counted(item_pks)
-    return {pk: max(1, wanted - counted[pk]) for pk in item_pks}
+    return {pk: max(1, wanted[pk] - counted[pk]) for pk in item_pks}
+
+
+def answers_wanted(stage: Stage, item_pks: Iterable[int]) -> dict[int, int]:
+    """Item to the answers that it wants in all: those of the stage, or where these can grow its own number."""
+    pks = list(item_pks)
+    if stage.most_answers is None:
+        return dict.fromkeys(pks, stage.answers)
+    found: dict[int, int] = {}
+    for chunk in chunks(pks):
+        rows = Item.objects.filter(pk__in=chunk).values_list("pk", "wanted")
+        found |= {pk: wanted or stage.answers for pk, wanted in rows}
+    return found
 
 
 def answers_counted(item_pks: Sequence[int]) -> Counter[int]:

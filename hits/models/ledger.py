@@ -138,6 +138,7 @@ class LedgerEntry(models.Model):
         RESERVE = "reserve", "Reserved for publishing"
         SETTLE = "settle", "Paid for an approved answer"
         RELEASE = "release", "Released, not needed"
+        SET_ASIDE = "set-aside", "Set aside for further answers, or taken from there"
         BONUS = "bonus", "Paid as a bonus"
         COMPENSATION = "compensate", "Paid as a compensation"
 

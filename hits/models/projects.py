@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -174,6 +176,12 @@ class Stage(models.Model):
     answers = models.PositiveSmallIntegerField(
         default=1, validators=[MinValueValidator(1), MaxValueValidator(100)], help_text="Answers wanted an item."
     )
+    most_answers = models.PositiveSmallIntegerField(
+        null=True, help_text="An item gets more answers than `answers`, up to so many, until `enough` holds."
+    )
+    enough = models.CharField(
+        max_length=500, blank=True, help_text="When an item has enough answers, in the language of vote rules."
+    )
     approval = models.CharField(max_length=10, choices=Approval.choices, default=Approval.AUTOMATIC)
     auto_approval_seconds = models.PositiveIntegerField(default=0)
     assignment_seconds = models.PositiveIntegerField(default=600)
@@ -242,6 +250,11 @@ class Stage(models.Model):
         return f"{self.project} / {self.title}"
 
     @property
+    def answers_at_most(self) -> int:
+        """The answers that an item can want."""
+        return self.most_answers or self.answers
+
+    @property
     def hit_types(self) -> list[str]:
         """All that were made for this stage, oldest first."""
         # The marketplace gives equal values the same type again.
@@ -288,6 +301,10 @@ class StageSummary(models.Model):
     histogram = models.JSONField(default=list, help_text="20 counts of workers by accuracy, 5 % steps.")
     scores = models.JSONField(default=dict, help_text="em, f1, n where the protocol measures them.")
     conclusions = models.JSONField(default=list, help_text="[[outcome, the rule's own word, items], ...], most first.")
+    answers_taken = models.JSONField(
+        default=list,
+        help_text="[[answers, decided items that wanted so many], ...] where the number grows, fewest first.",
+    )
     made = models.JSONField(default=dict, help_text="Where a program makes the items: sums of their figures by name.")
     compared_at = models.DateTimeField(null=True, help_text="When the workers were last compared with one another.")
     compared_answers = models.PositiveIntegerField(default=0, help_text="The answers that were there then.")
@@ -334,6 +351,15 @@ class Item(models.Model):
     figures = models.JSONField(
         null=True, help_text="Where a program makes the items: counts by name, so that pages need not read `data`."
     )
+    wanted = models.PositiveSmallIntegerField(
+        null=True, help_text="Answers that it wants, where its stage lets that grow; empty: the stage's `answers`."
+    )
+    further = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Answers beyond those that it wants now, for which money is set aside."
+    )
+    further_cost = DollarField(
+        default=0, db_default=Decimal(0), help_text="Set aside for one of them, with its fee, $."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]
@@ -342,6 +368,7 @@ class Item(models.Model):
             models.Index(fields=["stage", "id"], name="item_by_stage"),
             models.Index(fields=["stage", "state", "id"], name="item_by_state"),
             models.Index(fields=["stage", "id"], condition=models.Q(stale=True), name="item_to_decide"),
+            models.Index(fields=["stage", "id"], condition=models.Q(further__gt=0), name="item_set_aside"),
             models.Index(
                 fields=["stage", "conclusion", "id"], condition=~models.Q(conclusion=""), name="item_by_conclusion"
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from hits.quality.rule_tree import And, Claim, Conclusion, Condition, Not, Or, RuleText
@@ -24,13 +25,17 @@ class Judged(NamedTuple):
     parts: Mapping[str, str] = _NO_PARTS
 
 
-def conclude(rule: RuleText, said: Sequence[Said]) -> Judged:
+def conclude(rule: RuleText, said: Sequence[Said], answers: int | None = None) -> Judged:
     """What the rule concludes from what each worker said whose vote counts, in any order.
+
+    `answers` are wanted of this item, where it wants fewer than the rule says.
 
     Open while answers are missing, unless the rule judges what is there; without an answer it is always open.
     Where groups are judged the item is kept if any of them is, and has no word of its own; a group that is dropped
     without a word has an empty one, and an item without groups is dropped.
     """
+    if answers is not None:
+        rule = replace(rule, answers=answers)
     if not said or (rule.waits and len(said) < rule.answers):
         return Judged("open")
     spelled = [{unit: _text(value) for unit, value in one.items()} for one in said]
@@ -88,7 +93,11 @@ def _claim_holds(claim: Claim, rule: RuleText, said: Sequence[_Spelled]) -> bool
     if claim.quantifier == "most":
         mine = heard.pop(claim.values[0], 0)
         return mine > max(heard.values(), default=0)
-    agreeing = sum(n for value, n in heard.items() if (value in claim.values) != claim.negated)
+    if not claim.values:
+        # Who said nothing of the unit agrees with nobody.
+        agreeing = max((n for value, n in heard.items() if value is not None), default=0)
+    else:
+        agreeing = sum(n for value, n in heard.items() if (value in claim.values) != claim.negated)
     if claim.quantifier == "all":
         return agreeing == heard.total() > 0
     return _ENOUGH[claim.quantifier](agreeing, claim.number or 0, rule.answers)

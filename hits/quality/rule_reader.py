@@ -14,6 +14,8 @@ MAX_WORD = 40
 MAX_NESTING = 20
 
 _COUNTING = ("at least", "at most", "exactly")
+# Those that can say how many agree, whatever they said.
+_AGREEING = ("at least", "all", "more than half")
 QUANTIFIERS = (*_COUNTING, "all", "none", "more than half", "most")
 _HOW_MANY = "at least N, at most N, exactly N, all, none, more than half or most"
 _MEANT = {
@@ -252,6 +254,9 @@ class _Reader:
         start = self.column
         quantifier = self.quantifier()
         number = self.counted(quantifier) if quantifier in _COUNTING else None
+        if self.agree(quantifier):
+            unit_column, unit = self.column, self.unit()
+            return Claim(quantifier, number, unit, (), False, (start, unit_column))
         unit_column, unit = self.column, self.unit()
         sign_column, sign = self.column, self.sign(unit)
         if quantifier == "most" and sign != "=":
@@ -281,6 +286,16 @@ class _Reader:
         if not (text.isascii() and text.isdigit() and len(text) <= 3):
             raise _UnreadableError(column, f"write a whole number after {quantifier}, such as {quantifier} 2")
         return int(self.take())
+
+    def agree(self, quantifier: str) -> bool:
+        """Takes `agree on`, where it is there."""
+        if [text.lower() for text, _ in self.tokens[self.at : self.at + 2]] != ["agree", "on"]:
+            return False
+        if quantifier not in _AGREEING:
+            wanted = "at least N, all or more than half"
+            raise _UnreadableError(self.column, f"{quantifier} does not go with agree on: write {wanted}")
+        self.at += 2
+        return True
 
     def unit(self) -> str:
         if not WORD.fullmatch(self.text) or self.text.lower() in (*JOINTS, "not", "in"):

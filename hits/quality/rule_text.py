@@ -14,6 +14,7 @@ workers:
 
     claim       at least N | at most N | exactly N | all | none | more than half   UNIT = VALUE
                 the same with   UNIT != VALUE   or   UNIT in VALUE, VALUE   (those that said any of them)
+                at least N | all | more than half   agree on UNIT   (so many said the same, whatever it was)
                 most UNIT = VALUE   (more than any other value of the unit has; a tie is not most)
     condition   claims joined by `and` or by `or`, with `not` and parentheses; `and` beside `or` needs parentheses
 
@@ -136,6 +137,8 @@ def _enclosed(condition: Condition) -> str:
 
 def _spelled_claim(claim: Claim) -> str:
     number = "" if claim.number is None else f" {claim.number}"
+    if not claim.values:
+        return f"{claim.quantifier}{number} agree on {claim.unit}"
     sign = "!=" if claim.negated else "=" if len(claim.values) == 1 else "in"
     return f"{claim.quantifier}{number} {claim.unit} {sign} {', '.join(map(_spelled_value, claim.values))}"
 
@@ -175,7 +178,7 @@ def _crowded(condition: And, answers: int) -> list[Claim]:
     """Claims about different values of one unit that together need more answers than are wanted."""
     by_unit: dict[str, list[Claim]] = {}
     for part in condition.parts:
-        if isinstance(part, Claim) and not part.negated:
+        if isinstance(part, Claim) and part.values and not part.negated:
             by_unit.setdefault(part.unit, []).append(part)
     for crowd in by_unit.values():
         values = [value for claim in crowd for value in claim.values]
@@ -215,6 +218,11 @@ def _claim_implies(later: Claim, earlier: Claim, answers: int) -> bool:
         return False
     low, high = _range(later, answers)
     least, greatest = _range(earlier, answers)
+    if not earlier.values:
+        # So many who said one value agree; those who said one of several may not.
+        return len(later.values) < 2 and least <= low
+    if not later.values:
+        return False
     if set(later.values) == set(earlier.values):
         return least <= low and high <= greatest
     # More values can only be said by more workers.

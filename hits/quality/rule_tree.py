@@ -35,7 +35,8 @@ class RuleTextError(ValueError):
 class Claim:
     """How many workers said one of the `values` of a unit; `negated` where they said another one.
 
-    `number` belongs to at least, at most and exactly. `columns` are those of the claim, its unit and its values.
+    Without values it counts the workers who said the same, whatever it was. `number` belongs to at least, at most and
+    exactly. `columns` are those of the claim, its unit and its values.
     """
 
     quantifier: str

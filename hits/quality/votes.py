@@ -47,7 +47,8 @@ class Counts:
 
 
 Params = Mapping[str, Any]
-Decision = Callable[[Params, Counts, Sequence[Said]], Judged]
+# The last one is how many answers the item wants.
+Decision = Callable[[Params, Counts, Sequence[Said], int], Judged]
 Check = Callable[[Params], None]
 
 
@@ -98,23 +99,23 @@ def _check_text(params: Params) -> None:
 
 
 @_register("matches_reference", 1, "need", "answers", check=_check_need)
-def _matches_reference(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
+def _matches_reference(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
     """Kept with `need` right ones; dropped once `answers` answers can no longer hold so many."""
     if counts.right >= params["need"]:
         return Judged("kept")
-    return Judged("dropped" if params["answers"] - counts.wrong < params["need"] else "open")
+    return Judged("dropped" if wanted - counts.wrong < params["need"] else "open")
 
 
 @_register("measured", 1, "answers", check=_check_answers)
-def _measured(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
+def _measured(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
     """Kept as soon as `answers` answers are there, right or wrong: they are measured, not judged."""
     return Judged("open" if counts.missing else "kept")
 
 
 @_register("conditions", 1, "answers", "text", check=_check_text)
-def _conditions(params: Params, counts: Counts, said: Sequence[Said]) -> Judged:
+def _conditions(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
     """What the lines of `text` conclude; the language is described in `rule_text`."""
-    return conclude(parse(params["text"], params["answers"]), said)
+    return conclude(parse(params["text"], params["answers"]), said, wanted)
 
 
 @dataclass(frozen=True)
@@ -199,13 +200,19 @@ def _count(counting: Sequence[Vote], void: int, wanted: int) -> Counts:
     )
 
 
-def decide(rule: Rule, labels: Sequence[Vote]) -> Outcome:
+def decide(rule: Rule, labels: Sequence[Vote], answers: int | None = None) -> Outcome:
     """What the rule concludes from the votes, in any order; the same votes always give the same outcome.
 
-    'open' means that answers are missing or not compared yet. Raises ValueError when a worker votes twice.
+    `answers` are wanted of this item, where it wants fewer than the rule says: see `hits.quality.enough`. Then nothing
+    is concluded before they are there. 'open' means that answers are missing or not compared yet. Raises ValueError
+    when a worker votes twice.
     """
     counting = _counting(labels)
-    counts = _count(counting, len(labels) - len(counting), rule.params["answers"])
+    wanted = rule.params["answers"] if answers is None else answers
+    counts = _count(counting, len(labels) - len(counting), wanted)
     decision = _REGISTRY[rule.name, rule.version].decision
-    judged = decision(rule.params, counts, [vote.said for vote in counting])
+    if answers is not None and counts.missing:
+        judged = Judged("open")
+    else:
+        judged = decision(rule.params, counts, [vote.said for vote in counting], wanted)
     return Outcome(judged.outcome, rule.name, rule.version, counts, judged.conclusion, judged.parts)

@@ -25,6 +25,8 @@ from hits.formats.faults import Faults
 from hits.formats.mapping import Table as RowTable
 from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
+from hits.quality.enough import condition
+from hits.quality.rule_tree import RuleTextError
 from hits.quality.votes import Rule, RuleError
 from hits.recipes.source import JudgedItem, NextItem, Option
 from hits.refusals import Refusal
@@ -157,7 +159,7 @@ def _in_quotes(value: object) -> object:
 def _rule(given: object, info: ValidationInfo) -> Rule:
     if not isinstance(given, dict):
         raise ValueError
-    params = {**given, "answers": info.data.get("answers", 1)}
+    params = {**given, "answers": info.data.get("most_answers") or info.data.get("answers", 1)}
     try:
         return Rule(params.pop("name", None), params.pop("version", None), params)
     except (RuleError, TypeError) as error:
@@ -205,6 +207,7 @@ OR_NONE = AfterValidator(lambda value: value or None)
 class StageSpec(CrowdlessStage):
     """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item, and
     one HIT asks about `items_per_hit` of them for one reward; `gold_share` of the answers are to check questions;
+    with `most_answers`, an item gets one answer more up to so many until the condition `enough` holds;
     `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
     recipe's steps say nothing.
 
@@ -222,6 +225,8 @@ class StageSpec(CrowdlessStage):
     lists = {"requirements": Requirement}
 
     answers: int = whole(1, 100)
+    most_answers: Annotated[int | None, OR_NONE] = whole(0, 100, None)
+    enough: Words = text(500, "")
     items_per_hit: int = whole(1, MOST_ITEMS_A_HIT, 1)
     gold_share: float = must("be a number from 0 to 0.5", 0.0, strict=True, ge=0, le=0.5)
     rule: Annotated[Rule | None, PlainValidator(_rule)] = must('be a table such as { name = "measured", version = 1 }')
@@ -246,6 +251,38 @@ class StageSpec(CrowdlessStage):
     auto_block: bool = truth(False)
     advance_approved: bool = truth(True)
     expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
+
+    @field_validator("most_answers")
+    @classmethod
+    def _is_more(cls, most: int | None, info: ValidationInfo) -> int | None:
+        if most is not None and most <= info.data.get("answers", 0):
+            raise ValueError(f"must be more than answers, which is {info.data['answers']}, or 0 for no more than those")
+        return most
+
+    @field_validator("enough")
+    @classmethod
+    def _is_a_condition(cls, text: str, info: ValidationInfo) -> str:
+        if "most_answers" not in info.data:
+            return text
+        most = info.data["most_answers"]
+        if most is None:
+            if text:
+                raise ValueError("goes with most_answers: state both, or remove it")
+            return text
+        if not text:
+            raise ValueError("must say when an item has enough answers, such as at least 2 agree on label")
+        try:
+            condition(text, most)
+        except RuleTextError as error:
+            raise ValueError(*(f"is wrong: {fault}" for fault in error.faults)) from error
+        return text
+
+    @field_validator("items_per_hit")
+    @classmethod
+    def _asks_about_one(cls, items: int, info: ValidationInfo) -> int:
+        if items > 1 and info.data.get("most_answers"):
+            raise ValueError("must be 1 where most_answers is set: each item wants another number of answers")
+        return items
 
     @field_validator("approval")
     @classmethod

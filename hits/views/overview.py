@@ -13,7 +13,7 @@ from django.db.models import Q, Sum
 from django.utils import timezone
 
 from hits import charts
-from hits.domain import hit_plans, wages
+from hits.domain import further_answers, hit_plans, set_aside, wages
 from hits.domain.marketplace_account import gateway
 from hits.domain.plugins import stage_fault, usable_recipe
 from hits.flow.people import blocking, reviewing
@@ -230,6 +230,20 @@ def _floor(stage: Stage) -> float | None:
     """The accuracy below which a worker is named, where it is a fixed one."""
     policy = Policy.from_dict(stage.quality) if stage.quality else None
     return policy.floor if policy and policy.measure == KNOWN_ANSWERS and not policy.relative else None
+
+
+def further(stage: Stage) -> dict[str, Any]:
+    """What a growing number of answers has saved, and what is set aside for it; empty where the number is fixed."""
+    if stage.most_answers is None:
+        return {}
+    saving = further_answers.saving(stage)
+    rows = saving.rows if saving else ()
+    return {
+        "saving": saving,
+        "saving_rows": [(answers, items, items / saving.items) for answers, items in rows] if saving else [],
+        "saved": fees.unit_cost(stage.reward, stage.answers) * saving.fewer if saving else None,
+        "set_aside": set_aside.total(stage.items.all()),
+    }
 
 
 def feeders(project: Project) -> dict[str, str]:

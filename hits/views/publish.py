@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
+from hits.domain import further_answers
 from hits.domain.commitments import BalanceTooLowError
 from hits.domain.qualification_tests import NotOfferedError, unoffered
 from hits.flow.pipeline import publishing
@@ -34,7 +35,13 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     except publishing.QuoteChangedError as error:
         messages.warning(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
-    except (publishing.NothingToPublishError, NotOfferedError, BudgetExceededError, BalanceTooLowError) as error:
+    except (
+        publishing.NothingToPublishError,
+        further_answers.UnknownUnitError,
+        NotOfferedError,
+        BudgetExceededError,
+        BalanceTooLowError,
+    ) as error:
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
     said = f"Publishing {batch.total:,} HIT{'' if batch.total == 1 else 's'}. You may close this page: it goes on."
@@ -56,6 +63,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         "unoffered": unoffered(stage),
         **overview.pay(stage),
         "affordable": _affordable(quote),
+        "expectation_measured": further_answers.is_measured(stage),
         "confirmation": uuid.uuid4(),
     }
     return render(request, "stage/publish.html", context, status=status)

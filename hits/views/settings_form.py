@@ -41,6 +41,8 @@ _MEASURES = [(KNOWN_ANSWERS, "known answers or references"), (AGREEMENT, "the ot
 LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
+    "most_answers": "Most answers an item",
+    "enough": "An item has enough answers when",
     "items_per_hit": "Items a HIT",
     "gold_share": "Share of check questions",
     "reward": "Reward for an answer, $",
@@ -60,6 +62,9 @@ LABELS = {
 }
 HELP = {
     "answers": "The rule of votes counts them.",
+    "most_answers": "0: every item gets as many as that. Else an item gets one answer more, up to so many, until it "
+    "has enough. The budget holds the price of the most.",
+    "enough": "Such as: at least 2 agree on label. A condition in the language of the rule of votes.",
     "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
     "gold_share": "Of the answers that are bought, 0 to 0.5. Above 0, rows with a known answer are no data.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
@@ -196,6 +201,8 @@ class SettingsForm(forms.Form):
         return {
             "title": text("title"),
             "answers": number("answers"),
+            "most_answers": number("most_answers"),
+            "enough": text("enough"),
             "items_per_hit": number("items_per_hit"),
             "gold_share": forms.FloatField(
                 required=False,
@@ -291,6 +298,8 @@ def value_in_words(name: str, value: Any, stage: Stage) -> str:
     if name.endswith("_seconds"):
         nothing = "as the description says" if name == "expected_seconds" else "at once"
         return duration(value) if value else nothing
+    if name == "most_answers":
+        return f"{value:,}" if value else "no more"
     if name == "approval":
         return str(Stage.Approval(value).label)
     if name == "reward":

@@ -28,7 +28,10 @@ from hits.views.stages import frame
 # Two columns of groups.
 GROUPS = (
     (
-        ("Answers and pay", ("title", "answers", "items_per_hit", "gold_share", "reward", "expected_seconds")),
+        (
+            "Answers and pay",
+            ("title", "answers", "most_answers", "enough", "items_per_hit", "gold_share", "reward", "expected_seconds"),
+        ),
         ("How workers find it", ("hit_title", "hit_description", "keywords")),
         ("Quality", ("quality",)),
     ),

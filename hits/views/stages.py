@@ -44,6 +44,7 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         **tests,
         **grants.of_stage(stage, tests["tests_required"]),
         "done": stage.actions.order_by("-id")[:LATEST],
+        **overview.further(stage),
     }
     return render(request, "stage/detail.html", context)
 

@@ -162,6 +162,47 @@ def kills_postgresql(outcome: Outcome, items: int) -> None:
         _killed(outcome, items, settings)
 
 
+@scenario("further-answers")
+def further_answers(outcome: Outcome, items: int) -> None:
+    """Items get one answer more until two agree; whoever buys one is killed before, at, and after that, and a day late.
+
+    No item may get an answer more than it wants.
+    """
+    name = "CreateAdditionalAssignmentsForHIT"
+    with installed(outcome) as it:
+        job = Job(it, items, verbose=outcome.verbose)
+        job.begin()
+        growing = {"answers": "1", "most_answers": "4", "enough": '"at least 2 agree on entity.correct"'}
+        options = [part for given in growing.items() for part in ("--set", "=".join(given))]
+        it.stack.manage("stage", it.project["slug"], "validate", *options)
+        cuts = [Cut(name, moment, number * items // ITEMS, REST_SECONDS) for number in (3, 12) for moment in Moment]
+        it.proxy.plan = Plan(cuts)
+        try:
+            job.drive()
+        finally:
+            _tell_cuts(outcome, it.proxy.plan)
+        outcome.verdict = judge(it)
+        outcome.wrong += _bought_beyond(it)
+
+
+# More answers that count than the item wants, or money that is still set aside for it.
+_BEYOND = """
+SELECT i.id AS item, i.wanted AS wanted, COUNT(DISTINCT l.assignment_id) AS given, i.further AS further
+FROM hits_item i JOIN hits_label l ON l.item_id = i.id
+WHERE i.wanted IS NOT NULL AND NOT l.void
+GROUP BY i.id, i.wanted, i.further HAVING COUNT(DISTINCT l.assignment_id) > i.wanted OR i.further > 0
+"""
+
+
+def _bought_beyond(it: Installation) -> list[str]:
+    if not it.rows("ours", "SELECT id FROM hits_item WHERE wanted > 1 LIMIT 1"):
+        return ["no item wanted a further answer"]
+    return [
+        f"item {row['item']} wanted {row['wanted']} answers and got {row['given']}, {row['further']} are set aside"
+        for row in it.rows("ours", _BEYOND)
+    ]
+
+
 # A marketplace in trouble
 
 

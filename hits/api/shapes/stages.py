@@ -58,6 +58,10 @@ class StageShape(Shape):
         help_text="Workers have seen it: what `settings/` calls fixed cannot change any more."
     )
     answers = serializers.IntegerField(help_text="Answers wanted an item.")
+    most_answers = serializers.IntegerField(
+        allow_null=True, help_text="An item gets further answers, up to so many, until `enough` holds; null: none."
+    )
+    enough = serializers.CharField(help_text="A condition in the language of vote rules.")
     approval = StateField(Stage.Approval)
     auto_approval_seconds = serializers.IntegerField()
     assignment_seconds = serializers.IntegerField()
@@ -110,6 +114,8 @@ class StageValues(Shape):
 
     title = _setting(serializers.CharField)
     answers = _setting(serializers.IntegerField, help_text="Answers wanted an item.")
+    most_answers = _setting(serializers.IntegerField, help_text="Up to so many until `enough` holds; 0: no more.")
+    enough = _setting(serializers.CharField, allow_blank=True, help_text="Such as `at least 2 agree on label`.")
     items_per_hit = _setting(serializers.IntegerField, help_text="Items that one HIT asks about, for one reward.")
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from hits.domain import set_aside, wanted_answers
 from hits.domain.failures import UNJUDGED, note, unjudged
 from hits.domain.hit_items import all_item_pks, by_item, hits_of
 from hits.domain.plugins import protocol_of, settings_of
@@ -20,6 +21,7 @@ from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.protocols.base import COUNTED
 from hits.protocols.optional import ItemwiseProtocol
+from hits.quality.enough import answers_wanted
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
@@ -78,9 +80,11 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         rule = Rule.from_dict(stage.rule)
         withdrawn = _withdrawn(pks)
         votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
+        wanted = _wanted(stage, {pk: votes[pk] for pk in pks})
+        votes = {pk: votes[pk][: wanted.get(pk)] for pk in pks}
         hits = _hits(pks)
         newest = {pk: rows[-1] for pk, rows in by_item(hits, pks).items()}
-        outcomes = _outcomes(rule, {pk: votes[pk] for pk in pks}, newest)
+        outcomes = _outcomes(rule, votes, newest, wanted)
         _write_verdicts(outcomes, stage.rule_edition)
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
@@ -89,7 +93,9 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
                 item.state = Item.State.WITHDRAWN
             item.conclusion = outcomes[item.pk].conclusion
             item.ballots = ballots(votes[item.pk])
-        Item.objects.bulk_update(items, ["state", "conclusion", "ballots"], batch_size=500)
+            item.wanted = wanted.get(item.pk)
+        Item.objects.bulk_update(items, ["state", "conclusion", "ballots", "wanted"], batch_size=500)
+        set_aside.release(stage, pks)
         _tell_why(items, newest)
         _mark_unwanted(stage, outcomes, hits, withdrawn)
         # What was drawn from them goes and comes with them.
@@ -104,12 +110,24 @@ def _withdrawn(pks: Sequence[int]) -> set[int]:
     return set(rows.values_list("pk", flat=True))
 
 
-def _outcomes(rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit]) -> dict[int, Outcome]:
+def _wanted(stage: Stage, votes: Mapping[int, Sequence[Vote]]) -> dict[int, int]:
+    """Item to the answers that it wants by what its first ones say; empty where the number cannot grow."""
+    if stage.most_answers is None:
+        return {}
+    return {
+        pk: answers_wanted([vote.said for vote in given], stage.answers, stage.most_answers, stage.enough)
+        for pk, given in votes.items()
+    }
+
+
+def _outcomes(
+    rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit], wanted: Mapping[int, int]
+) -> dict[int, Outcome]:
     """Of the items that the rule can judge; a HIT of each other one says why, and its verdict stays what it was."""
     outcomes: dict[int, Outcome] = {}
     for pk, given in votes.items():
         try:
-            outcomes[pk] = apply_rule(rule, given)
+            outcomes[pk] = apply_rule(rule, given, wanted.get(pk))
         except Exception as error:
             why = unjudged(error, f"item {pk}")
             if pk in newest:
@@ -225,7 +243,8 @@ def _still_wanted(
     gone = {*withdrawn, *(pk for pk, state in states.items() if state in alone)}
     ended = {pk for pk, state in states.items() if state in (Item.State.KEPT, Item.State.DROPPED)}
     ended |= {pk for pk, outcome in outcomes.items() if outcome.outcome != "open"}
-    return {pk: 0 if pk in gone else max(int(pk not in ended), stage.answers - counted[pk]) for pk in items}
+    wanted = wanted_answers.answers_wanted(stage, items)
+    return {pk: 0 if pk in gone else max(int(pk not in ended), wanted[pk] - counted[pk]) for pk in items}
 
 
 def _state(outcome: Outcome, newest: Any) -> str:
@@ -266,7 +285,7 @@ def _measure(stage: Stage) -> None:
         return
     labels = Label.objects.counting().filter(stage=stage).exclude(item__state=Item.State.CHECK)
     if isinstance(protocol, ItemwiseProtocol):
-        scores = protocol.item_scores(_all_answers(labels, stage.rule["params"]["answers"]), settings_of(stage))
+        scores = protocol.item_scores(_all_answers(labels, stage), settings_of(stage))
     else:
         scores = protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
     StageSummary.objects.filter(stage=stage).update(scores=scores)
@@ -282,16 +301,19 @@ def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
     return list(first.values())
 
 
-def _all_answers(labels: QuerySet[Label], wanted: int) -> list[tuple]:
+def _all_answers(labels: QuerySet[Label], stage: Stage) -> list[tuple]:
     """(document, item, what each of the first answers that are wanted says), one an item that has so many."""
+    usual: int = stage.rule["params"]["answers"]
+    own = stage.items.filter(wanted__isnull=False) if stage.most_answers else stage.items.none()
+    numbers = {pk: wanted or usual for pk, wanted in own.values_list("pk", "wanted")}
     given: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     rows = labels.order_by("item", "assignment__submitted_at", "id")
     columns = ("item", "worker__pk", "unit", "value", "correct")
     for item, worker, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
-        if worker in given[item] or len(given[item]) < wanted:
+        if worker in given[item] or len(given[item]) < numbers.get(item, usual):
             given[item][worker] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
     found = []
-    for pks in chunks([pk for pk, answers in given.items() if len(answers) == wanted]):
+    for pks in chunks([pk for pk, answers in given.items() if len(answers) == numbers.get(pk, usual)]):
         items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
         found += [(document, data, list(given[pk].values())) for pk, document, data in items]
     return found

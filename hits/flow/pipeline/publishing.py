@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import check_questions, hit_plans, misfits, wages
+from hits.domain import check_questions, further_answers, hit_plans, misfits, set_aside, wages
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
@@ -74,6 +74,9 @@ class Quote:
 
     `balance` is what the marketplace account has available, `planned` what of it this installation has reserved
     for calls that are not carried out yet.
+
+    `total` is the most that it can cost, and is reserved. `least` and `expected` are less where items get further
+    answers only until they have enough: `expected` by the items that are decided, or by an assumed accuracy.
     """
 
     items: int
@@ -83,6 +86,8 @@ class Quote:
     fee: Decimal
     unit_cost: Decimal
     total: Decimal
+    least: Decimal
+    expected: Decimal
     hourly_wage: Decimal | None
     wage_assumed: bool
     median_seconds: float | None
@@ -118,7 +123,9 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
         reward=stage.reward,
         fee=unit - stage.reward,
         unit_cost=unit,
-        total=hit_plans.price(stage, everything),
+        total=_price(stage, needs, checks),
+        least=hit_plans.price(stage, everything),
+        expected=_expected(stage, needs, checks),
         check_questions=len(checks.needs),
         check_answers=checks.answers,
         check_cost=hit_plans.price(stage, everything) - hit_plans.price(stage, needs),
@@ -132,6 +139,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     )
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
     found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
+    found.problems.extend(further_answers.faults(stage))
     found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
     found.problems.extend(check_questions.faults(stage, checks))
     found.warnings.extend([checks.too_few] if checks.too_few else [])
@@ -168,6 +176,21 @@ def _problems(found: Quote) -> Iterator[str]:
         yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
 
+def _price(stage: Stage, needs: Mapping[int, int], checks: check_questions.Plan) -> Decimal:
+    """What is reserved for new HITs of these items and check questions: the answers that they want now, and those that
+    the items may want later.
+    """
+    return hit_plans.price(stage, {**needs, **checks.needs}) + set_aside.price(stage, needs)
+
+
+def _expected(stage: Stage, needs: Mapping[int, int], checks: check_questions.Plan) -> Decimal:
+    least = hit_plans.price(stage, {**needs, **checks.needs})
+    if stage.most_answers is None:
+        return least
+    share = (further_answers.expected(stage) - stage.answers) / (stage.most_answers - stage.answers)
+    return (least + set_aside.price(stage, needs) * Decimal(share)).quantize(fees.CENT)
+
+
 # Confirm
 
 
@@ -175,8 +198,8 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, MisfitError, CheckQuestionsRefusedError, NothingToPublishError, QuoteChangedError,
-    BudgetExceededError, BalanceTooLowError.
+    Raises NotOfferedError, UnknownUnitError, MisfitError, CheckQuestionsRefusedError, NothingToPublishError,
+    QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
@@ -185,6 +208,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     # Raises where workers could not be shown the task.
     settings_of(stage)
     refuse_unoffered(stage)
+    further_answers.refuse(stage)
     misfits.refuse(stage, items)
     # Before the transaction, for it is a call. If two leads publish at once, the second batch waits in `sending`.
     refuse_beyond_balance(total)
@@ -213,15 +237,16 @@ def _publish_items(
     needs = answers_needed(pks)
     checks = check_questions.plan(stage, needs)
     check_questions.refuse(stage, checks)
-    needs = check_questions.mixed(stage, needs, checks)
-    price = hit_plans.price(stage, needs)
+    everything = check_questions.mixed(stage, needs, checks)
+    price = _price(stage, needs, checks)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
-    calls = hit_plans.new_hits(stage, needs).total()
+    calls = hit_plans.new_hits(stage, everything).total()
     batch = Batch.objects.create(stage=stage, total=calls, confirmation=confirmation, created_by=user)
     _claim(pks)
-    hit_plans.plan_hits(stage, batch, needs)
-    hit_plans.reserve(stage, batch, price)
+    hit_plans.plan_hits(stage, batch, everything)
+    hit_plans.reserve(stage, batch, hit_plans.price(stage, everything))
+    set_aside.put(stage, needs)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
     refresh_summary(stage)
     return batch
@@ -244,10 +269,12 @@ def publish_arrivals(stage: Stage) -> Batch | None:
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
     if not pks or hit_plans.is_paused(stage) or unoffered(stage) or stage_fault(stage):
         return None
+    if further_answers.faults(stage):
+        return None
     if misfits.of_items(stage, _arrived(stage), len(pks)):
         return None
     needs = answers_needed(pks)
-    price = hit_plans.price(stage, {**needs, **check_questions.plan(stage, needs).needs})
+    price = _price(stage, needs, check_questions.plan(stage, needs))
     confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
     try:
         refuse_beyond_balance(price)
@@ -286,9 +313,9 @@ def held_up(stage: Stage) -> list[str]:
         return []
     needs = answers_needed(pks)
     checks = check_questions.plan(stage, needs)
-    price = hit_plans.price(stage, {**needs, **checks.needs})
+    price = _price(stage, needs, checks)
     found = [short_of_money(stage, len(pks), price, LOOKED_AT), *(one.sentence for one in unoffered(stage))]
-    found += check_questions.faults(stage, checks)
+    found += [*check_questions.faults(stage, checks), *further_answers.faults(stage)]
     return [text for text in found if text] + misfits.sentences(misfits.of_items(stage, _arrived(stage)))
 
 

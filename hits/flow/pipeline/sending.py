@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from hits.domain import set_aside
 from hits.domain.due_hits import mark_due
 from hits.domain.hit_items import all_item_pks
 from hits.domain.hit_plans import clearable
@@ -238,8 +239,9 @@ def _outcome(hit: Hit, outcome: Outcome) -> Hit:
 def _give_back(batch: Batch, refused: Sequence[Hit]) -> None:
     if not refused:
         return
-    items = Item.objects.filter(id__in=all_item_pks(refused)).exclude(state=Item.State.CHECK)
-    items.update(state=Item.State.NEW)
+    asked = all_item_pks(refused)
+    Item.objects.filter(id__in=asked).exclude(state=Item.State.CHECK).update(state=Item.State.NEW)
+    set_aside.release(batch.stage, asked)
     batch.stage.project.account.post(release(hit, hit.max_assignments, "refused") for hit in refused)
     Batch.objects.filter(pk=batch.pk).update(refused=F("refused") + len(refused))
 

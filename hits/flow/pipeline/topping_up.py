@@ -1,4 +1,6 @@
-"""Topping up: answers that a block, a rejection, an invalid answer or an expiry took away are bought again."""
+"""Topping up: answers that items have come to want, and those that a block, a rejection, an invalid answer or an expiry
+took away, are bought.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,12 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q
 
-from hits.domain import hit_plans
+from hits.domain import hit_plans, set_aside
 from hits.domain.commitments import BalanceTooLowError, counted, short_of_money
 from hits.domain.hit_items import by_item, hits_of, item_pks
 from hits.domain.marketplace_account import refuse_beyond_balance
 from hits.domain.summaries import refresh_summary
-from hits.domain.wanted_answers import answers_needed, chunks
+from hits.domain.wanted_answers import answers_needed, answers_wanted, chunks
 from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage
 from hits.mturk import fees
 
@@ -76,14 +78,18 @@ def _within_spare(stage: Stage, needs: dict[int, int]) -> dict[int, int]:
     for chunk in chunks(list(needs)):
         for item, hits in by_item(list(hits_of(chunk)), chunk).items():
             bought[item] = sum(hit.harvested for hit in hits)
-    return {pk: n for pk, n in needs.items() if bought[pk] + n <= stage.answers + SPARE_ANSWERS}
+    wanted = answers_wanted(stage, needs)
+    return {pk: n for pk, n in needs.items() if bought[pk] + n <= wanted[pk] + SPARE_ANSWERS}
 
 
 def _held_anew(stage: Stage, needs: dict[int, int]) -> Decimal:
-    """Dollars that the marketplace will hold beyond what it holds: it never let go of places that nobody took."""
+    """Dollars that the marketplace will hold beyond what it holds: it never let go of places that nobody took.
+
+    What is set aside for these items counts as planned already.
+    """
     grown = _growths(needs)
     more = sum((growth.hit.unit_cost * growth.assignments for growth in grown), Decimal(0))
-    return more + hit_plans.price(stage, _others(needs, grown))
+    return more + hit_plans.price(stage, _others(needs, grown)) - set_aside.drawn(stage, needs)
 
 
 def _others(needs: dict[int, int], grown: Sequence[Growth]) -> dict[int, int]:
@@ -104,6 +110,8 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
     batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=calls)
     hit_plans.plan_hits(stage, batch, anew)
     _plan_extensions(batch, stage.project.namespace, grown)
+    # First, so that the budget need not hold both at once.
+    set_aside.draw(stage, needs)
     hit_plans.reserve(stage, batch, sum((growth.cost for growth in grown), hit_plans.price(stage, anew)))
     refresh_summary(stage)
     return batch
@@ -182,6 +190,7 @@ def _reasons(stage: Stage) -> Iterator[str]:
         )
     grown = _growths(needs)
     price = sum((growth.cost for growth in grown), hit_plans.price(stage, _others(needs, grown)))
+    price -= set_aside.drawn(stage, needs)
     yield short_of_money(stage, len(needs), price, LOOKED_AT)
     given_up = stage.hits.filter(~Q(error=""), state=Hit.State.CLOSED, item__state=Item.State.NEW)
     if count := len(given_up.values_list("pk")[:LOOKED_AT]):

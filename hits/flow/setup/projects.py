@@ -96,8 +96,8 @@ def want_answers(stage: Stage, answers: int, need: int) -> None:
     if "need" in params:
         params["need"] = need
     rule = Rule(stage.rule["name"], stage.rule["version"], params)
-    stage.answers, stage.rule = answers, rule.to_dict()
-    stage.save(update_fields=["answers", "rule"])
+    stage.answers, stage.most_answers, stage.enough, stage.rule = answers, None, "", rule.to_dict()
+    stage.save(update_fields=["answers", "most_answers", "enough", "rule"])
 
 
 def want_seconds(project: Project, seconds: int) -> None:

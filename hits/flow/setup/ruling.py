@@ -34,6 +34,8 @@ MOST_VALUES = 12
 NOTHING_SAID = ("", "[]")
 _OUTCOMES: Mapping[str, str] = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped"}
 _ORDER = ("kept", "dropped", "open")
+# What votes say in one spelling, and how many answers are wanted where that is not the rule's number.
+Told = tuple[str, int | None]
 
 
 class RuleRefusedError(Refusal):
@@ -83,13 +85,21 @@ OPEN = Ending("open")
 
 @dataclass(frozen=True)
 class Kind:
-    """Items that stand alike and whose answers say the same; `first` and `last` are two of them."""
+    """Items that stand alike and whose answers say the same; `first` and `last` are two of them.
+
+    `wanted` is how many answers they want, where that is not the rule's number.
+    """
 
     ballots: str
+    wanted: int | None
     now: Ending
     items: int
     first: int
     last: int
+
+    @property
+    def told(self) -> Told:
+        return self.ballots, self.wanted
 
 
 @dataclass(frozen=True)
@@ -147,10 +157,10 @@ def written(stage: Stage, text: str) -> Rule:
     """The rule that the text writes for this stage. Raises RuleRefusedError with every fault."""
     text = text.replace("\r\n", "\n").rstrip()
     try:
-        parse(text, stage.answers)
+        parse(text, stage.answers_at_most)
     except RuleTextError as error:
         raise RuleRefusedError(error.faults) from error
-    return Rule("conditions", 1, {"answers": stage.answers, "text": text + "\n"})
+    return Rule("conditions", 1, {"answers": stage.answers_at_most, "text": text + "\n"})
 
 
 def text_of(stage: Stage) -> str:
@@ -209,7 +219,7 @@ def _within_groups(known: Mapping[str, tuple[str, ...] | None]) -> dict[str, tup
 
 def templates(stage: Stage) -> list[KnownRule]:
     """Rules of published collections for stages of this protocol that want as many answers as this one."""
-    return [known for known in KNOWN if (known.protocol, known.answers) == (stage.protocol, stage.answers)]
+    return [known for known in KNOWN if (known.protocol, known.answers) == (stage.protocol, stage.answers_at_most)]
 
 
 def later_items(stage: Stage) -> list[tuple[str, int]]:
@@ -224,12 +234,12 @@ def later_items(stage: Stage) -> list[tuple[str, int]]:
 def preview(stage: Stage, rule: Rule) -> Preview:
     """What the rule would conclude of every item; changes nothing."""
     kinds = _kinds(stage)
-    judged = {ballots: _judge(rule, ballots) for ballots in {kind.ballots for kind in kinds}}
+    judged = {told: _judge(rule, *told) for told in {kind.told for kind in kinds}}
     now: Counter[Ending] = Counter()
     then: Counter[Ending] = Counter()
     moving: dict[tuple[Ending, Ending], list[Kind]] = defaultdict(list)
     for kind in kinds:
-        ending = _ending(judged[kind.ballots], kind)
+        ending = _ending(judged[kind.told], kind)
         now[kind.now] += kind.items
         then[ending] += kind.items
         if ending != kind.now:
@@ -245,20 +255,22 @@ def preview(stage: Stage, rule: Rule) -> Preview:
 
 
 def _kinds(stage: Stage) -> list[Kind]:
-    alike = stage.items.exclude(state=Item.State.CHECK).order_by().values_list("ballots", "state", "conclusion")
+    items = stage.items.exclude(state=Item.State.CHECK)
+    alike = items.order_by().values_list("ballots", "wanted", "state", "conclusion")
     rows = alike.annotate(n=Count("pk"), first=Min("pk"), last=Max("pk"))
     return [
-        Kind(ballots, Ending(_OUTCOMES.get(state, "open"), word), n, first, last)
-        for ballots, state, word, n, first, last in rows
+        Kind(ballots, wanted, Ending(_OUTCOMES.get(state, "open"), word), n, first, last)
+        for ballots, wanted, state, word, n, first, last in rows
     ]
 
 
-def _judge(rule: Rule, ballots: str) -> Outcome | None:
+def _judge(rule: Rule, ballots: str, wanted: int | None) -> Outcome | None:
     """None where nothing is known of the answers."""
     if not ballots:
         return None
     said = json.loads(ballots)
-    return apply_rule(rule, [Vote(str(number), None, _compared(one), said=one) for number, one in enumerate(said)])
+    votes = [Vote(str(number), None, _compared(one), said=one) for number, one in enumerate(said)]
+    return apply_rule(rule, votes, wanted)
 
 
 def _compared(said: Mapping[str, Any]) -> bool | None:
@@ -288,13 +300,13 @@ def _some(stage: Stage, kinds: Sequence[Kind]) -> list[int]:
 
 
 def _parts(
-    stage: Stage, kinds: Sequence[Kind], judged: Mapping[str, Outcome | None]
+    stage: Stage, kinds: Sequence[Kind], judged: Mapping[Told, Outcome | None]
 ) -> tuple[tuple[str, int, int], ...]:
     then = _words(kinds, judged)
     present = current(stage)
     now: Counter[str] = Counter()
     if _judges_groups(present):
-        now = _words(kinds, {ballots: _judge(present, ballots) for ballots in judged})
+        now = _words(kinds, {told: _judge(present, *told) for told in judged})
     return tuple((word, now[word], then[word]) for word in sorted({*now, *then}))
 
 
@@ -302,10 +314,10 @@ def _judges_groups(rule: Rule) -> bool:
     return "text" in rule.params and bool(parse(rule.params["text"], rule.params["answers"]).each)
 
 
-def _words(kinds: Iterable[Kind], judged: Mapping[str, Outcome | None]) -> Counter[str]:
+def _words(kinds: Iterable[Kind], judged: Mapping[Told, Outcome | None]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for kind in kinds:
-        outcome = judged[kind.ballots]
+        outcome = judged[kind.told]
         for word in outcome.parts.values() if outcome else ():
             counts[word or "dropped"] += kind.items
     return counts
@@ -333,7 +345,7 @@ def rule_of(stage: Stage, row: RuleEdition) -> Rule:
     """The edition's rule for as many answers as the stage wants now. Raises RuleRefusedError."""
     rule = Rule.from_dict(row.rule)
     try:
-        return replace(rule, params={**rule.params, "answers": stage.answers})
+        return replace(rule, params={**rule.params, "answers": stage.answers_at_most})
     except RuleError as error:
         raise RuleRefusedError([RuleFault(1, 1, str(error))]) from error
 

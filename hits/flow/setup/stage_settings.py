@@ -40,6 +40,8 @@ NEXT_HITS = (
 )
 BEFORE_PUBLISHING = (
     "answers",
+    "most_answers",
+    "enough",
     "gold_share",
     "approval",
     "hit_title",
@@ -65,6 +67,8 @@ _ELSEWHERE = {
 _COLUMN = {"asks_other_workers_than": "not_workers_of"}
 WHY_FIXED: Mapping[str, str] = {
     "answers": "Items were published for this many answers, and the rule of votes counts them.",
+    "most_answers": "Money is set aside for this many answers.",
+    "enough": "Items were decided by it.",
     "gold_share": "What is published is data, or a check question, for good.",
     "approval": "Answers were given on these terms.",
     "hit_title": "Workers know the task by it, and answers to two versions of a task could not be compared.",
@@ -142,7 +146,7 @@ def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[st
             return []
         _refuse_fixed(locked, changed, columns)
         written = {_column(name): columns[_column(name)] for name in changed}
-        if "answers" in changed:
+        if {"answers", "most_answers"}.intersection(changed):
             # The same rule for as many answers.
             written["rule"] = columns["rule"]
         if locked.hit_type_id and _OF_HIT_TYPE.intersection(changed):

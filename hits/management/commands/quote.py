@@ -24,7 +24,11 @@ class QuotingCommand(StageCommand):
                 f"these, for {dollars(quote.check_cost)}"
             )
         self.say(f"One answer    {dollars(quote.unit_cost)} ({dollars(quote.reward)} and {dollars(quote.fee)} fee)")
-        self.say(f"Total         {dollars(quote.total)}")
+        if quote.least < quote.total:
+            self.say(f"Least         {dollars(quote.least)}, about {dollars(quote.expected)} expected")
+            self.say(f"At most       {dollars(quote.total)}, which is reserved")
+        else:
+            self.say(f"Total         {dollars(quote.total)}")
         self.say(f"Hourly wage   {dollars(quote.hourly_wage)}{' (assumed time)' if quote.wage_assumed else ''}")
         self.say(f"Budget left   {dollars(quote.budget_left)}")
         self.say(f"Balance       {dollars(quote.balance)}")

@@ -40,7 +40,7 @@ def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(api
     error = refused(api.patch(STAGE, {"rewards": "0.09", "autoblock": False, "auto_publish": False}, format="json"),
                     400, "invalid")  # fmt: skip
     assert set(error["details"]) == {"rewards", "autoblock"}
-    assert error["details"]["rewards"][0].startswith("Unknown field. There are: title, answers, items_per_hit, reward,")
+    assert error["details"]["rewards"][0].startswith("Unknown field. There are: title, answers, most_answers, enough,")
     stage.refresh_from_db()
     assert stage.auto_publish
 

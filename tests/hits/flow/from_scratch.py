@@ -29,6 +29,8 @@ from hits.models import (
 Row = dict[str, Any]
 # The one written rule of these tests, for three answers.
 TWO_OF_THREE = "keep: at least 2 entity.correct = yes\notherwise: drop\n"
+# The one condition of these tests for enough answers.
+TWO_AGREE = "at least 2 agree on entity.correct"
 
 
 def _rows(model: Any, **where: Any) -> list[Row]:
@@ -71,6 +73,7 @@ class Tables:
             for answer in self.answers.values()
             if answer["state"] == "Approved"
         )
+        reserved += _sum(item["further"] * item["further_cost"] for item in self.items.values())
         for row in self.payments:
             cost = row["amount"] + row["fee"]
             reserved += cost if row["state"] in ("planned", "sent", "offered") else 0
@@ -144,18 +147,36 @@ class Tables:
 
     def votes(self, item: Row) -> list[bool]:
         """Of the first answers that count, one a worker, at most as many as are wanted: whether each is right."""
+        return self._all_votes(item)[: self.wanted(item)]
+
+    def wanted(self, item: Row) -> int:
+        """How many answers the item wants: where that grows, one after another until two say the same."""
+        stage = self.stages[item["stage_id"]]
+        if not stage["most_answers"]:
+            return int(stage["rule"]["params"]["answers"])
+        assert stage["enough"] == TWO_AGREE
+        votes, number = self._all_votes(item), int(stage["answers"])
+        while number < stage["most_answers"] and number <= len(votes):
+            if max(votes[:number].count(True), votes[:number].count(False)) >= 2:
+                break
+            number += 1
+        return number
+
+    def _all_votes(self, item: Row) -> list[bool]:
         rows = [row for row in self.labels.values() if row["item_id"] == item["id"] and self.counts(row)]
         rows.sort(key=lambda row: (self.answers[row["assignment_id"]]["submitted_at"], row["id"]))
         first: dict[int, bool] = {}
         for row in rows:
             first.setdefault(row["worker_id"], row["correct"])
-        return list(first.values())[: self.stages[item["stage_id"]]["rule"]["params"]["answers"]]
+        return list(first.values())
 
     def outcome(self, item: Row) -> str:
         if self.withdrawn(item):
             return "open"
         votes, rule = self.votes(item), self.stages[item["stage_id"]]["rule"]
-        wanted = rule["params"]["answers"]
+        wanted = self.wanted(item)
+        if self.stages[item["stage_id"]]["most_answers"] and len(votes) < wanted:
+            return "open"
         if rule["name"] == "measured":
             return "open" if len(votes) < wanted else "kept"
         if rule["name"] == "matches_reference":

@@ -51,7 +51,7 @@ from tests.hits import factories as make
 from tests.hits.flow.broken_calls import TROUBLES, BrokenCalls
 from tests.hits.flow.conftest import example, fields_of, lines
 from tests.hits.flow.crashes import Killed
-from tests.hits.flow.from_scratch import TWO_OF_THREE, Tables
+from tests.hits.flow.from_scratch import TWO_AGREE, TWO_OF_THREE, Tables
 from tests.hits.market import STARTING_BALANCE, Accepted, VerbRefusedError
 
 State = Assignment.State
@@ -102,8 +102,13 @@ class StageMachine(RuleBasedStateMachine):
     numbers: ClassVar = itertools.count(1)
     seen: ClassVar[Counter[str]] = Counter()
 
-    @initialize(items=st.integers(3, 5), cents=st.integers(100, 500), in_a_hit=st.sampled_from([1, 2, 3]))
-    def begin(self, items: int, cents: int, in_a_hit: int) -> None:
+    @initialize(
+        items=st.integers(3, 5),
+        cents=st.integers(100, 500),
+        in_a_hit=st.sampled_from([1, 2, 3]),
+        growing=st.booleans(),
+    )
+    def begin(self, items: int, cents: int, in_a_hit: int, growing: bool) -> None:
         self.calls.trouble = ""
         self.budget = Decimal(cents).scaleb(-2)
         self.project = projects.create_project("River", "record", self.budget, "lab@example.org", make.user(), seed=3)
@@ -114,6 +119,8 @@ class StageMachine(RuleBasedStateMachine):
         self.project.stages.filter(key="revalidate").update(answers=3, rule=written)
         projects.want_answers(self.project.stages.get(key="validate"), 2, 2)
         self.project.stages.filter(key="validate").update(**reviewed, items_per_hit=in_a_hit)
+        if growing:
+            self._let_answers_grow()
         self.publish(items, 0, "")
 
     @rule(one=st.deferred(lambda: st.one_of(_moves)))
@@ -129,6 +136,15 @@ class StageMachine(RuleBasedStateMachine):
         for number in range(count):
             if held := self._accept(which + number // 2, by + number, hasty):
                 self._submit(held, name)
+
+    @move(2, which=pick, by=pick)
+    def disagree(self, which: int, by: int) -> None:
+        """Two workers say different things of an item, and that is looked at."""
+        for hit in self._one(self._open_hits(), which):
+            for number, name in enumerate(["Linden", "Tomas Reyes"]):
+                if held := self._accepted(hit, by + number, hasty=False):
+                    self._submit(held, name)
+            self._sweep(["harvest", "score", "decide"])
 
     @move(1, which=pick, by=pick)
     def accept(self, which: int, by: int) -> None:
@@ -377,6 +393,10 @@ class StageMachine(RuleBasedStateMachine):
                     votes.count(True),
                     votes.count(False),
                 )
+            if item["wanted"] is not None and not tables.withdrawn(item):
+                assert item["wanted"] == tables.wanted(item)
+                self._saw("want more" if item["wanted"] > tables.stages[item["stage_id"]]["answers"] else "want few")
+            assert not item["further"] or item["state"] in ("open", "again")
             state = "void" if tables.withdrawn(item) else outcome
             assert item["state"] == state or (state == "open" and item["state"] in ("new", "open", "again"))
 
@@ -409,6 +429,14 @@ class StageMachine(RuleBasedStateMachine):
         assert there.on_hold == held_there()
 
     # Parts
+
+    def _let_answers_grow(self) -> None:
+        """Of both stages: items get further answers until two agree."""
+        for key, least, most in (("validate", 2, 4), ("revalidate", 1, 4)):
+            stage = self.project.stages.get(key=key)
+            stage.rule["params"]["answers"] = most
+            stage.answers, stage.most_answers, stage.enough, stage.items_per_hit = least, most, TWO_AGREE, 1
+            stage.save()
 
     def _bring(self, items: int) -> None:
         examples = [example(next(self.numbers)) for _ in range(items)]

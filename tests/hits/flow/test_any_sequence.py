@@ -25,7 +25,7 @@ EXAMPLES = 3 if connection.vendor == "postgresql" else 16
 MOVES = {
     "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block",
     "undo", "expire", "extend", "pause", "resume", "delete", "bonus", "compensation", "take a compensation up",
-    "withdraw", "dispute", "late read", "a day", "make of answers", "replace", "sweep",
+    "want more", "want few", "withdraw", "dispute", "late read", "a day", "make of answers", "replace", "sweep",
 }  # fmt: skip
 
 

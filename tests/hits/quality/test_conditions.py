@@ -38,12 +38,20 @@ def holds(quantifier, agrees, values):
             return agreeing > ANSWERS / 2
 
 
+def agreement(quantifier, values):
+    """Whether some value is one of which the quantifier holds."""
+    said = {value for value in values if isinstance(value, str)}
+    return any(holds(quantifier, lambda v, value=value: v == value, values) for value in said)
+
+
 @some.composite
 def claims(draw, units=("label", "seen")):
     """(text, predicate over ballots and the way in which missing values count)"""
     quantifier = draw(some.sampled_from(["at least 1", "at least 2", "at most 1", "exactly 0", "exactly 2", "all"]))
     quantifier = draw(some.sampled_from([quantifier, "none", "more than half"]))
     unit = draw(some.sampled_from(units))
+    if quantifier[:8] in ("at least", "all", "more tha") and draw(some.booleans()):
+        return f"{quantifier} agree on {unit}", lambda ballots, gap: agreement(quantifier, said_of(ballots, unit, gap))
     wanted = draw(some.lists(some.sampled_from(VALUES[unit]), min_size=1, max_size=2, unique=True))
     if len(wanted) == 1 and draw(some.booleans()):
         text = f"{quantifier} {unit} != {wanted[0]}"

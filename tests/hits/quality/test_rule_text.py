@@ -21,6 +21,8 @@ NUMBERED = ("at least", "at most", "exactly")
 def claims(draw):
     quantifier = draw(some.sampled_from([*NUMBERED, "all", "none", "more than half", "most"]))
     number = draw(some.integers(1, ANSWERS - 1)) if quantifier in NUMBERED else None
+    if quantifier in ("at least", "all", "more than half") and draw(some.booleans()):
+        return Claim(quantifier, number, "label", ())
     values = draw(some.lists(VALUES, min_size=1, max_size=1 if quantifier == "most" else 3, unique=True))
     negated = quantifier != "most" and len(values) == 1 and draw(some.booleans())
     return Claim(quantifier, number, "label", tuple(values), negated)
@@ -95,6 +97,10 @@ FAULTS = {
     "ok: all a = very good": (18, "put a value of several words into double quotes"),
     'ok: all a = "x': (13, "this quotation mark is never closed"),
     "ok: most a in x, y": (12, "write most a = VALUE"),
+    "ok: most agree on a": (10, "most does not go with agree on: write at least N, all or more than half"),
+    "ok: all agree on": (17, "write the unit that is counted here"),
+    "ok: at least 4 agree on a": (5, "at least 4 of 3 wanted answers: write a number up to 3"),
+    "ok: all agree on a = x": (20, "write and or or before '='"),
     "ok: (all a = x": (5, "this ( is never closed"),
     "ok: all a = x)": (14, "this ) closes nothing"),
     "ok: all a = x and none b = y or none c = y": (30, "put parentheses around what belongs together"),
@@ -149,6 +155,8 @@ SHADOWED = [
     ("at most 1 a != x", "none a != x"),
     ("at least 2 a in x, y", "at least 2 a = x"),
     ("at least 1 a = x", "most a = x and all b = y"),
+    ("at least 2 agree on a", "at least 3 a = x"),
+    ("at least 2 agree on a", "at least 3 agree on a"),
     ("all b = y or at least 1 a = x", "all a = x or exactly 2 a = x"),
     ("all a = x and all b = y", "all b = y and none c = z and all a = x"),
 ]
@@ -158,6 +166,18 @@ SHADOWED = [
 def test_a_line_that_no_item_comes_to_is_refused(first, second):
     with pytest.raises(RuleTextError, match="line 2, column 1: no item comes here: whenever this holds, line 1 holds"):
         parse(f"one: {first}\ntwo: {second}\notherwise: drop", 3)
+
+
+@pytest.mark.parametrize(
+    "first, second",
+    [
+        ("at least 2 agree on a", "at least 2 a in x, y"),
+        ("at least 2 agree on a", "at least 2 a != x"),
+        ("at least 2 a = x", "at least 3 agree on a"),
+    ],
+)
+def test_those_who_agree_need_not_agree_on_a_certain_value(first, second):
+    assert len(parse(f"one: {first}\ntwo: {second}\notherwise: drop", 3).lines) == 2
 
 
 @pytest.mark.parametrize("first, second", SHADOWED[1:-1])

@@ -115,3 +115,21 @@ def test_a_written_rule_is_refused_with_every_place_that_is_wrong():
 def test_a_wrong_rule_is_refused(data, message):
     with pytest.raises(RuleError, match=message):
         Rule.from_dict(data)
+
+
+def test_an_item_that_wants_fewer_answers_than_its_rule_allows_is_judged_by_those():
+    one_of_seven = matches(1, 7)
+    assert decide(one_of_seven, votes(["wrong", "wrong"])).outcome == "open"
+    assert decide(one_of_seven, votes(["wrong", "wrong"]), answers=2).outcome == "dropped"
+    measured = Rule("measured", 1, {"answers": 7})
+    assert [decide(measured, votes(["right"] * n), answers=2).outcome for n in (1, 2)] == ["open", "kept"]
+    half = Rule("conditions", 1, {"answers": 7, "text": "ok: more than half label = x\notherwise: drop"})
+    said = [Vote(str(n), "x", said={"label": "x"}) for n in range(2)]
+    assert decide(half, said).outcome == "open"
+    assert decide(half, said, answers=2).outcome == "kept"
+    assert decide(half, said, answers=2).counts.missing == 0
+    # Nor is anything concluded before they are there.
+    early = Rule(
+        "conditions", 1, {"answers": 7, "text": f"answers missing: judge what is there\n{half.params['text']}"}
+    )
+    assert [decide(early, said[:1], answers=n).outcome for n in (1, 2)] == ["kept", "open"]

@@ -39,6 +39,22 @@ def _hidden(reply: Any) -> dict[str, str]:
     return dict(re.findall(r'type="hidden" name="(items|total|confirmation)" value="([^"]*)"', reply.content.decode()))
 
 
+def test_the_quote_of_a_growing_number_of_answers_has_three_sums(
+    stage: Stage, client: Client, market: Marketplace
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(answers=1, most_answers=3, enough="at least 2 agree on entity.correct")
+    text = squeezed(client.get(_address(stage), {"items": 10}))
+    for said in (
+        "Answers at first",
+        "$0.50",
+        "all items have enough with 1 answer.",
+        "Expected: 4 of 5 answers are right.",
+    ):
+        assert said in text
+    assert 'At most, and reserved</dt><dd class="total">$1.50' in text
+    assert "Publish 10 items for at most $1.50</button>" in text
+
+
 def test_the_quote_says_everything_before_the_button_says_it_again(
     stage: Stage, client: Client, market: Marketplace
 ) -> None:

@@ -39,6 +39,20 @@ def typed(client: Client, stage: Stage, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in (sent | changes).items() if value is not None}
 
 
+def test_a_growing_number_of_answers_is_set_with_its_condition(client: Client, stage: Stage) -> None:
+    changes = {"answers": "2", "most_answers": "7", "enough": "at least 2 agree on entity"}
+    reply = client.post(address(stage), typed(client, stage, **changes), follow=True)
+    stage.refresh_from_db()
+    assert (stage.answers, stage.most_answers, stage.enough) == (2, 7, "at least 2 agree on entity")
+    assert stage.rule["params"]["answers"] == 7
+    assert "Saved: Answers an item, Most answers an item, An item has enough answers when." in squeezed(reply)
+    reply = client.post(address(stage), typed(client, stage, enough="two agree"))
+    assert reply.status_code == 400
+    assert "“An item has enough answers when” is wrong: line 1, column 1: &#x27;two&#x27; does not say how many" in (
+        squeezed(reply)
+    )
+
+
 def test_everything_is_changed_on_one_page(client: Client, stage: Stage) -> None:
     changes = {
         "title": "Second look",

@@ -1,0 +1,101 @@
+"""Money set aside for answers that items may want beyond those they want now: see `hits.quality.enough`.
+
+The budget holds the price of the most answers from the beginning, so that no item stops halfway for want of money. A
+further answer that is bought takes its part of that; what is not needed is released with the item's verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from django.db.models import ExpressionWrapper, F, QuerySet, Sum
+
+from hits.domain.wanted_answers import answers_wanted, chunks
+from hits.models.fields import DollarField
+from hits.models.ledger import LedgerEntry
+from hits.models.projects import Item, Stage
+from hits.mturk import fees
+
+_TO_BE_ANSWERED = (Item.State.OPEN, Item.State.AGAIN)
+
+
+def price(stage: Stage, needs: Mapping[int, int]) -> Decimal:
+    """Dollars to set aside for items that are published, with the answers that each wants now."""
+    return sum((cost * number for number, cost in _further(stage, needs).values()), Decimal(0))
+
+
+def put(stage: Stage, needs: Mapping[int, int]) -> None:
+    """Set that money aside; the items are published in the same transaction. Raises BudgetExceededError."""
+    further = _further(stage, needs)
+    if not further:
+        return
+    rows = [Item(pk=pk, further=number, further_cost=cost) for pk, (number, cost) in further.items()]
+    Item.objects.bulk_update(rows, ["further", "further_cost"], batch_size=500)
+    _post(stage, price(stage, needs), "for answers that the items may still want")
+
+
+def _further(stage: Stage, needs: Mapping[int, int]) -> dict[int, tuple[int, Decimal]]:
+    """Item to the answers beyond those that it wants now, and what one of them costs at most."""
+    if stage.most_answers is None:
+        return {}
+    wanted = answers_wanted(stage, needs)
+    return {
+        pk: (stage.most_answers - wanted[pk], fees.unit_cost(stage.reward, number))
+        for pk, number in needs.items()
+        if stage.most_answers > wanted[pk]
+    }
+
+
+def drawn(stage: Stage, item_pks: Iterable[int]) -> Decimal:
+    """Dollars that are set aside already for the answers that these items want now; changes nothing."""
+    return sum((cost * number for number, cost in _drawn(stage, item_pks).values()), Decimal(0))
+
+
+def draw(stage: Stage, item_pks: Iterable[int]) -> None:
+    """Take that money from what is set aside: it is reserved for HITs or extensions in the same transaction."""
+    taken = _drawn(stage, item_pks)
+    for number in {number for number, _ in taken.values()}:
+        for chunk in chunks([pk for pk, (of_item, _) in taken.items() if of_item == number]):
+            Item.objects.filter(pk__in=chunk).update(further=F("further") - number)
+    total = sum((cost * number for number, cost in taken.values()), Decimal(0))
+    if total:
+        _post(stage, -total, "bought as further answers")
+
+
+def _drawn(stage: Stage, item_pks: Iterable[int]) -> dict[int, tuple[int, Decimal]]:
+    """Item to the answers that it has come to want since money was set aside last, and what was set aside for one.
+
+    Answers in place of others, such as those of a blocked worker, are none of them: they are reserved for anew.
+    """
+    if stage.most_answers is None:
+        return {}
+    found: dict[int, tuple[int, Decimal]] = {}
+    for chunk in chunks(list(item_pks)):
+        rows = Item.objects.filter(pk__in=chunk, further__gt=0).values_list("pk", "wanted", "further", "further_cost")
+        for pk, wanted, further, cost in rows:
+            bought = stage.most_answers - further
+            if (number := (wanted or stage.answers) - bought) > 0:
+                found[pk] = (number, cost)
+    return found
+
+
+def release(stage: Stage, item_pks: Iterable[int]) -> None:
+    """Give back what is set aside for those of the items of which no further answer will be bought."""
+    for chunk in chunks(list(item_pks)):
+        over = Item.objects.filter(pk__in=chunk, further__gt=0).exclude(state__in=_TO_BE_ANSWERED)
+        amount = total(over)
+        if amount:
+            over.update(further=0)
+            _post(stage, -amount, "further answers were not needed")
+
+
+def total(items: QuerySet[Item]) -> Decimal:
+    """Dollars that are set aside for these items."""
+    cost = ExpressionWrapper(F("further_cost") * F("further"), output_field=DollarField())
+    return items.filter(further__gt=0).aggregate(total=Sum(cost))["total"] or Decimal(0)
+
+
+def _post(stage: Stage, amount: Decimal, note: str) -> None:
+    kind = LedgerEntry.Kind.SET_ASIDE
+    stage.project.account.post([LedgerEntry(stage=stage, kind=kind, reserved=amount, note=note)])

@@ -1,0 +1,83 @@
+"""How many answers an item wants, where that lies between a least and a most number.
+
+An item gets one answer after another until a condition holds, such as `at least 2 agree on label`. The condition is
+written in the language of `rule_text`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from hits.quality.conditions import Said, conclude
+from hits.quality.rule_text import parse, units_of
+from hits.quality.rule_tree import RuleFault, RuleText, RuleTextError
+
+_HEAD = "enough: "
+# Of an expectation before anything was answered.
+ASSUMED_ACCURACY = 0.8
+SIMULATED_ITEMS = 2000
+_VALUES = ("one value", "another value", "a third value", "a fourth value")
+
+
+@lru_cache(maxsize=256)
+def condition(text: str, most: int) -> RuleText:
+    """A rule that keeps exactly the items of which the condition holds, for `most` answers at most.
+
+    Raises RuleTextError with every fault, in the columns of `text`.
+    """
+    faults = []
+    if "\n" in text.strip():
+        faults = [RuleFault(2, 1, "the condition takes one line: join its parts by and or or")]
+    try:
+        found = parse(f"{_HEAD}{text.strip()}\notherwise: drop", most)
+    except RuleTextError as error:
+        faults = faults or [_of_text(fault) for fault in error.faults]
+    if faults:
+        raise RuleTextError(faults)
+    return found
+
+
+def _of_text(fault: RuleFault) -> RuleFault:
+    return RuleFault(fault.line, max(1, fault.column - len(_HEAD)), fault.message)
+
+
+def answers_wanted(said: Sequence[Said], least: int, most: int, text: str) -> int:
+    """How many answers the item wants, from `least` to `most`, by what its answers say in the order of submission.
+
+    It is the least number of first answers of which the condition `text` holds. With fewer answers than that it is one
+    more than there are. Later answers never change what earlier ones have settled.
+    """
+    rule = condition(text, most)
+    for number in range(least, most):
+        if len(said) < number or conclude(rule, said[:number], number).outcome == "kept":
+            return number
+    return most
+
+
+def expected_answers(least: int, most: int, text: str, seed: int) -> float:
+    """The mean number of answers an item, if each answer is right with a probability of 0.8; from simulated items.
+
+    A wrong answer says one of the other values with equal probability: of those that the condition names and one more,
+    or of four where it names none. It is a guess for the time before anything was answered.
+    """
+    values = {unit: _values(unit, named) for unit, named in units_of(condition(text, most)).items()}
+    draw = random.Random(f"expected answers {seed}")
+    return sum(_simulated(least, most, text, values, draw) for _ in range(SIMULATED_ITEMS)) / SIMULATED_ITEMS
+
+
+def _values(unit: str, named: Sequence[str]) -> Sequence[str]:
+    if unit.endswith(".correct"):
+        return ("yes", "no")
+    return (*named, "another value") if named else _VALUES
+
+
+def _simulated(least: int, most: int, text: str, values: Mapping[str, Sequence[str]], draw: random.Random) -> int:
+    right = {unit: "yes" if unit.endswith(".correct") else draw.choice(known) for unit, known in values.items()}
+    said = [{unit: _answer(right[unit], known, draw) for unit, known in values.items()} for _ in range(most)]
+    return answers_wanted(said, least, most, text)
+
+
+def _answer(right: str, known: Sequence[str], draw: random.Random) -> str:
+    return right if draw.random() < ASSUMED_ACCURACY else draw.choice([value for value in known if value != right])

@@ -1,0 +1,88 @@
+"""How many answers an item wants."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from hits.quality.enough import answers_wanted, condition, expected_answers
+from hits.quality.rule_text import RuleTextError
+
+TWO_AGREE = "at least 2 agree on label"
+
+
+def labels(word):
+    return [{"label": letter} if letter != "-" else {} for letter in word]
+
+
+@pytest.mark.parametrize(
+    "said, wanted",
+    [
+        ("", 2),
+        ("a", 2),
+        ("aa", 2),
+        ("ab", 3),
+        ("abb", 3),
+        ("abc", 4),
+        ("abcd", 5),
+        ("abcde", 5),
+        ("abcdea", 5),
+        ("--", 3),
+        ("-a", 3),
+        ("-aa", 3),
+        # What came later changes nothing.
+        ("aab", 2),
+        ("aabbb", 2),
+    ],
+)
+def test_an_item_wants_answers_until_enough_workers_agree(said, wanted):
+    assert answers_wanted(labels(said), 2, 5, TWO_AGREE) == wanted
+
+
+def test_more_than_half_is_of_the_answers_that_are_there():
+    assert answers_wanted(labels("ab"), 2, 7, "more than half agree on label") == 3
+    assert answers_wanted(labels("aba"), 2, 7, "more than half agree on label") == 3
+    assert answers_wanted(labels("abca"), 2, 7, "more than half agree on label") == 5
+
+
+@settings(max_examples=200, deadline=None)
+@given(some.text("ab-", max_size=9), some.integers(1, 4), some.integers(0, 4), some.integers(1, 3))
+def test_the_number_never_falls_as_answers_come_and_stays_within_its_bounds(said, least, more, need):
+    most = least + more
+    text = f"at least {min(need, most)} agree on label"
+    wanted = [answers_wanted(labels(said[:n]), least, most, text) for n in range(len(said) + 1)]
+    assert wanted == sorted(wanted)
+    assert all(least <= number <= most for number in wanted)
+    # One more than there are at the most, so that no answer is bought before it is known to be wanted.
+    assert all(number <= max(least, n + 1) for n, number in enumerate(wanted))
+
+
+def test_without_a_difference_between_least_and_most_every_item_wants_as_many():
+    assert {answers_wanted(labels("".join(said)), 3, 3, TWO_AGREE) for said in product("ab", repeat=3)} == {3}
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("at least 6 agree on label", "line 1, column 1: at least 6 of 5 wanted answers"),
+        ("some label = x", "line 1, column 1: 'some' does not say how many"),
+        ("", "line 1, column 1: write a condition here"),
+        ("all label = x\nall label = y", "line 2, column 1: the condition takes one line"),
+    ],
+)
+def test_a_fault_says_where_it_is_in_the_text(text, message):
+    with pytest.raises(RuleTextError) as refused:
+        condition(text, 5)
+    assert str(refused.value).startswith(message)
+
+
+def test_the_expected_number_is_that_of_workers_who_are_right_four_times_of_five():
+    """Two of two are right with 0.8 ** 2 + 0.2 ** 2 = 0.68 or both wrong; of three with two values two always agree."""
+    found = expected_answers(2, 5, "at least 2 agree on label.correct", seed=1)
+    assert found == pytest.approx(2.32, abs=0.03)
+    assert found == expected_answers(2, 5, "at least 2 agree on label.correct", seed=1)
+    # More values make it less likely that two of them are the same.
+    assert expected_answers(2, 5, TWO_AGREE, seed=1) > found
+    # Of items whose value is x as often as another one, x is said by two of two with 0.5 * (0.64 + 0.04) = 0.34.
+    assert expected_answers(2, 3, "at least 2 label = x", seed=1) == pytest.approx(2.66, abs=0.03)
