@@ -9,6 +9,7 @@ method does not say, as for means), the entropy of the answers in bits, and how 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -50,7 +51,11 @@ def key_of(stage: Stage) -> str:
 
 
 def key_for(stage_key: str) -> str:
-    return f"{stage_key[: LONGEST_KEY - len(SUFFIX)]}{SUFFIX}"
+    """A key that is too long for that is cut, with a sum of the whole one, so that two that begin alike stay apart."""
+    if len(stage_key) + len(SUFFIX) <= LONGEST_KEY:
+        return f"{stage_key}{SUFFIX}"
+    digest = hashlib.sha256(stage_key.encode()).hexdigest()[:8]
+    return f"{stage_key[: LONGEST_KEY - len(SUFFIX) - 9]}-{digest}{SUFFIX}"
 
 
 def computations_of(project: Project) -> list[Computation]:

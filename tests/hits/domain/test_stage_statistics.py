@@ -218,6 +218,7 @@ def test_a_long_key_of_a_stage_leaves_room_for_the_computation() -> None:
     stage = make.stage(key="s" * 60, title="Long", protocol="multiple_choice")
     say(stage, [{"ann": "yes", "ben": "yes"}])
     assert len(stage_statistics.key_of(stage)) == 60
+    assert stage_statistics.key_for("s" * 59) != stage_statistics.key_for("s" * 60)
     assert computed(stage)["units"]
 
 
