@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0035_pauses'),
+        ('hits', '0036_worker_messages'),
     ]
 
     operations = [
