@@ -219,6 +219,13 @@ class ImportForm(forms.Form):
     )
 
 
+class ResultsForm(forms.Form):
+    file = forms.FileField(
+        label="File of results",
+        help_text="CSV of Mechanical Turk, Turkle or Figure Eight, or the long table as CSV or JSON Lines.",
+    )
+
+
 class MediaForm(forms.Form):
     file = FilesField(label="A zip of pictures, sounds and videos, or the files themselves")
 

@@ -56,6 +56,8 @@ def import_upload(upload_pk: int) -> int:
     finally:
         for pk in importing.waiting_for(upload_pk):
             import_upload.delay(pk)
+        for stage in importing.answered_by(upload_pk):
+            conclude_stage.delay(stage)
 
 
 def _took_too_long(what: str, remedy: str) -> str:

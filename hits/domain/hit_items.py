@@ -16,6 +16,8 @@ from hits.models.publishing import Hit, HitItem
 
 # How a query of answers reaches the items of their HITs: the first one, and the further ones.
 ITEMS_OF_ANSWERS = ("hit__item", "hit__further__item")
+# An imported answer names its item itself.
+ITEM_OF_IMPORTED = "item"
 
 
 def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
@@ -83,7 +85,7 @@ def further_keys(hit_pks: Collection[int]) -> dict[int, list[str]]:
 def concluded(word: str) -> Q:
     """Of answers: those about an item that the rule concluded so, one of a HIT's at least."""
     further = HitItem.objects.filter(item__conclusion=word).values("hit")
-    return Q(hit__item__conclusion=word) | Q(hit__in=further)
+    return Q(hit__item__conclusion=word) | Q(item__conclusion=word) | Q(hit__in=further)
 
 
 def items_of(hits: Iterable[Hit], *, documents: bool = True) -> dict[int, list[Item]]:

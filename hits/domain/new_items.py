@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hits.domain.hit_items import ITEMS_OF_ANSWERS
+from hits.domain.hit_items import ITEM_OF_IMPORTED, ITEMS_OF_ANSWERS
 from hits.domain.wanted_answers import chunks
 from hits.models import Assignment, Document, Item, Project, Stage
 from hits.recipes.source import NextItem
@@ -39,7 +39,7 @@ def _sources(items: Sequence[tuple[Item, NextItem]]) -> dict[tuple[int, str], in
     """(row of an item, assignment id) to the answer that new items are made from."""
     found: dict[tuple[int, str], int] = {}
     for some in chunks(sorted({parent.pk for parent, made in items if made.source})):
-        for path in ITEMS_OF_ANSWERS:
+        for path in (*ITEMS_OF_ANSWERS, ITEM_OF_IMPORTED):
             rows = Assignment.objects.filter(**{f"{path}__in": some}).values_list(path, "assignment_id", "pk")
             found |= {(item, name): pk for item, name, pk in rows}
     return found

@@ -138,6 +138,13 @@ TABLE = (
         "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
     ),
     _verb("Stop an import", MANAGER, pages="stop-import", routes=("POST stop-upload",)),
+    _verb(
+        "Import results",
+        MANAGER,
+        pages="import-results results-columns",
+        routes=("POST results", "POST results-columns"),
+    ),
+    _verb("Remove imported results", MANAGER, pages="remove-results", routes=("DELETE result-file",)),
     _verb("Add media", MANAGER, pages="add-media", routes=("POST media",)),
     _verb("Delete media that no published item shows", MANAGER, pages="delete-media", routes=("DELETE media-file",)),
     _verb("Change the recipe's options", MANAGER, pages="options", routes=("PATCH options",)),

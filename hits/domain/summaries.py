@@ -52,7 +52,7 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
     return {
         "items": total,
         "waiting": waiting,
-        "published": total - waiting - (_withdrawn_unpublished(stage) if withdrawn else 0),
+        "published": total - waiting - _unpublished(stage, withdrawn),
         "withdrawn": withdrawn,
         "check_questions": checks,
         "open": counts.get(Item.State.OPEN, 0) + again,
@@ -86,13 +86,18 @@ def _made(stage: Stage) -> dict[str, int]:
     return dict(sums)
 
 
-def _withdrawn_unpublished(stage: Stage) -> int:
-    return without_hit(stage.items.filter(state=Item.State.WITHDRAWN)).count()
+def _unpublished(stage: Stage, withdrawn: int) -> int:
+    """Of the items that wait for nothing, those that never went out: taken back, or judged by imported answers."""
+    judged = stage.assignments.imported().exists()
+    if not withdrawn and not judged:
+        return 0
+    return without_hit(stage.items.exclude(state=Item.State.NEW)).count()
 
 
 def _answer_figures(stage: Stage) -> dict:
     figures = stage.assignments.aggregate(
         answers=Count("id"),
+        imported=Count("id", filter=~Q(imported_from=None)),
         to_review=Count("id", filter=Q(state=Assignment.State.SUBMITTED)),
         next_auto_approval=Min("auto_approval_at", filter=Q(state=Assignment.State.SUBMITTED)),
         invalid=Count("id", filter=~Q(problem="")),
@@ -103,7 +108,9 @@ def _answer_figures(stage: Stage) -> dict:
     figures |= stage.labels.counting().aggregate(
         scored=Count("id", filter=Q(correct__isnull=False)), correct=Count("id", filter=Q(correct=True))
     )
-    figures["median_seconds"] = median_of(stage.assignments.all(), figures["answers"])
+    # How long an answer takes that is paid.
+    paid = stage.assignments.from_marketplace()
+    figures["median_seconds"] = median_of(paid, figures["answers"] - figures["imported"])
     return figures
 
 
@@ -112,7 +119,7 @@ def median_of(assignments: QuerySet[Assignment], count: int) -> float | None:
     if not count:
         return None
     middle = assignments.order_by("seconds").values_list("seconds", flat=True)[(count - 1) // 2 : count // 2 + 1]
-    return median(middle)
+    return median(seconds for seconds in middle if seconds is not None)
 
 
 def _histogram(stage: Stage) -> list[int]:
@@ -123,16 +130,14 @@ def _histogram(stage: Stage) -> list[int]:
 
 
 def _timeline(stage: Stage) -> dict:
+    here = stage.assignments.from_marketplace()
     hours = list(
-        stage.assignments.annotate(hour=TruncHour("submitted_at"))
-        .values_list("hour")
-        .annotate(n=Count("id"))
-        .order_by("hour")
+        here.annotate(hour=TruncHour("submitted_at")).values_list("hour").annotate(n=Count("id")).order_by("hour")
     )
-    latest = stage.assignments.order_by("-submitted_at").values_list("submitted_at", flat=True).first()
+    latest = here.order_by("-submitted_at").values_list("submitted_at", flat=True).first()
     recent = 0
     if latest:
-        recent = stage.assignments.filter(submitted_at__gt=latest - timedelta(hours=1)).count()
+        recent = here.filter(submitted_at__gt=latest - timedelta(hours=1)).count()
     return {"timeline": [[hour.isoformat(), n] for hour, n in hours], "answers_an_hour": recent}
 
 
@@ -147,7 +152,7 @@ def refresh_worker_stats(stage: Stage, worker_pks: Iterable[int]) -> None:
 
 
 def _refresh_some(stage: Stage, pks: list[int]) -> None:
-    seconds: dict[int, list[float]] = {}
+    seconds: dict[int, list[float | None]] = {}
     earned: defaultdict[int, Decimal] = defaultdict(Decimal)
     fees: defaultdict[int, Decimal] = defaultdict(Decimal)
     mine = Assignment.objects.filter(stage=stage, worker__in=pks)
@@ -172,7 +177,7 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
             answers=len(times),
             scored=scores.get(worker, (0, 0))[0],
             correct=scores.get(worker, (0, 0))[1],
-            median_seconds=median(times),
+            median_seconds=median(known) if (known := [time for time in times if time is not None]) else None,
             earned=earned[worker],
             fees=fees[worker],
         )

@@ -79,6 +79,8 @@ class WorkerRow:
 
     @property
     def state(self) -> str:
+        if self.stat.worker.imported_into_id:
+            return "imported"
         return self.block.in_words.lower() if self.block else "working"
 
     def cells(self) -> list[Any]:

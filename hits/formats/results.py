@@ -39,18 +39,18 @@ class Result:
     title: str
     description: str
     keywords: str
-    reward: Decimal
+    reward: Decimal | None
     created_at: datetime | None
-    max_assignments: int
-    duration_seconds: int
-    auto_approval_seconds: int
+    max_assignments: int | None
+    duration_seconds: int | None
+    auto_approval_seconds: int | None
     expires_at: datetime | None
     assignment_id: str
     worker_id: str
     status: str
     accepted_at: datetime
     submitted_at: datetime
-    work_seconds: float
+    work_seconds: float | None
     inputs: Mapping[str, Any]
     answers: Mapping[str, Any]
     annotation: str = ""
@@ -69,18 +69,20 @@ def results_columns(inputs: Iterable[str], answers: Iterable[str], more: Iterabl
     return (*_BEFORE, *fields, *_AFTER, *more)
 
 
-def results_rows(results: Iterable[Result], columns: Iterable[str]) -> Iterator[dict[str, str]]:
+def results_rows(results: Iterable[Result | Mapping[str, str]], columns: Iterable[str]) -> Iterator[dict[str, str]]:
     """A row of texts for each result, by the names of `results_columns`; a field that a result lacks is empty.
+
+    A mapping is a row already, as one of Mechanical Turk's own files had it.
 
     Several ticked boxes, a list of texts, are parted by |, and anything else that is not a text is JSON. Raises
     ValueError for a result with a field that is none of the columns: it would be lost.
     """
     empty = dict.fromkeys(columns, "")
     for result in results:
-        row = empty | _cells(result)
+        row = empty | (_cells(result) if isinstance(result, Result) else dict(result))
         if len(row) > len(empty):
             lost = sorted(row.keys() - empty.keys())
-            raise ValueError(f"assignment {result.assignment_id} has fields without a column: {', '.join(lost)}")
+            raise ValueError(f"assignment {row['AssignmentId']} has fields without a column: {', '.join(lost)}")
         yield row
 
 
@@ -91,12 +93,12 @@ def _cells(result: Result) -> dict[str, str]:
         "Title": result.title,
         "Description": result.description,
         "Keywords": result.keywords,
-        "Reward": f"${result.reward:.2f}",
+        "Reward": "" if result.reward is None else f"${result.reward:.2f}",
         "CreationTime": _time(result.created_at),
-        "MaxAssignments": str(result.max_assignments),
+        "MaxAssignments": _number(result.max_assignments),
         "RequesterAnnotation": result.annotation,
-        "AssignmentDurationInSeconds": str(result.duration_seconds),
-        "AutoApprovalDelayInSeconds": str(result.auto_approval_seconds),
+        "AssignmentDurationInSeconds": _number(result.duration_seconds),
+        "AutoApprovalDelayInSeconds": _number(result.auto_approval_seconds),
         "Expiration": _time(result.expires_at),
         "AssignmentId": result.assignment_id,
         "WorkerId": result.worker_id,
@@ -107,11 +109,15 @@ def _cells(result: Result) -> dict[str, str]:
         "ApprovalTime": _time(result.approved_at),
         "RejectionTime": _time(result.rejected_at),
         "RequesterFeedback": result.feedback,
-        "WorkTimeInSeconds": str(round(result.work_seconds)),
+        "WorkTimeInSeconds": _number(result.work_seconds),
         **{f"{INPUT}{name}": _field(value) for name, value in result.inputs.items()},
         **{f"{ANSWER}{name}": _field(value) for name, value in result.answers.items()},
         **result.more,
     }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else str(round(value))
 
 
 @lru_cache(1000)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from hits.models.files import Upload
 from hits.models.projects import Item, Stage
 from hits.models.publishing import Hit
 from hits.models.workers import Worker
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def from_marketplace(self) -> AssignmentQuerySet:
+        """Those that were given here: paid, on HITs, by workers of the marketplace."""
+        return self.filter(imported_from=None)
+
+    def imported(self) -> AssignmentQuerySet:
+        """Those that came in with a file of results: they count, and nobody is paid, told or kept out for them."""
+        return self.exclude(imported_from=None)
+
     def held(self) -> AssignmentQuerySet:
         """The answers that do not count yet: no lead has said whether they do."""
         return self.filter(HELD)
@@ -23,6 +32,9 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """One worker's answer, as the marketplace holds it. Ids are reused after a return.
 
+    Or an answer that came in with a file of results, `imported_from`: it has no HIT, its state is `Imported`, which no
+    verb changes, and its worker is one of that file's. A constraint holds the two apart.
+
     `hits.domain.eligibility` alone writes `held` and `held_for`.
     """
 
@@ -30,8 +42,25 @@ class Assignment(models.Model):
         SUBMITTED = "Submitted", "Waiting for review"
         APPROVED = "Approved", "Approved"
         REJECTED = "Rejected", "Rejected"
+        IMPORTED = "Imported", "Imported"
 
-    hit = models.ForeignKey(Hit, on_delete=models.CASCADE, related_name="assignments")
+    # Whoever reads it has chosen answers of the marketplace.
+    hit: models.ForeignKey[Hit, Hit] = models.ForeignKey(  # type: ignore[misc]
+        Hit, on_delete=models.CASCADE, null=True, related_name="assignments"
+    )
+    item = models.ForeignKey(
+        Item,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="imported_answers",
+        help_text="Of an imported answer, what it is about; of others their HIT says it.",
+    )
+    imported_from = models.ForeignKey(
+        Upload, on_delete=models.CASCADE, null=True, related_name="answers", help_text="The file that it came in with."
+    )
+    row = models.JSONField(
+        null=True, help_text="Of an imported answer, its cells in the file, as the file's `columns`."
+    )
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="assignments", db_index=False)
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments", db_index=False)
     assignment_id = models.CharField(max_length=64)
@@ -39,7 +68,7 @@ class Assignment(models.Model):
     accepted_at = models.DateTimeField()
     submitted_at = models.DateTimeField()
     auto_approval_at = models.DateTimeField(null=True)
-    seconds = models.FloatField(help_text="From accepting to submitting.")
+    seconds = models.FloatField(null=True, help_text="From accepting to submitting; empty where a file does not say.")
     answer = models.JSONField(help_text="Form field to value, as the worker posted it.")
     problem = models.TextField(blank=True, help_text="Why the protocol refused it; empty for a valid answer.")
     remark = models.TextField(blank=True, help_text="The worker's reports and comment, as readable text.")
@@ -63,7 +92,24 @@ class Assignment(models.Model):
     objects = AssignmentQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint("assignment_id", "worker", name="assignment_once_a_worker")]
+        constraints = [
+            models.UniqueConstraint("assignment_id", "worker", name="assignment_once_a_worker"),
+            models.CheckConstraint(
+                condition=models.Q(hit__isnull=False, item=None, imported_from=None, seconds__isnull=False, row=None)
+                & ~models.Q(state="Imported")
+                | models.Q(
+                    hit=None,
+                    item__isnull=False,
+                    imported_from__isnull=False,
+                    row__isnull=False,
+                    state="Imported",
+                    scored=True,
+                    decision="",
+                    auto_approval_at=None,
+                ),
+                name="assignment_is_paid_or_imported",
+            ),
+        ]
         indexes = [
             models.Index(fields=["stage", "-submitted_at"], name="assignment_by_time"),
             models.Index(fields=["stage", "id"], condition=models.Q(scored=False), name="assignment_to_score"),
@@ -82,6 +128,11 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} by {self.worker_id}"
+
+    @property
+    def about(self) -> Item:
+        """The item; of a HIT about several, the first of them."""
+        return self.item or self.hit.item
 
 
 # A rejection ends the wait too.

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db import models, transaction
 
-from hits.models.projects import Project
+from hits.models.projects import Project, Stage
 
 CHUNK_BYTES = 1 << 20
 CHUNKS_AT_ONCE = 4
@@ -96,12 +96,14 @@ class BlobChunk(models.Model):
 class Upload(models.Model):
     """A file that a lead sent in, and how its import went.
 
-    It holds items, or media: then its `items` are the files that came in, and its content is kept in those.
+    It holds items, or media: then its `items` are the files that came in, and its content is kept in those. Or answers
+    to a stage: then its `items` are the answers that came in.
     """
 
     class Kind(models.TextChoices):
         ITEMS = "items", "Items"
         MEDIA = "media", "Media"
+        RESULTS = "results", "Results"
 
     class State(models.TextChoices):
         MAPPING = "mapping", "Waits for its columns"
@@ -112,14 +114,18 @@ class Upload(models.Model):
         REFUSED = "refused", "Refused, nothing imported"
         STOPPED = "stopped", "Stopped, nothing imported"
         FAILED = "failed", "Failed, nothing imported"
+        REMOVED = "removed", "Removed"
 
     RUNNING = (State.QUEUED, State.READING, State.STORING)
     UNFINISHED = (State.MAPPING, *RUNNING)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
-    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.ITEMS)
+    kind = models.CharField(max_length=7, choices=Kind.choices, default=Kind.ITEMS)
     media = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, help_text="Media that came with it, which are imported before it."
+    )
+    stage = models.ForeignKey(
+        Stage, on_delete=models.CASCADE, null=True, related_name="result_files", help_text="Whose answers it holds."
     )
     name = models.CharField(max_length=200)
     origin = models.CharField(max_length=20)
@@ -129,6 +135,7 @@ class Upload(models.Model):
         null=True,
         help_text="The column of the file by field, as a lead confirmed it; null: by the names of the columns.",
     )
+    columns = models.JSONField(default=list, help_text="Of answers: the columns whose cells are kept, in their order.")
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
@@ -150,6 +157,10 @@ class Upload(models.Model):
     @property
     def is_running(self) -> bool:
         return self.state in self.RUNNING
+
+    @property
+    def holds_results(self) -> bool:
+        return self.kind == self.Kind.RESULTS
 
     @property
     def holds_media(self) -> bool:

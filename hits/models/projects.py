@@ -128,6 +128,14 @@ class Document(models.Model):
         help_text="The key and the columns that the task does not use, casefolded and cut: what a search looks in.",
     )
 
+    came_with = models.ForeignKey(
+        "hits.Upload",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="documents",
+        help_text="The file of results that brought it, and takes it away again where nothing else needs it.",
+    )
+
     class Meta:
         constraints = [models.UniqueConstraint("project", "key", name="document_key_once_a_project")]
         # A search reads this index alone, and no text.
@@ -286,7 +294,8 @@ class StageSummary(models.Model):
     dropped = models.PositiveIntegerField(default=0)
     withdrawn = models.PositiveIntegerField(default=0, help_text="Made from an answer that does not count.")
     check_questions = models.PositiveIntegerField(default=0, help_text="Published or not; not among the items.")
-    answers = models.PositiveIntegerField(default=0, help_text="Assignments harvested.")
+    answers = models.PositiveIntegerField(default=0, help_text="Harvested and imported.")
+    imported = models.PositiveIntegerField(default=0, help_text="Of the answers: came with files of results.")
     to_review = models.PositiveIntegerField(default=0)
     invalid = models.PositiveIntegerField(default=0, help_text="Answers that the protocol refused.")
     rejected = models.PositiveIntegerField(default=0, help_text="Answers that stand rejected.")

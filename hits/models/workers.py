@@ -10,7 +10,19 @@ from hits.models.projects import Project, Stage
 
 
 class Worker(models.Model):
-    worker_id = models.CharField(max_length=64, unique=True)
+    """Somebody of the marketplace; or of a file of results, who is known in one project and to no marketplace."""
+
+    worker_id = models.CharField(
+        max_length=100, unique=True, help_text="As the marketplace has it; of imported answers `imported-1:ID`."
+    )
+
+    imported_into = models.ForeignKey(
+        Project,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="imported_workers",
+        help_text="The project whose files of results name this worker; empty: one of the marketplace.",
+    )
 
     def __str__(self) -> str:
         return self.worker_id

@@ -177,6 +177,19 @@ class RowsProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class ReadableProtocol(RowsProtocol, Protocol):
+    """Takes answers from a file of results, which may be written in other words than its page posts."""
+
+    def answer_names(self, settings: Json) -> dict[str, bool]:
+        """What a file of results can have a column for, by name, and whether an answer needs it."""
+
+    def posted(self, document: Json, item: Json, settings: Json, told: Mapping[str, str], worker: str) -> Json:
+        """The fields that the page would have posted, from cells by name or by unit. What is none of them is passed
+        on as it is, and `check` judges it. Raises AnswerRefusedError.
+        """
+
+
+@runtime_checkable
 class MediaProtocol(RowsProtocol, Protocol):
     """Shows pictures, sounds or videos that were uploaded into the project, which values of a row name.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -34,12 +35,13 @@ CHOICES = {
     "invalid": ~Q(problem=""),
     "rejected": Q(state=Assignment.State.REJECTED),
     "adopted": ~Q(adopted=""),
+    "imported": ~Q(imported_from=None),
 }
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "assignment_id": "assignment_id",
     "worker_id": "worker__worker_id",
     "hit_id": "hit__hit_id",
-    "item": "hit__item__key",
+    "item": Coalesce("item__key", "hit__item__key"),
     "state": "state",
     "accepted_at": "accepted_at",
     "submitted_at": "submitted_at",
@@ -51,6 +53,7 @@ COLUMNS = {
     "remark": "remark",
     "feedback": "feedback",
     "answer": "answer",
+    "imported_from": "imported_from__name",
 }
 NOTHING_TICKED = "No answer is ticked: tick those that you mean."
 REJECT_FAULTS = {
@@ -78,7 +81,9 @@ def _page(
     chosen = request.GET.get("show", "")
     if form.is_bound:
         chosen = _list(request)
-    rows = stage.assignments.select_related("hit__item", "worker").prefetch_related(labels_with_keys(), "actions")
+    rows = stage.assignments.select_related("hit__item", "item", "imported_from", "worker").prefetch_related(
+        labels_with_keys(), "actions"
+    )
     if chosen in CHOICES:
         rows = rows.filter(CHOICES[chosen])
     word = request.GET.get("conclusion", "")[:40]
@@ -98,6 +103,7 @@ def _page(
             ("invalid", "Invalid", summary.invalid),
             ("rejected", "Rejected", None),
             ("adopted", "Decided elsewhere", adopted if adopted < MOST_COUNTED else None),
+            *([("imported", "Imported", summary.imported)] if summary.imported else []),
         ],
         "adopted": adopted,
         "chosen": chosen if chosen in CHOICES else "",
@@ -129,9 +135,9 @@ def _lines(rows: QuerySet[Assignment]) -> Iterator[list[Any]]:
     """The keys of a HIT's items stand in one cell, with "; " between them."""
     in_parts = iter(rows.values_list("hit", "hit__item_count", *COLUMNS.values()).iterator(chunk_size=CSV_ROWS))
     while part := list(islice(in_parts, CSV_ROWS)):
-        further = hit_items.further_keys({hit for hit, items, *_ in part if items > 1})
+        further = hit_items.further_keys({hit for hit, items, *_ in part if items and items > 1})
         for hit, items, *row in part:
-            yield _line(dict(zip(COLUMNS, row, strict=True)), items, further.get(hit, ()))
+            yield _line(dict(zip(COLUMNS, row, strict=True)), items or 1, further.get(hit, ()))
 
 
 def _line(line: dict[str, Any], items: int, further: Sequence[str]) -> list[Any]:
@@ -139,7 +145,7 @@ def _line(line: dict[str, Any], items: int, further: Sequence[str]) -> list[Any]
     if items > 1:
         line["answer"] = all_numbered(line["answer"], items)
     line["accepted_at"], line["submitted_at"] = line["accepted_at"].isoformat(), line["submitted_at"].isoformat()
-    line["seconds"] = round(line["seconds"], 1)
+    line["seconds"] = None if line["seconds"] is None else round(line["seconds"], 1)
     line["answer"] = json.dumps(line["answer"], ensure_ascii=False)
     return list(line.values())
 

@@ -28,7 +28,7 @@ SHOWN_OF_A_CELL = 200
 def columns(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     """Which column is read as which field, with the first rows; the button begins the import."""
     row = get_object_or_404(project.uploads.select_related("blob"), pk=pk)
-    if row.state != Upload.State.MAPPING:
+    if row.state != Upload.State.MAPPING or row.holds_results:
         return redirect("upload", project.slug, row.pk)
     row.project = project
     try:

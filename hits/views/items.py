@@ -66,7 +66,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     if annotating.has_annotations(stage):
         return redirect("article", stage.project.slug, stage.key, pk)
     row = get_object_or_404(stage.items.select_related("document", "parent__stage"), pk=pk)
-    answers = Assignment.objects.select_related("worker").prefetch_related(
+    answers = Assignment.objects.select_related("worker", "imported_from").prefetch_related(
         Prefetch("labels", Label.objects.filter(item=row).order_by("unit")), "actions"
     )
     hits = (
@@ -79,6 +79,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "unused": row.document.data.get(UNUSED) or {},
         "passage": _passage(str(row.document.data.get("text", ""))),
         "hits": hits,
+        "imported": answers.filter(item=row).order_by("submitted_at"),
         "verdicts": row.verdicts.order_by("-id"),
         "children": row.children.select_related("stage")[:10],
     }

@@ -30,7 +30,7 @@ def likenesses(stage: Stage, answers: Iterable[Assignment]) -> dict[int, Alike]:
     Every answer to the same items is read, also those that other pages or filters show.
     """
     protocol = usable_protocol(stage)
-    items = {answer.pk: answer.hit.item_id for answer in answers}
+    items = {answer.pk: answer.about.pk for answer in answers}
     if not items or not isinstance(protocol, ComparingProtocol):
         return {}
     sent, values = _said(stage, protocol.compared, set(items.values()))

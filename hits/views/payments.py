@@ -124,7 +124,11 @@ def _cells(rows: QuerySet[Bonus]) -> Iterator[list[object]]:
 @for_project(FORM)
 def pay_bonus(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     """The form; then, without `confirmation`, its price, which changes nothing; with it, the order."""
-    answers = Assignment.objects.filter(stage__project=project).select_related("worker", "stage", "hit__item")
+    answers = (
+        Assignment.objects.from_marketplace()
+        .filter(stage__project=project)
+        .select_related("worker", "stage", "hit__item")
+    )
     answer = get_object_or_404(answers, pk=pk)
     form = forms.BonusForm(request.POST if request.method == "POST" else None)
     if not form.is_valid() or "change" in request.POST:

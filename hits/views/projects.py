@@ -240,7 +240,10 @@ def named(files: Sequence[UploadedFile]) -> list[tuple[str, BinaryIO]]:
 
 @for_project(PAGE)
 def upload(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    if project.uploads.filter(pk=pk, state=Upload.State.MAPPING).exists():
+    waiting = project.uploads.filter(pk=pk, state=Upload.State.MAPPING).select_related("stage").first()
+    if waiting and waiting.stage:
+        return redirect("results-columns", project.slug, waiting.stage.key, pk)
+    if waiting:
         return redirect("upload-columns", project.slug, pk)
     return render(request, "projects/upload.html", _upload_context(project, pk))
 
@@ -261,7 +264,7 @@ def stop_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse
 
 
 def _upload_context(project: Project, pk: int) -> dict[str, object]:
-    row = get_object_or_404(project.uploads.select_related("media"), pk=pk)
+    row = get_object_or_404(project.uploads.select_related("media", "stage"), pk=pk)
     running = row.is_running
     # What this file brought may be published by now; what is waiting is what there is to do.
     waiting = project.stages.filter(summary__waiting__gt=0).select_related("summary").order_by("position")

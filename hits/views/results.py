@@ -1,18 +1,29 @@
-"""Results of a stage or of a project, as files for other programs."""
+"""Results of a stage or of a project: files for other programs, and files of results that come in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
-from hits.flow.data import exporting
-from hits.models import Project, Stage
-from hits.views.guard import PAGE, for_project, for_stage
+from hits import forms, tasks
+from hits.domain.imported_results import CONSTANT, NotReadableError, shown, takes_results
+from hits.domain.imported_tables import file_of
+from hits.flow.data import exporting, removing
+from hits.flow.pipeline import importing
+from hits.formats.faults import FormatErrors
+from hits.formats.mapping import MappingRefusedError
+from hits.models import Project, Stage, Upload
+from hits.views import jobs
+from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
 from hits.views.stages import frame
 
+# Fields of one form.
+MOST_ASKED = 400
 CHOICES = (
     (
         exporting.MTURK,
@@ -27,7 +38,7 @@ CHOICES = (
 
 @for_stage(PAGE)
 def results(request: HttpRequest, stage: Stage) -> HttpResponse:
-    return render(request, "stage/results.html", {**frame(stage), "choices": CHOICES, "long": list(exporting.LONG)})
+    return _page(request, stage)
 
 
 @for_stage(PAGE)
@@ -65,3 +76,93 @@ def _choices(request: HttpRequest) -> exporting.Choices:
 def _download(file: exporting.ResultsFile) -> HttpResponse:
     headers = {"Content-Disposition": content_disposition_header(True, file.name) or "attachment"}
     return StreamingHttpResponse(file.pieces, content_type=file.content_type, headers=headers)  # type: ignore[return-value]
+
+
+# Files of results that come in
+
+
+@for_stage(VERB)
+def import_results(request: LeadRequest, stage: Stage) -> HttpResponse:
+    form = forms.ResultsForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, stage, [str(error) for errors in form.errors.values() for error in errors])
+    file = form.cleaned_data["file"]
+    try:
+        importing.check_size(file.size)
+        row = importing.create_results_upload(stage, file.name, file.read(), request.user, ask=True)
+    except FormatErrors as error:
+        return _page(request, stage, [f"{file.name} {fault}" for fault in error.errors])
+    except (importing.UploadRefusedError, importing.SameFileError, NotReadableError) as error:
+        return _page(request, stage, [str(error)])
+    return redirect("results-columns", stage.project.slug, stage.key, row.pk)
+
+
+def _page(request: HttpRequest, stage: Stage, faults: Sequence[str] = ()) -> HttpResponse:
+    context = {
+        **frame(stage),
+        "choices": CHOICES,
+        "long": list(exporting.LONG),
+        "form": forms.ResultsForm(),
+        "takes_files": takes_results(stage),
+        "files": stage.result_files.select_related("blob", "created_by").order_by("-pk"),
+        "faults": faults,
+    }
+    return render(request, "stage/results.html", context, status=400 if faults else 200)
+
+
+@for_stage(FORM)
+def columns(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
+    """Which column of a file of results is what; the button begins the import."""
+    row = get_object_or_404(stage.result_files.select_related("blob"), pk=pk)
+    if row.state != Upload.State.MAPPING:
+        return redirect("upload", stage.project.slug, row.pk)
+    pairs = [pair for number in range(1, MOST_ASKED + 1) if (pair := _pair(request, number))]
+    faults: Sequence[str] = ()
+    if request.method == "POST":
+        try:
+            if importing.confirm_results(row, pairs):
+                jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read.")
+            return redirect("upload", stage.project.slug, row.pk)
+        except MappingRefusedError as error:
+            faults = error.faults
+    try:
+        with file_of(row.blob) as file:
+            table = shown(stage, file, row.name, pairs)
+    except (FormatErrors, NotReadableError) as error:
+        # It could be shown when it came: the task has changed since.
+        messages.error(request, str(error))
+        return redirect("results", stage.project.slug, stage.key)
+    context = {
+        **frame(stage),
+        "upload": row,
+        "table": table,
+        "fields": list(enumerate(table.fields, 1)),
+        "head": [(name, [cells[name] for _, cells in table.first]) for name in table.columns],
+        "faults": faults,
+    }
+    return render(request, "stage/results_columns.html", context, status=400 if faults else 200)
+
+
+def _pair(request: HttpRequest, number: int) -> tuple[str, str] | None:
+    """The field of that number with what was chosen for it; a value that all rows have stands after a sign."""
+    name = request.POST.get(f"field-{number}", "")
+    if not name:
+        return None
+    value = request.POST.get(f"value-{number}", "").strip()
+    return name, f"{CONSTANT}{value}" if value else request.POST.get(f"column-{number}", "")
+
+
+@for_stage(FORM)
+def remove_results(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
+    """GET says what follows; POST removes the answers of the file."""
+    row = get_object_or_404(stage.result_files.select_related("blob"), pk=pk)
+    if request.method == "POST":
+        try:
+            count = removing.remove(row, request.user)
+        except removing.NotRemovableError as error:
+            messages.error(request, str(error))
+            return redirect("results", stage.project.slug, stage.key)
+        jobs.start(request, tasks.conclude_stage, stage.pk, said=f"{count:,} answers were removed.")
+        return redirect("results", stage.project.slug, stage.key)
+    context = {**frame(stage), "upload": row, "removal": removing.preview(row)}
+    return render(request, "stage/remove_results.html", context)

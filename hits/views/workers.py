@@ -52,7 +52,9 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
     blocks = list(mine.order_by("-id"))
     standing = next((block for block in blocks if block.state != Block.State.UNDONE), None)
     rows = Assignment.objects.filter(stage__project=project, worker=person)
-    rows = rows.select_related("hit__item", "stage").prefetch_related(labels_with_keys(), "actions")
+    rows = rows.select_related("hit__item", "item", "imported_from", "stage").prefetch_related(
+        labels_with_keys(), "actions"
+    )
     context = {
         "project": project,
         "worker": person,

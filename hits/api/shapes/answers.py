@@ -99,9 +99,14 @@ class LabelShape(Shape):
 
 class AnswerShape(Shape):
     id = serializers.IntegerField()
-    item = serializers.IntegerField(source="hit.item_id", help_text="The first of `items`.")
+    item = serializers.IntegerField(source="about.pk", help_text="The first of `items`.")
     items = serializers.SerializerMethodField(help_text="What its HIT asks about, in their order.")
-    hit_id = serializers.CharField(source="hit.hit_id")
+    hit_id = serializers.CharField(source="hit.hit_id", default=None, allow_null=True, help_text="Null: imported.")
+    imported_from = serializers.IntegerField(
+        source="imported_from_id",
+        allow_null=True,
+        help_text="The upload of results that it came with; null: it was given here.",
+    )
     assignment_id = serializers.CharField()
     worker_id = serializers.CharField(source="worker.worker_id")
     state = StateField(Assignment.State)
@@ -112,7 +117,7 @@ class AnswerShape(Shape):
     accepted_at = serializers.DateTimeField()
     submitted_at = serializers.DateTimeField()
     auto_approval_at = serializers.DateTimeField(allow_null=True)
-    seconds = serializers.FloatField()
+    seconds = serializers.FloatField(allow_null=True, help_text="Null where a file of results does not say.")
     answer = serializers.DictField(help_text="Form field to value, as the worker posted it.")
     problem = serializers.CharField(help_text="Why it is not valid; empty for a valid answer.")
     held = serializers.CharField(help_text="Why it counts only when you approve it; empty: it counts without that.")
@@ -124,6 +129,8 @@ class AnswerShape(Shape):
     actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")
 
     def get_items(self, answer: Assignment) -> list[int]:
+        if answer.hit is None:
+            return [answer.about.pk]
         further = sorted(answer.hit.further.all(), key=lambda row: row.number)
         return [answer.hit.item_id, *(row.item_id for row in further)]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from hits.api.shapes.base import Shape
+from hits.api.shapes.uploads import LONGEST_MAPPING, MappingField
 from hits.flow.data import exporting
 
 
@@ -19,3 +21,36 @@ class ResultsQuery(serializers.Serializer):
     answers = serializers.ChoiceField(
         ("counting", "all"), default="counting", help_text="`all`: with a column that says why one does not count."
     )
+
+
+class NewResults(Shape):
+    file = serializers.FileField()
+    mapping = MappingField(
+        required=False,
+        max_length=LONGEST_MAPPING,
+        help_text='The column by field, as a JSON object such as {"Answer.mood": "Answer.feeling"}; what it does not '
+        'name is read by its name. A value after “=” is that of all rows: {"Input.known": "=Glad"}.',
+    )
+
+
+class ResultsFile(Shape):
+    file = serializers.FileField()
+
+
+class ResultFieldShape(Shape):
+    name = serializers.CharField()
+    needed = serializers.BooleanField(help_text="Every answer needs it.")
+    column = serializers.CharField(
+        source="source", help_text="The column that an import without a mapping would read; empty for none."
+    )
+
+
+class ResultsColumns(Shape):
+    layout = serializers.CharField(help_text="`mturk` (Turkle’s too), `figure-eight` or `long`.")
+    columns = serializers.ListField(child=serializers.CharField())
+    fields = ResultFieldShape(many=True)  # type: ignore[assignment]  # every serializer has an attribute of this name
+    unused = serializers.ListField(child=serializers.CharField(), help_text="Answers that the task does not ask for.")
+
+
+class RemovedResults(Shape):
+    removed = serializers.IntegerField(help_text="Answers. Their items are judged again without them.")

@@ -79,11 +79,11 @@ class TableShape(Shape):
 
 class UploadShape(Shape):
     id = serializers.IntegerField()
-    kind = serializers.CharField(help_text="What the file holds: `items` or `media`.")
+    kind = serializers.CharField(help_text="What the file holds: `items`, `media` or `results`.")
     name = serializers.CharField()
     origin = serializers.CharField(allow_blank=True)
     state = serializers.CharField(
-        help_text="`mapping`, `queued`, `reading`, `storing`, `done`, `refused`, `stopped` or `failed`."
+        help_text="`mapping`, `queued`, `reading`, `storing`, `done`, `refused`, `stopped`, `failed` or `removed`."
     )
     error = serializers.CharField(help_text="Why it failed; empty in every other state.")
     mapping = serializers.DictField(
@@ -92,7 +92,7 @@ class UploadShape(Shape):
     bytes = serializers.IntegerField(source="blob.size")
     done = serializers.IntegerField(help_text="Documents, or files of media, read so far.")
     total = serializers.IntegerField()
-    items = serializers.IntegerField(help_text="Items, or files of media, that came in.")
+    items = serializers.IntegerField(help_text="Items, files of media, or answers, that came in.")
     fault_count = serializers.IntegerField()
     created_by = UsernameField("created_by")
     created_at = serializers.DateTimeField()

@@ -77,14 +77,14 @@ class Answers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         wanted = asked(request, shapes.AnswerQuery)
-        rows = self.stage.assignments.select_related("hit", "worker")
+        rows = self.stage.assignments.select_related("hit__item", "item", "worker")
         rows = rows.prefetch_related("labels", "actions", "hit__further")
         if "show" in wanted:
             rows = rows.filter(SHOWN[wanted["show"]])
         if "worker" in wanted:
             rows = rows.filter(worker__worker_id=wanted["worker"])
         if "item" in wanted:
-            rows = rows.filter(hit__in=hits_of([wanted["item"]]))
+            rows = rows.filter(Q(hit__in=hits_of([wanted["item"]])) | Q(item=wanted["item"]))
         return page(request, rows, shapes.AnswerShape)
 
 

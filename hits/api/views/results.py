@@ -1,33 +1,105 @@
-"""Results of a stage or of a project, as files for other programs."""
+"""Results of a stage or of a project: files for other programs, and files of results that come in."""
 
 from __future__ import annotations
 
 from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
+from rest_framework import status
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from hits import tasks
 from hits.api.base import ProjectView, StageView, operation
-from hits.api.shapes.results import ResultsQuery
-from hits.flow.data import exporting
+from hits.api.jobs import start_kept
+from hits.api.shapes import results as shapes
+from hits.api.shapes.uploads import UploadDetailShape
+from hits.api.views.uploads import refuse_large_file
+from hits.domain.imported_results import shown
+from hits.flow.data import exporting, removing
+from hits.flow.pipeline import importing
 
 TAG = "Answers"
 
 
 class StageResults(StageView):
-    heavy = frozenset({"GET"})
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"GET", "POST"})
 
     @operation(
         "results_download",
         "The answers of a stage as a file for other programs",
         tag=TAG,
-        query=ResultsQuery,
+        query=shapes.ResultsQuery,
         code=(200, "application/octet-stream"),
         answer=OpenApiTypes.BINARY,
         refuses=[404, 409],
     )
     def get(self, request: Request, **address: str) -> StreamingHttpResponse:
         return _download(exporting.of_stage(self.stage, _choices(request)))
+
+    @operation(
+        "results_import",
+        "Send in answers that were given elsewhere: checked as a whole, then imported as a whole, unpaid and marked",
+        tag=TAG,
+        takes={"multipart/form-data": shapes.NewResults},
+        answer=UploadDetailShape,
+        code=202,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewResults(data=request.data)
+        given.is_valid(raise_exception=True)
+        file = given.validated_data["file"]
+        importing.check_size(file.size)
+        pairs = given.validated_data.get("mapping", ())
+        upload = importing.create_results_upload(self.stage, file.name, file.read(), self.user, pairs)
+        start_kept(tasks.import_upload, upload.pk)
+        upload.refresh_from_db()
+        return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
+
+    def refuse_large_body(self, length: int) -> None:
+        refuse_large_file(length)
+
+
+class ResultsColumns(StageView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "results_columns",
+        "The columns of a file of results, and which an import would read as what; keeps nothing",
+        tag=TAG,
+        takes={"multipart/form-data": shapes.ResultsFile},
+        answer=shapes.ResultsColumns,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.ResultsFile(data=request.data)
+        given.is_valid(raise_exception=True)
+        file = given.validated_data["file"]
+        importing.check_size(file.size)
+        return Response(shapes.ResultsColumns(shown(self.stage, file.file, file.name)).data)
+
+    def refuse_large_body(self, length: int) -> None:
+        refuse_large_file(length)
+
+
+class ResultFile(StageView):
+    @operation(
+        "results_remove",
+        "Remove all answers that came with one file. Only importing it again brings them back",
+        tag=TAG,
+        answer=shapes.RemovedResults,
+        refuses=[404, 409],
+    )
+    def delete(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.stage.result_files.select_related("blob"), pk=pk)
+        count = removing.remove(row, self.user)
+        start_kept(tasks.conclude_stage, self.stage.pk)
+        return Response(shapes.RemovedResults({"removed": count}).data)
 
 
 class ProjectResults(ProjectView):
@@ -37,7 +109,7 @@ class ProjectResults(ProjectView):
         "project_results_download",
         "The answers of all stages as one file for other programs",
         tag=TAG,
-        query=ResultsQuery,
+        query=shapes.ResultsQuery,
         code=(200, "application/octet-stream"),
         answer=OpenApiTypes.BINARY,
         refuses=[404, 409],
@@ -47,7 +119,7 @@ class ProjectResults(ProjectView):
 
 
 def _choices(request: Request) -> exporting.Choices:
-    given = ResultsQuery(data=request.query_params)
+    given = shapes.ResultsQuery(data=request.query_params)
     given.is_valid(raise_exception=True)
     wanted = given.validated_data
     return exporting.Choices(wanted["file"], wanted["workers"] == "ids", wanted["answers"] == "all")

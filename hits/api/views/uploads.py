@@ -26,6 +26,12 @@ TAG = "Uploads"
 FORM_BYTES = 64 * 1024
 
 
+def refuse_large_file(length: int) -> None:
+    """A form larger than any file that is taken need not reach the disk. Raises UploadRefusedError."""
+    if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
+        importing.check_size(length)
+
+
 class Uploads(ProjectView):
     parser_classes = [MultiPartParser]
     heavy = frozenset({"POST"})
@@ -65,9 +71,7 @@ class Uploads(ProjectView):
         return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
     def refuse_large_body(self, length: int) -> None:
-        # A form larger than any file that is taken need not reach the disk.
-        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
-            importing.check_size(length)
+        refuse_large_file(length)
 
 
 class TableColumns(ProjectView):
@@ -94,8 +98,7 @@ class TableColumns(ProjectView):
         return Response(shapes.TableShape(answer).data)
 
     def refuse_large_body(self, length: int) -> None:
-        if length > settings.MAX_IMPORT_BYTES + FORM_BYTES:
-            importing.check_size(length)
+        refuse_large_file(length)
 
 
 class SampleFile(ProjectView):

@@ -17,7 +17,7 @@ from hits.domain import item_changes
 from hits.domain.action_log import record
 from hits.domain.item_changes import ChangedError, NothingToUndoError, fingerprint
 from hits.domain.plugins import protocol_of
-from hits.models import Hit, Item, ItemChange, Stage
+from hits.models import Assignment, Hit, Item, ItemChange, Stage
 from hits.protocols.optional import CorrectableProtocol, MarkedProtocol
 from hits.refusals import Refusal
 
@@ -76,7 +76,8 @@ def fellows(item: Item) -> QuerySet[Item]:
 def published(items: QuerySet[Item]) -> QuerySet[Item]:
     """Those whose HITs workers see or have seen, or will in a moment."""
     sent = Hit.objects.filter(item=OuterRef("pk")).exclude(state=Hit.State.REFUSED)
-    return items.exclude(~Exists(sent), state=Item.State.NEW)
+    answered = Assignment.objects.filter(item=OuterRef("pk"))
+    return items.exclude(~Exists(sent), ~Exists(answered), state=Item.State.NEW)
 
 
 def correct(item: Item, wanted: Any, seen: str, user: User | None) -> int:

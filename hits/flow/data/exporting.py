@@ -11,17 +11,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 
 from hits.domain import hit_items
+from hits.domain.imported_results import own_id
 from hits.domain.item_answers import all_numbered
 from hits.domain.plugins import protocol_of, settings_of
-from hits.formats.results import Result, results_columns, results_rows
+from hits.formats.results import ANSWER, INPUT, OWN_COLUMNS, Result, results_columns, results_rows
 from hits.formats.tables import Format, Type, pieces_of
-from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage
+from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage, Upload
+from hits.models.answers import AssignmentQuerySet
 from hits.protocols.base import Json
 from hits.protocols.columns import columns_of
 from hits.protocols.optional import KnownValuesProtocol
@@ -54,6 +56,8 @@ LONG: dict[str, Type] = {
 STAGE, NOT_COUNTED = "stage", "not_counted"
 NOT_COUNTED_IN_MTURK = "NotCounted"
 WORKER_FIELD = "workerId"
+IMPORT = "import-"
+IMPORTED_IN_MTURK = "ImportedFrom"
 _ANSWER_COLUMNS = (
     "pk",
     "assignment_id",
@@ -69,6 +73,8 @@ _ANSWER_COLUMNS = (
     "admitted",
     "feedback",
     "scored",
+    "item",
+    "imported_from",
 )
 _LABEL_COLUMNS = ("item", "unit", "value", "correct", "undone_at")
 
@@ -136,7 +142,7 @@ def _format(name: str) -> Format:
 def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
     """What stands for a worker, by the worker's id."""
     if choices.worker_ids:
-        return str
+        return own_id
     return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.seed))
 
 
@@ -157,7 +163,7 @@ class _Label:
 
 @dataclass(frozen=True)
 class _Part:
-    """Some answers of a stage, with their HITs, the items of each HIT, and the labels of each answer."""
+    """Some answers of a stage, with their HITs; items and labels by answer."""
 
     answers: Sequence[Json]
     hits: Mapping[int, Hit]
@@ -175,12 +181,12 @@ class _Answers:
         blocks = Block.objects.in_force().filter(project=stage.project_id)
         self.blocked = set(blocks.values_list("worker__worker_id", flat=True))
 
-    def rows(self, *, labels: bool = False) -> QuerySet[Assignment]:
+    def rows(self, *, labels: bool = False) -> AssignmentQuerySet:
         """Those that are wanted; with labels also others, for these are looked at one by one."""
         if self.choices.all or labels:
-            return self.stage.assignments.all()
+            return Assignment.objects.filter(stage=self.stage)
         counting = Label.objects.of_counting_answers().filter(assignment=OuterRef("pk"))
-        return self.stage.assignments.filter(Exists(counting))
+        return Assignment.objects.filter(Exists(counting), stage=self.stage)
 
     def parts(self, *more: str, labels: bool = False) -> Iterator[_Part]:
         """By their ids: a query for a thousand, so that none stays open as long as somebody reads the file."""
@@ -193,8 +199,10 @@ class _Answers:
             yield self._part(answers, labels)
 
     def _part(self, answers: Sequence[Json], labels: bool) -> _Part:
-        hits = Hit.objects.select_related("batch").in_bulk({row["hit"] for row in answers})
-        pks = hit_items.item_pks(hits.values())
+        hits = Hit.objects.select_related("batch").in_bulk({row["hit"] for row in answers if row["hit"]})
+        of_hit = hit_items.item_pks(hits.values())
+        # An imported answer has no HIT, and names its item itself.
+        pks = {row["pk"]: of_hit[row["hit"]] if row["hit"] else [row["item"]] for row in answers}
         given: dict[int, list[_Label]] = {row["pk"]: [] for row in answers}
         if labels:
             found = Label.objects.filter(assignment__in=given).order_by("pk")
@@ -210,8 +218,8 @@ class _Answers:
             keys, known = self._keys_and_known(part)
             for answer in part.answers:
                 why = self.why_not(answer)
-                first = part.items[answer["hit"]][0]
-                batch = str(part.hits[answer["hit"]].batch_id)
+                first = part.items[answer["pk"]][0]
+                batch = _batch(answer, part.hits)
                 for label in part.labels[answer["pk"]] or ([_Label(first)] if self.choices.all else ()):
                     why_not = why or ("taken back" if label.undone_at else "")
                     if self.choices.all or not why_not:
@@ -259,46 +267,73 @@ class _Answers:
 
     # Mechanical Turk's columns
 
+    @cached_property
+    def files(self) -> dict[int, list[str]]:
+        """The columns of each imported file that came in Mechanical Turk's; its rows go out again as they came."""
+        files = self.stage.result_files.filter(state=Upload.State.DONE).order_by("pk")
+        return {pk: columns for pk, columns in files.values_list("pk", "columns") if "AssignmentId" in columns}
+
+    def kinds(self) -> set[bool]:
+        """Whether there are imported answers, and whether there are others."""
+        here = self.rows()
+        return {True for _ in here.imported()[:1]} | {False for _ in here.from_marketplace()[:1]}
+
+    def has_others(self) -> bool:
+        """Whether any answer is none of such a file."""
+        return self.rows().exclude(imported_from__in=self.files).exists()
+
     def inputs(self) -> list[str]:
-        """The columns of the items, in their order; those of HITs about several items with the item's number."""
-        found: dict[str, None] = {}
+        """The columns of the items, by name; those of HITs about several items with the item's number.
+
+        PostgreSQL does not keep the order of the fields of an object.
+        """
+        names: set[str] = set()
         for document, item in self.stage.items.values_list("document__data", "data").iterator(chunk_size=CHUNK):
-            found.update(dict.fromkeys(_inputs(document, item)))
+            names.update(_inputs(document, item))
+        found = sorted(names)
         counts = set(self.stage.hits.order_by().values_list("item_count", flat=True).distinct())
         numbered = [f"item{number}:{name}" for number in range(1, max(counts, default=1) + 1) for name in found]
         return [*(found if 1 in counts or not counts else ()), *(numbered if max(counts, default=1) > 1 else ())]
 
     def fields(self) -> set[str]:
-        """The names of what was posted."""
+        """The names of what was posted, other than in such files."""
         found: set[str] = set()
-        for answer, count in self.rows().values_list("answer", "hit__item_count").iterator(chunk_size=CHUNK):
-            found.update(self._posted(answer, count))
+        rows = self.rows().exclude(imported_from__in=self.files).values_list("answer", "hit__item_count")
+        for answer, count in rows.iterator(chunk_size=CHUNK):
+            found.update(self._posted(answer, count or 1))
         return found
 
-    def mturk(self) -> Iterator[Result]:
-        for part in self.parts("answer"):
+    def mturk(self, marks: bool) -> Iterator[Result | dict[str, str]]:
+        """`marks`: with a column that says of which file an answer is."""
+        for part in self.parts("answer", "row", "imported_from__name"):
             rows = Item.objects.filter(pk__in=_all(part.items)).values_list("pk", "document__data", "data")
             asked = {pk: _inputs(document, item) for pk, document, item in rows}
-            inputs = {hit: _numbered([asked[pk] for pk in pks]) for hit, pks in part.items.items()}
             for answer in part.answers:
-                hit = part.hits[answer["hit"]]
-                yield self._result(answer, hit, inputs[hit.pk])
+                more = {NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {}
+                more |= {IMPORTED_IN_MTURK: answer["imported_from__name"] or ""} if marks else {}
+                if columns := self.files.get(answer["imported_from"]):
+                    worker = self.name_of(answer["worker__worker_id"])
+                    yield {**dict(zip(columns, answer["row"], strict=True)), "WorkerId": worker, **more}
+                else:
+                    inputs = _numbered([asked[pk] for pk in part.items[answer["pk"]]])
+                    yield self._result(answer, part.hits.get(answer["hit"]), inputs, more)
 
-    def _result(self, answer: Json, hit: Hit, inputs: Json) -> Result:
+    def _result(self, answer: Json, hit: Hit | None, inputs: Json, more: dict[str, str]) -> Result:
+        """Of an imported answer there is no HIT, and nothing of the stage's: it was asked elsewhere."""
         stage = self.stage
         return Result(
-            hit_id=hit.hit_id or "",
+            hit_id=(hit and hit.hit_id) or "",
             # Which of several it was made with, no table says.
-            hit_type_id="" if stage.earlier_hit_types else stage.hit_type_id,
-            title=stage.hit_title,
-            description=stage.hit_description,
-            keywords=stage.keywords,
-            reward=hit.reward,
-            created_at=hit.batch.created_at,
-            max_assignments=hit.max_assignments,
-            duration_seconds=hit.assignment_seconds,
-            auto_approval_seconds=stage.auto_approval_seconds,
-            expires_at=hit.expires_at,
+            hit_type_id=stage.hit_type_id if hit and not stage.earlier_hit_types else "",
+            title=stage.hit_title if hit else "",
+            description=stage.hit_description if hit else "",
+            keywords=stage.keywords if hit else "",
+            reward=hit.reward if hit else None,
+            created_at=hit.batch.created_at if hit else None,
+            max_assignments=hit.max_assignments if hit else None,
+            duration_seconds=hit.assignment_seconds if hit else None,
+            auto_approval_seconds=stage.auto_approval_seconds if hit else None,
+            expires_at=hit.expires_at if hit else None,
             assignment_id=answer["assignment_id"],
             worker_id=self.name_of(answer["worker__worker_id"]),
             status=answer["state"],
@@ -306,11 +341,11 @@ class _Answers:
             submitted_at=answer["submitted_at"],
             work_seconds=answer["seconds"],
             inputs=inputs,
-            answers=self._posted(answer["answer"], hit.item_count),
-            annotation=hit.token,
+            answers=self._posted(answer["answer"], hit.item_count if hit else 1),
+            annotation=hit.token if hit else "",
             auto_approval_at=answer["auto_approval_at"],
             feedback=answer["feedback"],
-            more={NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {},
+            more=more,
         )
 
     def _posted(self, answer: Mapping[str, str], count: int) -> dict[str, str]:
@@ -336,13 +371,26 @@ def _numbered(inputs: Sequence[Json]) -> Json:
     return {f"item{number}:{name}": value for number, each in enumerate(inputs, 1) for name, value in each.items()}
 
 
+def _batch(answer: Json, hits: Mapping[int, Hit]) -> str:
+    """The number of the batch in which it was asked, or of the import with which it came."""
+    return str(hits[answer["hit"]].batch_id) if answer["hit"] else f"{IMPORT}{answer['imported_from']}"
+
+
 def _all(item_pks: Mapping[int, Sequence[int]]) -> set[int]:
     return {pk for pks in item_pks.values() for pk in pks}
 
 
 def _mturk(answers: Sequence[_Answers], choices: Choices) -> tuple[list[str], Iterator[Json]]:
     """The columns, and a row of texts for each answer."""
-    inputs = dict.fromkeys(name for each in answers for name in each.inputs())
+    theirs = [name for each in answers for columns in each.files.values() for name in columns]
+    inputs = dict.fromkeys(name for each in answers if each.has_others() or not theirs for name in each.inputs())
+    inputs |= dict.fromkeys(name.removeprefix(INPUT) for name in theirs if name.startswith(INPUT))
     fields = {name for each in answers for name in each.fields()}
-    columns = list(results_columns(inputs, fields, [NOT_COUNTED_IN_MTURK] if choices.all else []))
-    return columns, results_rows((result for each in answers for result in each.mturk()), columns)
+    fields |= {name.removeprefix(ANSWER) for name in theirs if name.startswith(ANSWER)}
+    own = [name for name in theirs if not name.startswith((INPUT, ANSWER)) and name not in OWN_COLUMNS]
+    kinds = {imported for each in answers for imported in each.kinds()}
+    # Where all came in with files, or none, the file has Mechanical Turk's columns alone.
+    marks = len(kinds) > 1
+    more = [NOT_COUNTED_IN_MTURK] * choices.all + [IMPORTED_IN_MTURK] * marks
+    columns = list(results_columns(inputs, fields, [*dict.fromkeys(own), *more]))
+    return columns, results_rows((result for each in answers for result in each.mturk(marks)), columns)

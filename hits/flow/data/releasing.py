@@ -183,6 +183,8 @@ def _funnel(stage: Stage) -> dict[str, Any]:
         "withdrawn": found.withdrawn,
         "open": found.items - found.kept - found.dropped - found.withdrawn,
         "answers": found.answers,
+        # Told where there are any: other releases stay what they are.
+        **({"imported_answers": found.imported} if found.imported else {}),
         "rejected_answers": found.rejected,
         "workers": stage.worker_stats.filter(answers__gt=0).count(),
         "blocked_workers": Block.objects.standing().blocks().filter(stage=stage).count(),

@@ -244,7 +244,7 @@ class _Audit:
         recent = set(moved.values_list("hit", flat=True))
         answers: dict[int, list[Assignment]] = {}
         for row in Assignment.objects.filter(hit__in=there).select_related("stage", "hit", "worker").order_by("pk"):
-            answers.setdefault(row.hit_id, []).append(row)
+            answers.setdefault(row.hit.pk, []).append(row)
         for hit in hits.order_by("pk"):
             remote, listed = there[hit.pk]
             self._compare_places(hit, remote, hit.pk in recent)
@@ -295,9 +295,9 @@ class _Audit:
         for hits in _chunks(_by_key(wanted.select_related("stage"))):
             looked = self.market.run(partial(_bonuses, self.market), hits, beat=self.held.renew)
             rows: dict[int, list[Bonus]] = {}
-            ordered = Bonus.objects.filter(assignment__hit__in=hits).select_related("assignment", "worker")
+            ordered = Bonus.objects.filter(assignment__hit__in=hits).select_related("assignment__hit", "worker")
             for row in ordered.exclude(state=Bonus.State.REFUSED):
-                rows.setdefault(row.assignment.hit_id, []).append(row)
+                rows.setdefault(row.assignment.hit.pk, []).append(row)
             for hit, paid in looked:
                 if isinstance(paid, MarketplaceError):
                     raise paid

@@ -126,7 +126,7 @@ def _checked(project: Project, asked: Sequence[AskedBonus], faults: Faults) -> l
 def _answers(project: Project, assignment_ids: Iterable[str]) -> dict[str, list[Assignment]]:
     """By their id at the marketplace, which two workers can have had one after the other."""
     found: dict[str, list[Assignment]] = {}
-    rows = Assignment.objects.filter(stage__project=project).select_related("worker")
+    rows = Assignment.objects.from_marketplace().filter(stage__project=project).select_related("worker")
     for chunk in chunks(sorted(assignment_ids), 500):
         for row in rows.filter(assignment_id__in=chunk).defer("answer"):
             found.setdefault(row.assignment_id, []).append(row)

@@ -141,7 +141,8 @@ def _reference_stages(stage: Stage) -> list[Stage]:
 
 def _stats(stage: Stage) -> QuerySet[WorkerStat]:
     compared, _, _ = _COLUMNS[Policy.from_dict(stage.quality).measure]
-    return WorkerStat.objects.filter(stage__in=_reference_stages(stage), **{f"{compared}__gt": 0})
+    here = WorkerStat.objects.filter(worker__imported_into=None)
+    return here.filter(stage__in=_reference_stages(stage), **{f"{compared}__gt": 0})
 
 
 def _scored(stage: Stage) -> int:
@@ -247,6 +248,12 @@ def intend_by_hand(
 
 
 def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
+    imported = Worker.objects.filter(worker_id__in=wanted).exclude(imported_into=None)
+    if names := sorted(imported.values_list("worker_id", flat=True)):
+        raise NotBlockableError(
+            f"From a file of results, and at no marketplace: {', '.join(names[:SHOWN])}. Nobody was blocked. To leave "
+            "such answers out, remove the file's, and import it without them."
+        )
     stats = stage.worker_stats.select_related("worker").filter(worker__worker_id__in=wanted)
     rows = worker_table.rows_of(stage, stats.order_by("worker__worker_id"))
     if unknown := wanted - {row.stat.worker.worker_id for row in rows}:

@@ -126,8 +126,10 @@ def grant_for_answers(stage: Stage) -> int:
     if not stage.grants:
         return 0
     standing = Grant.objects.filter(project=stage.project_id, key=stage.grants, worker=OuterRef("worker"))
-    answers = stage.assignments.filter(eligibility.ELIGIBLE, scored=True).exclude(
-        Exists(standing.exclude(state=State.WITHDRAWN))
+    answers = (
+        stage.assignments.from_marketplace()
+        .filter(eligibility.ELIGIBLE, scored=True)
+        .exclude(Exists(standing.exclude(state=State.WITHDRAWN)))
     )
     answers = answers.exclude(withdrawn_since("worker__worker_id", "submitted_at"))
     workers = list(answers.order_by("worker_id").values_list("worker_id", flat=True).distinct())

@@ -134,7 +134,9 @@ def write(stage: Stage, subject: str, texts: Mapping[str, str], confirmation: st
     MessageRefusedError with every fault.
     """
     subject = " ".join(subject.split())
-    stats = stage.worker_stats.filter(worker__worker_id__in=list(texts)).select_related("worker")
+    # Workers of a file of results are at no marketplace that could pass anything on.
+    here = stage.worker_stats.filter(worker__imported_into=None)
+    stats = here.filter(worker__worker_id__in=list(texts)).select_related("worker")
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
     if faults := _faults(subject, texts, workers):
         raise MessageRefusedError(faults)

@@ -93,7 +93,8 @@ def unfinished() -> list[int]:
 def _waiting() -> QuerySet[Verdict]:
     """Verdicts that nobody took up and that do not wait for the review of an answer."""
     answers = Label.objects.of_counting_answers().filter(item=OuterRef("item"))
-    unapproved = Exists(answers.exclude(assignment__state=Assignment.State.APPROVED))
+    decided = [Assignment.State.APPROVED, Assignment.State.IMPORTED]
+    unapproved = Exists(answers.exclude(assignment__state__in=decided))
     held = Q(item__stage__approval=Stage.Approval.REVIEW, item__stage__advance_approved=True)
     return Verdict.objects.filter(superseded_at=None, advanced=False).exclude(held & unapproved)
 

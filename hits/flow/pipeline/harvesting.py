@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import cast
 
 from django.conf import settings
 from django.db import transaction
@@ -291,7 +292,7 @@ def _known(hits: Sequence[Hit]) -> dict[int, Known]:
     found: dict[int, Known] = {hit.pk: {} for hit in hits}
     rows = Assignment.objects.filter(hit__in=found).select_related("worker").defer("answer")
     for row in rows.select_for_update(of=("self",)):
-        found[row.hit_id][row.assignment_id, row.worker.worker_id] = row
+        found[cast(int, row.hit_id)][row.assignment_id, row.worker.worker_id] = row
     return found
 
 

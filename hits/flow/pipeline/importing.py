@@ -17,7 +17,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain import check_questions, media
+from hits.domain import check_questions, imported_results, media
+from hits.domain.action_log import record
 from hits.domain.archived import is_archived, refuse_archived
 from hits.domain.imported_tables import (
     NoTableError,
@@ -72,6 +73,19 @@ class UploadRefusedError(Refusal):
     http_status = 400
 
 
+class SameFileError(Refusal):
+    """The same bytes were imported before; the message names the first import. Nothing was imported."""
+
+    error_code = "same_file"
+
+    def __init__(self, first: Upload) -> None:
+        when = f"{first.created_at:%Y-%m-%d %H:%M} UTC"
+        super().__init__(
+            f"The same file was imported already: {first.name} (import {first.pk}, {when}). Remove those answers first "
+            "to import it again. Nothing was imported."
+        )
+
+
 def create_upload(
     project: Project,
     name: str,
@@ -119,6 +133,60 @@ def create_media_upload(project: Project, files: Sequence[tuple[str, BinaryIO]],
             _hold_in_use(project)
             made.save()
     return made
+
+
+def create_results_upload(
+    stage: Stage,
+    name: str,
+    content: bytes,
+    user: User | None,
+    pairs: Sequence[tuple[str, str]] = (),
+    *,
+    ask: bool = False,
+) -> Upload:
+    """Keep a file of answers to the stage for the import to come; (field, column) pairs, the others are guessed.
+
+    With `ask` it waits until `confirm_results`. Raises UploadRefusedError, SameFileError, MappingRefusedError,
+    FormatErrors, NotReadableError and ArchivedError.
+    """
+    check_size(len(content))
+    imported_results.shown(stage, io.BytesIO(content), name)
+    mapping = None if ask else imported_results.checked_mapping(stage, io.BytesIO(content), name, pairs)
+    with transaction.atomic():
+        _hold_in_use(stage.project)
+        blob = Blob.store(content)
+        _refuse_same_file(stage, blob.sha256)
+        return Upload.objects.create(
+            project=stage.project,
+            stage=stage,
+            kind=Upload.Kind.RESULTS,
+            state=Upload.State.MAPPING if ask else Upload.State.QUEUED,
+            name=name[-200:],
+            origin="imported",
+            mapping=mapping,
+            blob=blob,
+            created_by=user,
+        )
+
+
+def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Let a file of answers that waits for its columns be imported. False for one that does not wait any more.
+
+    Raises MappingRefusedError, NotReadableError and ArchivedError.
+    """
+    with file_of(upload.blob) as file:
+        found = imported_results.checked_mapping(_stage_of(upload), file, upload.name, pairs)
+    with transaction.atomic():
+        _hold_in_use(upload.project)
+        waiting = Upload.objects.filter(pk=upload.pk, state=Upload.State.MAPPING)
+        return bool(waiting.update(state=Upload.State.QUEUED, mapping=found))
+
+
+def _refuse_same_file(stage: Stage, digest: str) -> None:
+    """Raises SameFileError."""
+    here = stage.result_files.filter(blob__sha256=digest, state__in=[*Upload.UNFINISHED, Upload.State.DONE])
+    if first := here.order_by("pk").first():
+        raise SameFileError(first)
 
 
 def _hold_in_use(project: Project) -> None:
@@ -209,7 +277,7 @@ def import_upload(upload_pk: int) -> int:
             return 0
         try:
             with without_cycle_collection():
-                return _import_media(upload, held) if upload.holds_media else _import(upload, held)
+                return _IMPORTS[upload.kind](upload, held)
         except FormatErrors as error:
             _refuse(upload, error.errors, error.count)
             return 0
@@ -243,6 +311,12 @@ def waiting_for(upload_pk: int) -> list[int]:
     """The uploads whose import begins when these media are in."""
     waiting = Upload.objects.filter(media=upload_pk, state=Upload.State.QUEUED)
     return list(waiting.values_list("pk", flat=True))
+
+
+def answered_by(upload_pk: int) -> list[int]:
+    """The stage whose items have answers of this file, now that they are in."""
+    done = Upload.objects.filter(pk=upload_pk, kind=Upload.Kind.RESULTS, state=Upload.State.DONE)
+    return list(done.values_list("stage", flat=True))
 
 
 def stop(upload: Upload) -> bool:
@@ -333,6 +407,40 @@ def _import(upload: Upload, held: Held) -> int:
             refresh_summary(stage)
         _go_on(upload, state=Upload.State.DONE, items=items, finished_at=timezone.now())
     return items
+
+
+def _import_results(upload: Upload, held: Held) -> int:
+    """Answers to the stage, and the items that they are about where these are not there yet."""
+    stage = _stage_of(upload)
+    with file_of(upload.blob) as file:
+        found = imported_results.read(upload, stage, file, _progress(upload, held))
+    _refuse_too_many(found.documents)
+    _refuse_known(upload.project, found.documents)
+    _refuse_misfits(upload.project, found.documents)
+    total = len(found.answers)
+    _go_on(upload, state=Upload.State.STORING, total=total, done=total)
+    with transaction.atomic():
+        list(Stage.objects.select_for_update(no_key=True).filter(pk=stage.pk))
+        stages = set(_store(upload.project, found.documents, upload))
+        answers = imported_results.store(upload, stage, found)
+        for changed in stages | {stage}:
+            refresh_summary(changed)
+        record(
+            upload.project, upload.created_by, "imported answers", [stage], {"answers": answers, "file": upload.name}
+        )
+        _go_on(upload, state=Upload.State.DONE, items=answers, finished_at=timezone.now())
+    return answers
+
+
+def _stage_of(upload: Upload) -> Stage:
+    return Stage.objects.select_related("project__account").get(result_files=upload)
+
+
+_IMPORTS: dict[str, Callable[[Upload, Held], int]] = {
+    Upload.Kind.ITEMS: _import,
+    Upload.Kind.MEDIA: _import_media,
+    Upload.Kind.RESULTS: _import_results,
+}
 
 
 def _mapping(upload: Upload, file: BinaryIO) -> dict[str, dict[str, str]]:
@@ -474,7 +582,7 @@ def _known(rows: QuerySet, keys: Sequence[str]) -> set[str]:
     return known
 
 
-def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int]:
+def _store(project: Project, documents: list[SourceDocument], upload: Upload | None = None) -> dict[Stage, int]:
     """The stages that got items, with how many. Takes the documents out of the list as it stores them."""
     recipe = recipe_of(project)
     stages = _by_name(project)
@@ -496,6 +604,7 @@ def _store(project: Project, documents: list[SourceDocument]) -> dict[Stage, int
                 purpose=purposes[document.key],
                 data=document.data,
                 found_by=found_by(document.key, document.data),
+                came_with=upload,
             )
             for document in part
         )

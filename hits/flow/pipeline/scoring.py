@@ -30,7 +30,7 @@ def score(stage: Stage) -> int:
     total = 0
     while rows := _unscored(stage):
         items = items_of(row.hit for row in rows)
-        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row, items[row.hit_id]) for row in rows])
+        _score_chunk(stage, rows, [_labels(stage, protocol, settings, row, items[row.hit.pk]) for row in rows])
         total += len(rows)
     if total:
         refresh_summary(stage)

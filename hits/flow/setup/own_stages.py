@@ -87,6 +87,8 @@ def removal_fault(stage: Stage) -> str:
         return f"“{stage.title}” is a stage of the recipe, whose steps need it."
     if stage.hits.exists() or stage.batches.exists():
         return f"“{stage.title}” was published. Pause it instead."
+    if stage.assignments.exists():
+        return f"“{stage.title}” has imported answers: remove them first, on its page “Results”."
     others = stage.project.stages.exclude(pk=stage.pk)
     users = [one.title for one in others if stage.key in (one.input.get("stage"), *one.not_workers_of)]
     return f"“{stage.title}” is named by “{'”, “'.join(users)}”: remove it there first." if users else ""

@@ -73,6 +73,11 @@ def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> No
             raise TaskFrozenError(
                 "This task is published as it stands, so it can no longer change. Nothing was changed."
             )
+        if "settings" in written and stage.assignments.imported().exists():
+            raise TaskFrozenError(
+                "Imported answers were checked with this task as it stands, so it can no longer change. Remove them "
+                "on the page “Results” and import them again afterwards. Nothing was changed."
+            )
         Stage.objects.filter(pk=stage.pk).update(**written)
         changed = [name for name, value in written.items() if value != getattr(stage, name)]
         if stage.gold_share:

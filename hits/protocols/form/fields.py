@@ -7,6 +7,7 @@ rules count of a value with parts is a label more under `key/id`.
 
 from __future__ import annotations
 
+import json
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -202,6 +203,15 @@ class Field(Kind):
         """The value that a known answer stands for. Raises NoGoldError."""
         raise NoGoldError("cannot be compared")
 
+    def told_by(self) -> list[str]:
+        """What a file of results may have instead of what the page posts."""
+        return [self.key]
+
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        """What the page posts for a value as files of results have it. Raises NoGoldError and NotTakenError."""
+        written = _written(told.get(self.key, ""))
+        return {} if written is None else {self.key: written}
+
     def judged(self, unit: str, value: Any, item: Item) -> bool | None:
         known = dict(self.known_values(item))
         return bool(value == known[unit]) if unit in known else None
@@ -220,6 +230,17 @@ class Field(Kind):
                     self.known(told, item)
                 except NoGoldError as error:
                     yield f"The known answer {told!r:.60} of the column {name!r:.60} {error}."
+
+
+def _written(cell: str) -> str | None:
+    """The text of a label about a written text, as the long table has it; None for any other cell."""
+    if not cell.startswith('{"text": '):
+        return None
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return value["text"] if set(value) == {"text"} and isinstance(value["text"], str) else None
 
 
 class _Known(Field):
@@ -321,6 +342,9 @@ class One(_Choosing):
     def known(self, text: str, item: Item) -> str:
         return self.choice_of(text, item)
 
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        return {self.key: self.choice_of(text, item)} if (text := told.get(self.key, "").strip()) else {}
+
 
 class Dropdown(One):
     kind: Literal["dropdown"] = "dropdown"  # type: ignore[assignment]
@@ -395,6 +419,10 @@ class AnyOf(_Parted):
         meant = {self.choice_of(str(one), item) for one in told}
         return [ident for ident in self.values() if ident in meant]
 
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        ticked = self.known(told[self.key], item) if self.key in told else []
+        return {f"{self.key}.{ident}": YES for ident in ticked}
+
 
 def _parts_of(text: str) -> list[str]:
     """A list in JSON, or what bars part."""
@@ -453,6 +481,10 @@ class Ranking(_Parted):
             raise NoGoldError(f"does not name each of {self.key!r} once")
         return told
 
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        order = self.known(told[self.key], item) if told.get(self.key, "").strip() else []
+        return {f"{self.key}.{ident}": str(place) for place, ident in enumerate(order, 1)}
+
 
 A, B, TIE, BAD = "a", "b", "tie", "bad"
 
@@ -508,6 +540,12 @@ class Pair(_Known):
         if text not in self.values():
             raise NoGoldError(f"is none of {', '.join(self.values())}, the answers of {self.key!r}")
         return text
+
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        text = told.get(self.key, "").strip()
+        if text in ("left", "right"):
+            raise NoGoldError("is a side of the page, and which text stood there no file says: import the long table")
+        return {self.key: self.told(self.known(text, item), item)[0]} if text else {}
 
 
 _ELSE = {TIE: {"id": TIE, "text": "Both are equally good"}, BAD: {"id": BAD, "text": "Both are bad"}}
@@ -723,6 +761,13 @@ class Matrix(_Points):
 
     def gold_columns(self) -> dict[str, str]:
         return {f"{self.key}/{row.id}": row.gold for row in self.rows if row.gold}
+
+    def told_by(self) -> list[str]:
+        return [f"{self.key}.{row.id}" for row in self.rows]
+
+    def posted(self, told: Mapping[str, str], item: Item) -> dict[str, str]:
+        units = {row.id: f"{self.key}/{row.id}" for row in self.rows}
+        return {f"{self.key}.{ident}": told[unit] for ident, unit in units.items() if unit in told}
 
     def shown(self, item: Item) -> Json:
         rows = [

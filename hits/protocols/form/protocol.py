@@ -18,7 +18,7 @@ from hits.protocols import choosing
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
 from hits.protocols.columns import columns_of, named
 from hits.protocols.form import displays, fields, filling
-from hits.protocols.form.fields import Field, NotTakenError
+from hits.protocols.form.fields import Field, NoGoldError, NotTakenError
 from hits.protocols.form.parts import Given, Item, Kind
 from hits.protocols.form.ready import ready_forms
 from hits.protocols.form.schema import Form, form_of, read_form
@@ -206,6 +206,28 @@ class FormProtocol:
 
     def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
         return sum(field.most_characters for field in form_of(settings["form"]).ask)
+
+    def answer_names(self, settings: Json) -> dict[str, bool]:
+        """What a file of results can have a column for, and whether each answer needs it."""
+        asked = form_of(settings["form"]).ask
+        return {name: field.required and not field.shown_if for field in asked for name in field.told_by()}
+
+    def posted(self, document: Json, item: Json, settings: Json, told: Mapping[str, str], worker: str) -> Json:
+        """The fields that the page would have posted. Raises AnswerRefusedError."""
+        form = form_of(settings["form"])
+        seen = form.item(columns_of(document, item), worker)
+        found = dict(told)
+        faults = []
+        for field in form.ask:
+            try:
+                found |= field.posted(told, seen)
+            except NoGoldError as error:
+                faults.append(f"The answer to {field.key!r} {error}.")
+            except NotTakenError as error:
+                faults += [f"The answer to {field.key!r} {sentence}." for sentence in error.sentences]
+        if faults:
+            raise AnswerRefusedError(faults)
+        return found
 
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
         """The value that is right, by unit; without the units of which none is known."""

@@ -12,6 +12,7 @@ list, which is empty where nothing was chosen. It is the same whether a crowd-fo
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -166,6 +167,16 @@ class HtmlPageProtocol:
             return missing
         return [*_filling_faults(template, columns), *known.item_faults(template, columns, gold)]
 
+    def answer_names(self, settings: Json) -> dict[str, bool]:
+        """What a file of results can have a column for, and whether each answer needs it."""
+        template = _template(settings)
+        return {name: template.is_strict and field.required for name, field in template.fields.items()}
+
+    def posted(self, document: Json, item: Json, settings: Json, told: Mapping[str, str], worker: str) -> Json:
+        """The fields as they are: such files hold what pages post, several values of a field parted by bars."""
+        fields = _template(settings).fields
+        return {name: _barred(text) if name in fields and fields[name].parted else text for name, text in told.items()}
+
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
         """The value that is right, by field; without the fields of which none is known."""
         return known.values(_template(settings), columns_of(document, item), settings["gold"])
@@ -173,6 +184,15 @@ class HtmlPageProtocol:
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, interval, set or text."""
         return {name: LEVELS[field.kind] for name, field in _template(settings).fields.items()}
+
+
+def _barred(text: str) -> str:
+    """A list in JSON, as the long table has it, parted by bars; anything else as it is."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "|".join(map(str, values)) if isinstance(values, list) else text
 
 
 def _filling_faults(template: Template, columns: Json) -> list[str]:

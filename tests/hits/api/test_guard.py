@@ -55,6 +55,7 @@ def world(stage: Stage) -> dict[str, Any]:
         "batch": factories.batch(stage),
         **dict.fromkeys(["upload", "stop-upload"], factories.upload(stage.project)),
         "media-file": factories.media_file(stage.project),
+        "result-file": factories.upload(stage.project, stage=stage, kind="results"),
         "undo-block": factories.block(stage),
         "revoke-invitation": factories.invitation(stage.project),
         "item": item,

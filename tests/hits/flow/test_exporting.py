@@ -96,7 +96,7 @@ def test_mechanical_turks_table_has_its_columns_in_order_and_all_that_the_item_b
     assert file.name == "moods-ask-results.csv"
     (row,) = rows(file)
     assert list(row) == [
-        *OWN_COLUMNS[:-2], "Input.text", "Input.known", "Input.=more", "Answer.mood", "Answer.sure", *OWN_COLUMNS[-2:]
+        *OWN_COLUMNS[:-2], "Input.=more", "Input.known", "Input.text", "Answer.mood", "Answer.sure", *OWN_COLUMNS[-2:]
     ]  # fmt: skip
     assert row["HITId"] == given.hit.hit_id and row["HITTypeId"] == "3TYPE" and row["AssignmentStatus"] == given.state
     assert (row["Input.=more"], row["Answer.mood"], row["Answer.sure"]) == ("kept", "sad", "3")

@@ -91,6 +91,7 @@ class World:
     article: Item
     change_set: ChangeSet
     table: Upload
+    results: Upload
     invitation: Invitation
     media: MediaFile
 
@@ -133,6 +134,8 @@ class World:
             return ["choice"] if name == "recipe-sample" else []
         if name == "upload-columns":
             return [self.table.project.slug, self.table.pk]
+        if name in RESULT_FILE_PAGES:
+            return [self.results.project.slug, "moods", self.results.pk]
         stage = self.text.stage if name in OWN_PAGES else self.stage
         stage = self.article.stage if name in ARTICLE_PAGES else stage
         start = [self.project.slug] if name in PROJECT_PAGES | PROJECT_VERBS else [self.project.slug, stage.key]
@@ -153,6 +156,7 @@ ARTICLE_PAGES = {
 GRANT_PAGES = {"grants-of", "grants-progress"}
 OUTSIDE_PAGES = {"computation-outside", "computation-files"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
+RESULT_FILE_PAGES = {"results-columns", "remove-results"}
 PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
@@ -168,7 +172,7 @@ PROJECT_PAGES = {
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
     "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
-    "stage-settings", "stage-wage", "results", "results-file",
+    "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
     "agreement", "agreement-csv",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "protocol-page", "protocol-page-item",
@@ -204,7 +208,7 @@ STAGE_VERBS = {
     "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
     "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-on-page", "undo-change",
     "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
-    "undo-change-set", "remove-stage",
+    "undo-change-set", "remove-stage", "import-results",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
@@ -251,16 +255,23 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     return World(
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
-        make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project), _table(owners),
-        make.invitation(project), make.media_file(project),
+        make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
+        *_tables(owners), make.invitation(project), make.media_file(project),
     )  # fmt: skip
 
 
-def _table(owners: list[Any]) -> Upload:
-    """It waits for its columns, in a project of its own, for only some recipes read tables."""
+def _tables(owners: list[Any]) -> tuple[Upload, Upload]:
+    """Items and results that wait for their columns, in a project of its own, for only some recipes read tables."""
     project = make.project(owner=owners, recipe="choice")
     content = b"id,passage,source\n" + b"".join(b"r%d,Rain fell on the quay.,web\n" % n for n in range(7))
-    return make.upload(project, name="rows.csv", content=content, state=Upload.State.MAPPING)
+    table = make.upload(project, name="rows.csv", content=content, state=Upload.State.MAPPING)
+    form = {"show": [], "ask": [{"kind": "one", "key": "mood", "question": "How?", "choices": ["Glad", "Sad"]}]}
+    stage = make.stage(project, key="moods", title="Moods", protocol="form", settings={"form": form})
+    content = b"AssignmentId,WorkerId,Input.text,Answer.mood\n3A1,A1,Rain fell on the quay.,Glad\n"
+    results = make.upload(
+        project, stage=stage, kind="results", name="results.csv", content=content, state=Upload.State.MAPPING
+    )
+    return table, results
 
 
 def _queries(stage: Stage) -> None:
