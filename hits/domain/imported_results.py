@@ -127,6 +127,7 @@ def takes_results(stage: Stage) -> bool:
 
 def shown(stage: Stage, stream: BinaryIO, name: str, pairs: Iterable[tuple[str, str]] = ()) -> ShownResults:
     """The columns with a proposal, exact names first. Raises NotReadableError and FormatErrors."""
+    readable(stage)
     with rows.opened(stream, name, max_bytes=settings.MAX_IMPORT_BYTES) as file:
         table = results_reading.layout_of(file.columns)
         first = tuple(file.first())

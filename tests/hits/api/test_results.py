@@ -6,9 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
+from hits import tasks
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
+from tests.hits.flow.test_imported_results import csv_of, moods, row
 
 pytestmark = pytest.mark.django_db
 
@@ -33,3 +36,21 @@ def test_results_of_a_stage_and_of_a_project_are_files(lead: Any) -> None:
 def test_an_unknown_choice_is_refused_by_its_name(lead: Any) -> None:
     response = lead.get("/api/projects/river/results/", {"file": "xlsx", "worker": "ids"})
     assert response.status_code == 400 and "worker" in str(response.json())
+
+
+def test_a_file_is_sent_in_looked_at_and_removed() -> None:
+    stage, user = moods(), make.user("bob")
+    make.member(stage.project, user)
+    lead, address = signed_in(user), f"/api/projects/{stage.project.slug}/stages/{stage.key}/results/"
+    content = csv_of({name: cell for name, cell in row(1, "A1", "Glad").items() if name != "Input.known"})
+    file = lambda: SimpleUploadedFile("old.csv", content)  # noqa: E731
+    told = lead.post(f"{address}columns/", {"file": file()}).json()
+    assert told["layout"] == "mturk" and {"name": "Input.known", "needed": True, "column": ""} in told["fields"]
+    assert lead.post(address, {"file": file()}).status_code == 400
+    made = lead.post(address, {"file": file(), "mapping": json.dumps({"Input.known": "=Glad"})})
+    assert (made.status_code, made.json()["kind"]) == (202, "results")
+    tasks.import_upload(made.json()["id"])
+    (answer,) = lead.get(address.replace("results", "answers")).json()["results"]
+    assert (answer["state"], answer["hit_id"], answer["imported_from"]) == ("Imported", None, made.json()["id"])
+    assert lead.delete(f"{address}{made.json()['id']}/").json() == {"removed": 1}
+    assert lead.delete(f"{address}{made.json()['id']}/").status_code == 409

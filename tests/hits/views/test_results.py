@@ -7,12 +7,15 @@ import io
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from hits import tasks
 from hits.flow.data import exporting
 from hits.models import Stage
 from tests.hits import factories as make
+from tests.hits.flow.test_imported_results import csv_of, moods, row
 
 
 @pytest.fixture
@@ -66,3 +69,55 @@ def test_another_page_answers_while_a_download_runs(
     assert client.get(reverse("stage", args=["river", "validate"])).status_code == 200
     answered(stage, "ALATE")
     assert begun.startswith(b"HITId,") and b"".join(pieces).count(b"\r\n") == 4
+
+
+# Files that come in
+
+
+def test_a_file_comes_in_over_its_columns_and_goes_again_with_one_button(client: Client, alice: Any) -> None:
+    stage = moods()
+    make.member(stage.project, alice)
+    address = [stage.project.slug, stage.key]
+    content = csv_of(row(1, "A1", "Glad", **{"Input.known": "Sad"}), row(2, "A2", "Sad", **{"Input.known": "Sad"}))
+    client.force_login(alice)
+    file = SimpleUploadedFile("old.csv", content.replace(b"Answer.mood", b"Answer.feeling"))
+    reply = client.post(reverse("import-results", args=address), {"file": file})
+    upload = stage.result_files.get()
+    columns = reverse("results-columns", args=[*address, upload.pk])
+    assert reply["Location"] == columns and b"Answer.feeling" in client.get(columns).content
+    assert b"No column is Answer.mood" in client.post(columns, {"field-1": "Answer.mood", "column-1": ""}).content
+    chosen = {
+        "field-1": "Answer.mood", "column-1": "Answer.feeling",
+        "field-2": "Input.known", "column-2": "", "value-2": "Glad",
+    }  # fmt: skip
+    client.post(columns, chosen)
+    tasks.import_upload(upload.pk)
+    assert sorted(stage.labels.values_list("value", "correct")) == [("glad", True), ("sad", False)]
+    answers = client.get(reverse("answers", args=address), {"show": "imported"}).content.decode()
+    assert answers.count("imported, unpaid") == 2 and "pay-bonus" not in answers
+    lines = b"".join(client.get(reverse("answers-csv", args=address)).streaming_content).decode().splitlines()
+    assert lines[0].endswith("imported_from") and lines[1].endswith("old.csv")
+    for page, more in (("item", [stage.items.get().pk]), ("workers", []), ("stage", [])):
+        assert b"mported" in client.get(reverse(page, args=[*address, *more])).content
+    remove = reverse("remove-results", args=[*address, upload.pk])
+    assert b"Remove 2 answers" in client.get(remove).content
+    client.post(remove)
+    assert not stage.assignments.exists() and not stage.items.exists()
+    upload.refresh_from_db()
+    assert upload.state == "removed"
+
+
+def test_what_cannot_be_read_is_told_on_the_page(client: Client, alice: Any, stage: Stage) -> None:
+    client.force_login(alice)
+    for each, content, said in (
+        (stage, b"a,b\n1,2\n", "takes no files of results"),
+        (moods(), b"a,b\n1,2\n", "is no file of results"),
+        (moods(), b"", "empty"),
+    ):
+        if each is not stage:
+            make.member(each.project, alice)
+        reply = client.post(
+            reverse("import-results", args=[each.project.slug, each.key]),
+            {"file": SimpleUploadedFile("a.csv", content)},
+        )
+        assert reply.status_code == 400 and said in reply.content.decode()
