@@ -230,6 +230,9 @@ class Computation:
 class ReleaseContent:
     """Files by name, whole or as streams, and what the manifest says about them.
 
+    `tables` are for loaders: of each table the file of each split, by the table's name; the first is the usual one. The
+    files of one table have the same columns with the same types. A split without a row is left out: loaders refuse it.
+
     `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
     """
 
@@ -239,3 +242,4 @@ class ReleaseContent:
     statistics: Json = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     check: Callable[[], Json] | None = None
+    tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

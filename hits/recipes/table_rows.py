@@ -17,7 +17,7 @@ from hits.formats import rows
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.mapping import MappingRefusedError, Table, TableField, kept_names
 from hits.formats.reading import LONGEST_KEY, Keys, Row
-from hits.formats.tables import write_csv, write_jsonl
+from hits.formats.tables import Type, write_all, write_jsonl
 from hits.protocols.columns import columns_of
 from hits.quality.majority import majority_of
 from hits.recipes.source import (
@@ -40,6 +40,14 @@ TABLE = Table(
 )
 COLUMNS = ("id", "columns", "answers", "conclusion", "votes", "majority", "mean")
 ANSWER_COLUMNS = ("id", "worker", "labels", "correct")
+ANNOTATIONS = "annotations.parquet"
+ANNOTATION_TYPES: dict[str, Type] = {
+    "id": "string",
+    "unit": "string",
+    "value": "string",
+    "correct": "bool",
+    "worker": "string",
+}
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 DROPPED, OPEN = "dropped by the rule", "answers are missing"
 
@@ -111,7 +119,8 @@ def next_items(item: JudgedItem) -> list[NextItem]:
 
 
 def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> ReleaseContent:
-    """items.csv and items.jsonl with the votes of each item that was kept, answers.jsonl with every answer to it.
+    """items.csv, items.jsonl and items.parquet with the votes of each item that was kept, answers.jsonl and
+    annotations.parquet with every answer to it.
 
     `levels` are those of the stage's units, in the order of the columns.
     """
@@ -119,19 +128,25 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
         dict.fromkeys(name for item in _kept(collected, stage) for name in columns_of(item.document, item.data))
     )
     # Whoever stores the release reads them; they are gone with the last reference.
-    csv_file, jsonl_file, answers_file = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
+    csv_file, parquet_file, jsonl_file, answers_file = (tempfile.TemporaryFile() for _ in range(4))  # noqa: SIM115
     kept = write_jsonl((row_of(item, levels) for item in _kept(collected, stage)), COLUMNS, jsonl_file)
-    write_csv(
-        (_flat(row_of(item, levels), inputs, levels) for item in _kept(collected, stage)),
-        _head(inputs, levels),
-        csv_file,
-    )
+    head = _head(inputs, levels)
+    types: dict[str, Type] = {name: "int64" if name == "answers" else "string" for name in head}
+    rows = (_flat(row_of(item, levels), inputs, levels) for item in _kept(collected, stage))
+    write_all(rows, head, types, {"csv": csv_file, "parquet": parquet_file})
     given = (row for item in _kept(collected, stage) for row in answers_of(item, collected.seed))
     answers = write_jsonl(given, ANSWER_COLUMNS, answers_file)
     outcomes = Counter(item.outcome for item in collected.judged(stage))
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
     return ReleaseContent(
-        files={"items.csv": csv_file, "items.jsonl": jsonl_file, "answers.jsonl": answers_file},
+        files={
+            "items.csv": csv_file,
+            "items.jsonl": jsonl_file,
+            "items.parquet": parquet_file,
+            "answers.jsonl": answers_file,
+            ANNOTATIONS: annotations_file(_kept(collected, stage), collected.seed),
+        },
+        tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept, "answers": answers},
         left_out={why: count for why, count in left_out.items() if count},
         notes=(
@@ -205,6 +220,27 @@ def answers_of(item: JudgedItem, seed: int) -> Iterator[Json]:
             "labels": {label.unit: label.value for label in labels},
             "correct": {label.unit: label.correct for label in labels if label.correct is not None},
         }
+
+
+def annotations_file(items: Iterable[JudgedItem], seed: int) -> BinaryIO:
+    """annotations.parquet: what every answer that counts says of every unit; workers by their pseudonyms.
+
+    A value that is not a text is written as JSON.
+    """
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    rows = (
+        {
+            "id": item.key,
+            "unit": label.unit,
+            "value": _spelled(label.value),
+            "correct": label.correct,
+            "worker": pseudonym(label.worker, seed),
+        }
+        for item in items
+        for label in item.labels
+    )
+    write_all(rows, list(ANNOTATION_TYPES), ANNOTATION_TYPES, {"parquet": file})
+    return file
 
 
 def pseudonym(worker: str, seed: int) -> str:

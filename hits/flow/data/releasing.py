@@ -22,13 +22,14 @@ from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
 from hits.domain.wages import AnswerTime
+from hits.formats import data_card
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.recipes.source import ReleaseContent
 from hits.recipes.table_rows import release_of
 from hits.refusals import Refusal
 
-MANIFEST = "manifest.json"
+MANIFEST, README = "manifest.json", "README.md"
 PART_BYTES = 1 << 18
 
 CHECKS = "check questions, which are no data"
@@ -67,6 +68,7 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     if not any(content.counts.values()):
         raise NothingToReleaseError(why_empty(project))
     files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
+    files[README] = io.BytesIO(data_card.written(_card(project, content)))
     manifest = _manifest(project, content, files)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
     digest = _sum(files[MANIFEST])
@@ -145,7 +147,50 @@ def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:
         counts={**content.counts, **{f"{stage.key} {what}": count for what, count in own.counts.items()}},
         left_out={**content.left_out, **{f"{stage.key}: {why}": count for why, count in own.left_out.items()}},
         notes=tuple(dict.fromkeys((*content.notes, *own.notes))),
+        tables={**content.tables, **_prefixed(stage, own.tables if files else {})},
     )
+
+
+def _prefixed(stage: Stage, tables: data_card.Tables) -> dict[str, dict[str, str]]:
+    return {
+        f"{stage.key}-{name}": {split: f"{stage.key}-{file}" for split, file in splits.items()}
+        for name, splits in tables.items()
+    }
+
+
+def _card(project: Project, content: ReleaseContent) -> data_card.Card:
+    recipe = recipe_of(project)
+    stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
+    asked = [(stage.title, _facts(stage, row)) for stage, row in zip(stages, _collection(project), strict=True)]
+    return data_card.Card(
+        title=project.name,
+        recipe=f"{recipe.title} {recipe.version}",
+        description=recipe.description,
+        tables=content.tables,
+        counts=content.counts,
+        left_out=content.left_out,
+        notes=content.notes,
+        stages=[(title, facts) for title, facts in asked if facts["Answers"] != "0"],
+        rules={stage.title: rule for stage in stages if (rule := stage.rule["params"].get("text", ""))},
+    )
+
+
+def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
+    """What a reader of the data has to know of a stage; `row` is its row of the funnel."""
+    hourly, seconds = row["wage_an_hour"], row["median_seconds"]
+    wanted = str(stage.answers) if stage.most_answers is None else f"{stage.answers} to {stage.most_answers}"
+    return {
+        "Workers read": stage.hit_title,
+        "Description": stage.hit_description,
+        "Answers wanted an item": wanted,
+        "Answers": f"{row['answers']:,}",
+        "Workers": f"{row['workers']:,}",
+        "Blocked workers": f"{row['blocked_workers']:,}",
+        "Reward for an answer": f"${row['reward']}",
+        "Median time": f"{seconds:.1f} s" if seconds else "not known",
+        "Wage an hour": f"${hourly}" if hourly else "not known",
+        "Items kept": f"{row['kept']:,} of {row['asked']:,}",
+    }
 
 
 def _scores(project: Project) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from hits.formats import choices
-from hits.formats.tables import write_csv, write_jsonl
+from hits.formats.tables import Type, write_all, write_jsonl
 from hits.quality.majority import majority_of
 from hits.recipes.source import (
     UNUSED,
@@ -21,6 +21,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
+from hits.recipes.table_rows import ANNOTATIONS, annotations_file
 
 STAGE = "choose"
 TABLE = choices.TABLE
@@ -74,21 +75,32 @@ def next_items(item: JudgedItem) -> list[NextItem]:
 
 
 def build_release(collected: Collected) -> ReleaseContent:
-    """items.csv and items.jsonl: one row an item that was kept, with its votes and what most workers chose.
+    """items.csv, items.jsonl and items.parquet: one row an item that was kept, with its votes and what most workers
+    chose; annotations.parquet has every answer to them.
 
     Columns of the imported files that the task does not use come out as `Input.` and their name, empty where an item's
     file had none.
     """
     # Whoever stores the release reads them; they are gone with the last reference.
-    csv_file, jsonl_file = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
+    csv_file, jsonl_file, parquet_file = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
     kept_columns = _kept_columns(collected)
     columns = (*COLUMNS, *(KEPT + name for name in kept_columns))
     kept = write_jsonl(_rows(collected, kept_columns), columns, jsonl_file)
-    write_csv(map(_flat, _rows(collected, kept_columns)), columns, csv_file)
+    types: dict[str, Type] = dict.fromkeys(columns, "string")
+    types |= {"answers": "int64", "share": "float64"}
+    flat = map(_flat, _rows(collected, kept_columns))
+    write_all(flat, columns, types, {"csv": csv_file, "parquet": parquet_file})
+    kept_items = (item for item in collected.judged(STAGE, labels=True) if item.outcome == "kept")
     outcomes = Counter(item.outcome for item in collected.judged(STAGE))
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
     return ReleaseContent(
-        files={"items.csv": csv_file, "items.jsonl": jsonl_file},
+        files={
+            "items.csv": csv_file,
+            "items.jsonl": jsonl_file,
+            "items.parquet": parquet_file,
+            ANNOTATIONS: annotations_file(kept_items, collected.seed),
+        },
+        tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept},
         left_out={why: count for why, count in left_out.items() if count},
         notes=(

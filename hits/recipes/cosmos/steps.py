@@ -25,7 +25,7 @@ from hits.formats.faults import Fault, FormatErrors
 from hits.recipes.cosmos import splitting
 from hits.recipes.cosmos.charting import prefix_chart
 from hits.recipes.cosmos.releasing import KEY_FILE as KEY_FILE
-from hits.recipes.cosmos.releasing import Majorities, artefacts, files_of
+from hits.recipes.cosmos.releasing import PUBLISHED, Majorities, artefacts, files_of
 from hits.recipes.cosmos.releasing import evaluate as evaluate
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
@@ -483,6 +483,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         statistics=statistics,
         notes=(*found.notes, *_notes(replaced, counts, computed, none_text)),
         check=partial(artefacts, files),
+        tables={"questions": {name: f"{PUBLISHED[name]}.parquet" for name in SPLITS if counts[name]}},
     )
 
 

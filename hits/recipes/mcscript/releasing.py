@@ -349,6 +349,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         statistics=statistics,
         notes=(*found.notes, *_notes(collected, found, passed.left_out)),
         check=partial(_artefacts, files),
+        tables={"questions": {name: f"{name}.parquet" for name in SPLITS if statistics[name]["questions"]}},
     )
 
 

@@ -66,6 +66,7 @@ def release_of(
         statistics=statistics,
         notes=found.notes,
         check=partial(check, {name: partial(_examples, of) for name, of in documents.items()}),
+        tables={"queries": {name: f"{name}.parquet" for name, items in parts.items() if items}},
     )
 
 

@@ -5,6 +5,7 @@ import io
 import json
 from decimal import Decimal
 
+import datasets
 import pytest
 
 from hits.flow.data import releasing
@@ -89,6 +90,28 @@ def test_votes_are_released_and_measured_against_gold(stage, market, lead):
     assert [row["votes"] for row in rows] == ["Yes: 2 | No: 1", "Ada: 2 | Ben: 1"]
     assert ([row["Input.votes"] for row in rows], second["Input.votes"]) == (["12", ""], None)
     assert releasing.release(stage.project, lead) == (made, False)
+
+
+def test_the_folder_of_a_release_is_loaded_as_it_is_and_its_card_says_what_was_asked(stage, market, lead, tmp_path):
+    answered(stage, market, {"n1": ["yes", "yes", "no"], "n2": ["c1", "c1", "c2"]})
+    made, _ = releasing.release(stage.project, lead)
+    for file in made.files.all():
+        (tmp_path / file.name).write_bytes(file.blob.read())
+    items = datasets.load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))["train"]
+    assert items.column_names[-1] == "Input.votes" and list(items["votes"]) == ["Yes: 2 | No: 1", "Ada: 2 | Ben: 1"]
+    answers = datasets.load_dataset(str(tmp_path), "annotations", cache_dir=str(tmp_path / "cache"))["train"]
+    assert sorted(answers["value"]) == ["c1", "c1", "c2", "no", "yes", "yes"]
+    card = (tmp_path / "README.md").read_text()
+    for said in (
+        "# Weather",
+        "## Stage: Choice",
+        "| Workers read | Was it wet? |",
+        "| Answers | 6 |",
+        "| Workers | 3 |",
+    ):
+        assert said in card
+    assert "| Reward for an answer | $0.05 |" in card and "| Items kept | 2 of 2 |" in card
+    assert "README.md" in [file["name"] for file in made.manifest["files"]]
 
 
 def test_an_answer_that_chose_nothing_counts_for_nothing_and_is_told_in_a_release(stage, market):

@@ -104,7 +104,7 @@ def test_votes_and_single_answers_are_released_with_all_columns(stage: Stage, ma
     assert stage.summary.invalid == 1
     assert list(stage.items.filter(state=Item.State.KEPT).values_list("key", flat=True)) == ["n1"]
     made, _ = releasing.release(stage.project, lead)
-    files = {file.name: file.blob.read().decode() for file in made.files.all()}
+    files = {file.name: file.blob.read().decode(errors="replace") for file in made.files.all()}
     (row,) = map(json.loads, files["items.jsonl"].splitlines())
     assert row == {
         "id": "n1", "columns": {"id": "n1", "text": "Rain fell all day.", "source": "diary", "right": "wet"},
@@ -147,7 +147,7 @@ def test_marked_stretches_are_compared_and_released_with_their_places(stage: Sta
     scoring.score(stage)
     deciding.decide(stage)
     made, _ = releasing.release(stage.project, lead)
-    files = {file.name: file.blob.read().decode() for file in made.files.all()}
+    files = {file.name: file.blob.read().decode(errors="replace") for file in made.files.all()}
     (row,) = map(json.loads, files["items.jsonl"].splitlines())
     value = [{"start": 2, "end": 6, "label": "person"}]
     assert json.loads(row["majority"]["names"]) == value and row["votes"]["names/person"] == {"yes": 2, "no": 1}

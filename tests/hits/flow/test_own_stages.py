@@ -224,10 +224,11 @@ def test_a_release_has_the_votes_of_the_stage_in_files_of_its_own(first, market,
     published(stage)
     answered(stage, market, {"good": "4"})
     made, _ = releasing.release(first.project, lead)
-    files = {file.name: file.blob.read().decode() for file in made.files.all()}
+    files = {file.name: file.blob.read().decode(errors="replace") for file in made.files.all()}
     assert {name for name in files if name.startswith("rate-")} == {
-        "rate-items.csv", "rate-items.jsonl", "rate-answers.jsonl",
+        "rate-items.csv", "rate-items.jsonl", "rate-items.parquet", "rate-answers.jsonl", "rate-annotations.parquet",
     }  # fmt: skip
+    assert 'path: "rate-annotations.parquet"' in files["README.md"]
     rows = [json.loads(line) for line in files["rate-items.jsonl"].splitlines()]
     assert sorted(row["columns"]["ask.headline"] for row in rows) == ["Again", "Again", "Wet!", "Wet!"]
     assert {row["mean"]["good"] for row in rows} == {4.0}

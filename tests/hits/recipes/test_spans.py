@@ -61,7 +61,7 @@ def released(*items, **options):
         if not isinstance(file, bytes):
             file.seek(0)
             file = file.read()
-        files[name] = file.decode()
+        files[name] = file.decode(errors="replace")
     rows = [json.loads(line) for line in files["spans.jsonl"].splitlines()]
     return content, rows, files
 

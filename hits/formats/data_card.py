@@ -1,0 +1,112 @@
+"""README.md of a release: a card in the layout that loaders of data sets read.
+
+The head is YAML, in which `configs` names the file of each split: the layout of the Hugging Face Hub, which the library
+`datasets` reads from a folder too (huggingface.co/docs/datasets, "Manual configuration").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Tables = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """`tables` has the file of each split by the name of the table, the first of which is the usual one.
+
+    `stages` are those that people answered, in order: (title, facts by their name).
+    """
+
+    title: str
+    recipe: str
+    description: str
+    tables: Tables
+    counts: Mapping[str, int]
+    left_out: Mapping[str, int]
+    notes: Sequence[str]
+    stages: Sequence[tuple[str, Mapping[str, str]]]
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+
+def written(card: Card) -> bytes:
+    """The whole file in UTF-8. The same card gives the same bytes."""
+    return "\n".join([*_head(card), "", *_body(card)]).encode() + b"\n"
+
+
+def _head(card: Card) -> Iterator[str]:
+    yield "---"
+    yield f"pretty_name: {_quoted(card.title)}"
+    if card.tables:
+        yield "configs:"
+    for number, (name, splits) in enumerate(card.tables.items()):
+        yield f"- config_name: {_quoted(name)}"
+        if number == 0:
+            yield "  default: true"
+        yield "  data_files:"
+        for split, file in splits.items():
+            yield f"  - split: {_quoted(split)}"
+            yield f"    path: {_quoted(file)}"
+    yield "---"
+
+
+def _quoted(text: str) -> str:
+    """JSON, which is YAML too."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _body(card: Card) -> Iterator[str]:
+    yield f"# {_plain(card.title)}"
+    yield ""
+    yield f"Collected with the recipe {_plain(card.recipe)}. {_plain(card.description)}"
+    yield from _section("What is in it", _rows("count", card.counts))
+    yield from _section("What is left out", _rows("reason", card.left_out))
+    yield from _section("How to load it", _loading(card.tables))
+    for title, facts in card.stages:
+        yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
+    for title, text in card.rules.items():
+        yield from _section(f"Rule of {_plain(title)}", ["```", *text.replace("```", "'''").splitlines(), "```"])
+    yield from _section("Notes", [f"* {_plain(note)}" for note in card.notes])
+    yield from _section(
+        "Licence and citation",
+        ["This file states none. Texts may have rights of their own: write down here what you give the data under."],
+    )
+
+
+def _section(title: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
+    """Nothing without lines."""
+    found = list(lines)
+    if found:
+        yield from ("", f"## {title}", "", *found)
+
+
+def _rows(name: str, values: Mapping[str, Any]) -> list[str]:
+    if not values:
+        return []
+    cells = [
+        f"| {_cell(key)} | {_cell(f'{value:,}' if isinstance(value, int) else value)} |"
+        for key, value in values.items()
+    ]
+    return [f"| {name} | |", "|---|---|", *cells]
+
+
+def _loading(tables: Tables) -> list[str]:
+    if not tables:
+        return []
+    lines = [
+        f"* `{name}`: " + ", ".join(f"{split} in `{file}`" for split, file in splits.items())
+        for name, splits in tables.items()
+    ]
+    return ["```python", "import datasets", "", 'datasets.load_dataset("path/of/this/folder")', "```", "", *lines]
+
+
+def _plain(text: str) -> str:
+    """In one line, and never markup: a lead's title is text."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
+
+
+def _cell(value: object) -> str:
+    return _plain(str(value)).replace("|", "\\|")
