@@ -10,15 +10,19 @@ there is nothing to draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import floor, log10
+from math import ceil, floor, log10, sqrt
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 PLOT_HEIGHT = 132
 TOP, BASE = 22, 124
+# Of a plot of points, which has its numbers below within itself.
+POINTS_HEIGHT, POINTS_BASE = 224, 204
+# The radius of a point of one, and the smallest and largest of points that stand for many, in pixels.
+POINT, SMALLEST_POINT, LARGEST_POINT = 4.0, 3.0, 9.0
 # Room for the numbers of the scale, in pixels: the style sheet keeps it free at the left of each plot.
 GUTTER = 8
 # Fewer points are no course that a line could show.
@@ -127,6 +131,31 @@ def histogram(counts: Sequence[int], what: str, ones: str, marks: Mapping[str, f
     return _markup(plot, _axis([_node("span", {}, text=text) for text in ("0 %", "50 %", "100 %")], 3))
 
 
+@dataclass(frozen=True)
+class Point:
+    """A share (0..1) at an amount (1 or more), what is said of it, and how many it stands for."""
+
+    amount: float
+    share: float
+    title: str
+    stands_for: int = 1
+
+
+def scatter(points: Sequence[Point], what: str) -> Markup:
+    """Shares upwards over amounts on a scale of powers of ten; an empty string where there is no point.
+
+    Points that stand for more are larger, by their area.
+    """
+    if not points:
+        return Markup()
+    powers = max(1, ceil(log10(max(point.amount for point in points))))
+    most = max(point.stands_for for point in points)
+    drawn = [node for power in range(powers + 1) for node in _power(power, powers)]
+    # The largest first, so that they cover none.
+    drawn += [_point(point, powers, most) for point in sorted(points, key=lambda point: -point.stands_for)]
+    return _markup(_plot(what, [*_grid(1, POINTS_BASE, _percent), *drawn], POINTS_HEIGHT))
+
+
 def nice_ceiling(value: float) -> int:
     """The next of 2, 4, 10, 20, 40, 100 ... : a scale whose half is a whole number too."""
     if value <= 2:
@@ -151,8 +180,12 @@ def _written(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def _plot(label: str, content: Iterable[Element]) -> Element:
-    shape = {"class": "plot", "width": "100%", "height": PLOT_HEIGHT, "role": "img", "aria-label": label}
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _plot(label: str, content: Iterable[Element], height: int = PLOT_HEIGHT) -> Element:
+    shape = {"class": "plot", "width": "100%", "height": height, "role": "img", "aria-label": label}
     return _node("svg", shape, content)
 
 
@@ -160,13 +193,13 @@ def _axis_line(y: str) -> Element:
     return _node("line", {"class": "axis-line", "x1": 0, "y1": y, "x2": "100%", "y2": y})
 
 
-def _grid(ceiling: float) -> Iterator[Element]:
+def _grid(ceiling: float, base: int = BASE, written: Callable[[float], str] = _amount) -> Iterator[Element]:
     """Lines at nothing, half and the whole, with their numbers in the gutter."""
     for part in (0, 1, 2):
-        y = BASE - (BASE - TOP) * part / 2
+        y = base - (base - TOP) * part / 2
         yield _axis_line(f"{y:.0f}")
         place = {"x": -GUTTER, "y": f"{y + 4:.0f}", "text-anchor": "end"}
-        yield _node("text", place, text=_amount(ceiling * part / 2))
+        yield _node("text", place, text=written(ceiling * part / 2))
 
 
 def _course(values: Sequence[float], ceiling: float) -> list[Element]:
@@ -222,6 +255,28 @@ def _mark(value: float, name: str) -> tuple[Element, Element]:
     line = _node("line", {"class": f"mark mark-{name}", "x1": x, "y1": 4, "x2": x, "y2": BASE})
     side = {"dx": -5 if left else 5, "y": 13, "text-anchor": "end" if left else "start"}
     return line, _node("text", {"class": f"mark-{name}", "x": x, **side}, text=f"{name} {100 * value:.0f} %")
+
+
+def _power(power: int, powers: int) -> Iterator[Element]:
+    """An upright line at a power of ten with its number below, which stays within the plot.
+
+    Of five powers and more only every second or third has its number, so that they keep apart on a phone.
+    """
+    x = f"{100 * power / powers:.1f}%"
+    anchor = {0: "start", powers: "end"}.get(power, "middle")
+    yield _node("line", {"class": "axis-line", "x1": x, "y1": TOP, "x2": x, "y2": POINTS_BASE})
+    if (powers - power) % max(1, (powers - 1) // 2) == 0:
+        yield _node("text", {"x": x, "y": POINTS_BASE + 16, "text-anchor": anchor}, text=f"{10**power:,}")
+
+
+def _point(point: Point, powers: int, most: int) -> Element:
+    larger = (LARGEST_POINT - SMALLEST_POINT) * sqrt(point.stands_for / most)
+    place = {
+        "cx": f"{100 * log10(max(1.0, point.amount)) / powers:.2f}%",
+        "cy": f"{POINTS_BASE - (POINTS_BASE - TOP) * point.share:.1f}",
+        "r": f"{POINT if most == 1 else SMALLEST_POINT + larger:.1f}",
+    }
+    return _node("circle", {"class": "point", **place}, [_node("title", {}, text=point.title)])
 
 
 # Charts of files

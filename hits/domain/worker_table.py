@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, FloatField, QuerySet
-from django.db.models.functions import Cast, NullIf
+from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Cast, Floor, Least, NullIf
 
 from hits.models.projects import Stage
 from hits.models.workers import Block, WorkerStat
@@ -41,6 +41,42 @@ COLUMNS = (
     "compared", "agreement", "agreement_low", "agreement_high", "beyond_chance", "median_seconds", "repeats",
     "longest_run", "earned", "state", "why",
 )  # fmt: skip
+
+# More workers than these are grouped where they are drawn: by answers, each step from one of these on, and by tenths.
+MOST_ALONE = 200
+ANSWER_STEPS = tuple(step * 10**power for power in range(6) for step in (1, 2, 5))
+SHARE_STEPS = 10
+
+
+@dataclass(frozen=True)
+class Place:
+    """One worker, or a group with about as many answers and about the same share (0..1).
+
+    `worker_id` is empty of a group, and `compared` says how many answers the shares are of.
+    """
+
+    worker_id: str
+    workers: int
+    compared: int
+    fewest: int
+    most: int
+    mean: float
+    lowest: float
+    highest: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """Where workers stand by accuracy and answers, on known answers or, where there are none, beside one another."""
+
+    known: bool
+    workers: int
+    places: tuple[Place, ...]
+
+    @property
+    def grouped(self) -> bool:
+        return self.workers > MOST_ALONE
 
 
 @dataclass(frozen=True)
@@ -119,3 +155,36 @@ def rows_of(stage: Stage, stats: Iterable[WorkerStat]) -> list[WorkerRow]:
 def all_rows(stage: Stage, order: str = FIRST) -> Iterator[WorkerRow]:
     """Every worker of the stage."""
     yield from rows_of(stage, ordered(stage, order))
+
+
+def accuracies(stage: Stage) -> Accuracies:
+    """From the workers' rows alone: two queries, at most MOST_ALONE workers or as many groups as there are steps."""
+    stats = stage.worker_stats
+    measured = stats.aggregate(
+        known=Count("id", filter=Q(scored__gt=0)), agreement=Count("id", filter=Q(compared__gt=0))
+    )
+    known = bool(measured["known"])
+    name, whole = ("known", "scored") if known else ("agreement", "compared")
+    rows = stats.filter(**{f"{whole}__gt": 0}).annotate(share=Least(ORDERS[name], Value(1.0)))
+    workers = measured[name]
+    places = _groups(rows, whole) if workers > MOST_ALONE else _single(rows, whole)
+    return Accuracies(known, workers, tuple(places))
+
+
+def _single(rows: QuerySet[WorkerStat], whole: str) -> Iterator[Place]:
+    columns = ("worker__worker_id", whole, "answers", "share")
+    for worker, compared, answers, share in rows.order_by("-answers", "id").values_list(*columns):
+        yield Place(worker, 1, compared, answers, answers, answers, share, share, share)
+
+
+def _groups(rows: QuerySet[WorkerStat], whole: str) -> Iterator[Place]:
+    step = Case(*(When(answers__gte=least, then=Value(least)) for least in reversed(ANSWER_STEPS)), default=Value(0))
+    tenth = Least(Floor(F("share") * SHARE_STEPS + 1e-9), Value(float(SHARE_STEPS - 1)))
+    groups = rows.annotate(step=step, tenth=tenth).values("step", "tenth").order_by("-step", "-tenth")
+    figures = groups.annotate(
+        workers=Count("id"), compared=Sum(whole), fewest=Min("answers"), most=Max("answers"), mean=Avg("answers"),
+        lowest=Min("share"), highest=Max("share"), middle=Avg("share"),
+    )  # fmt: skip
+    columns = ("workers", "compared", "fewest", "most", "mean", "lowest", "highest", "middle")
+    for figure in figures.values_list(*columns):
+        yield Place("", *figure)

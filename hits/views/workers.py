@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits import forms, tasks
+from hits import charts, forms, tasks
 from hits.domain import worker_table
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
@@ -85,18 +85,41 @@ def workers(request: HttpRequest, stage: Stage) -> HttpResponse:
     search = request.GET.get("worker", "").strip()[:64]
     page = paging.number(request.GET.get("page"))
     start = (page - 1) * WORKERS_SHOWN
+    accuracies = worker_table.accuracies(stage)
     found = list(worker_table.ordered(stage, order, search)[start : start + WORKERS_SHOWN + 1])
     context = {
         **frame(stage),
         "rows": worker_table.rows_of(stage, found[:WORKERS_SHOWN]),
         "heads": [_head(first, title, shape, order) for first, title, shape in HEADS],
         "crowd": comparing.crowd_of(stage),
+        "accuracies": accuracies,
+        "accuracy_plot": accuracy_plot(accuracies),
         "order": order,
         "search": search,
         "page_number": page,
         "more": len(found) > WORKERS_SHOWN,
     }
     return render(request, "workers/list.html", context)
+
+
+def accuracy_plot(found: worker_table.Accuracies) -> charts.Markup:
+    """A point for each worker, or for each group of workers: accuracy upwards over answers given."""
+    what = "Known answers right" if found.known else "Agreement with the others"
+    points = [charts.Point(place.mean, place.share, _said(place, found.known), place.workers) for place in found.places]
+    label = f"{what} by answers given: {found.workers:,} {'worker' if found.workers == 1 else 'workers'}."
+    return charts.scatter(points, label)
+
+
+def _said(place: worker_table.Place, known: bool) -> str:
+    who = place.worker_id or f"{place.workers:,} {'worker' if place.workers == 1 else 'workers'}"
+    answers = _between(f"{place.fewest:,}", f"{place.most:,}")
+    shares = _between(f"{100 * place.lowest:.1f}", f"{100 * place.highest:.1f}")
+    measure = "of known answers right" if known else "agreement with the others"
+    return f"{who}: {answers} {'answer' if place.most == 1 else 'answers'}, {shares} % {measure}"
+
+
+def _between(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def _head(first: str, title: str, shape: str, order: str) -> dict[str, str]:

@@ -113,7 +113,7 @@ def test_three_hours_are_a_line_over_an_axis_of_their_times() -> None:
 
 
 def test_nothing_is_drawn_where_there_is_nothing() -> None:
-    assert charts.curve([], "Answers", "last") == charts.steps([], "Loss") == ""
+    assert charts.curve([], "Answers", "last") == charts.steps([], "Loss") == charts.scatter([], "x") == ""
     assert charts.histogram([0] * 20, "Workers", "workers", {"floor": 0.2}, bad_to=0.2) == ""
     assert charts.count_rows({}, "a", "b") == charts.share_rows({}, "a", "b") == charts.icicle((), 3, "a", "b") == ""
 
@@ -131,6 +131,32 @@ def test_taller_columns_stand_for_more() -> None:
     heights = _heights(charts.histogram([1, 2, 4, 8], "By accuracy", "workers", {}, bad_to=None))
     assert heights == sorted(heights)
     assert heights[3] == pytest.approx(8 * heights[0])
+
+
+def test_one_point_is_drawn_within_a_scale_up_to_ten() -> None:
+    parts = _parts(charts.scatter([charts.Point(1, 0.0, "ann: 1 answer, 0.0 %")], "By answers: 1 worker."))
+    (point,) = parts.iter("circle")
+    assert (point.get("cx"), point.get("cy"), point.findtext("title")) == ("0.00%", "204.0", "ann: 1 answer, 0.0 %")
+    assert [text.text for text in parts.iter("text")] == ["0 %", "50 %", "100 %", "1", "10"]
+
+
+def test_points_stand_at_their_share_over_powers_of_ten_and_say_what_they_are() -> None:
+    points = [charts.Point(10, 0.5, "<ann>"), charts.Point(1000, 1.0, "ben")]
+    markup = charts.scatter(points, "By answers: 2 workers.")
+    places = [(at.get("cx"), at.get("cy"), at.findtext("title")) for at in _parts(markup).iter("circle")]
+    assert places == [("33.33%", "113.0", "<ann>"), ("100.00%", "22.0", "ben")]
+    assert _label(markup) == "By answers: 2 workers."
+
+
+def test_of_many_powers_every_other_one_has_its_number() -> None:
+    texts = [text.text for text in _parts(charts.scatter([charts.Point(20_000, 0.5, "ann")], "x")).iter("text")]
+    assert texts[3:] == ["10", "1,000", "100,000"]
+
+
+def test_points_that_stand_for_more_are_larger_and_lie_below_the_others() -> None:
+    markup = charts.scatter([charts.Point(10, 0.5, "few", 4), charts.Point(10, 0.5, "many", 400)], "x")
+    radii = [(at.findtext("title"), at.get("r")) for at in _parts(markup).iter("circle")]
+    assert radii == [("many", "9.0"), ("few", "3.6")]
 
 
 # Charts of files

@@ -223,6 +223,21 @@ def test_nothing_is_drawn_over_the_numbers_of_a_chart(world: World, opened: Open
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+APART = """plot => {
+  const boxes = [...plot.querySelectorAll("text")].map(one => one.getBoundingClientRect());
+  return boxes.every((a, at) => boxes.slice(at + 1).every(
+    b => a.right <= b.left || b.right <= a.left || a.bottom <= b.top + 2 || b.bottom <= a.top + 2));
+}"""
+
+
+@pytest.mark.parametrize("answers", [1, 40, 9_000, 100_000, 3_000_000])
+def test_the_numbers_beside_points_keep_apart_on_a_phone(world: World, opened: Opener, answers: int) -> None:
+    world.stage.worker_stats.update(answers=answers)
+    page = opened(world.url("workers"), 360)
+    assert page.locator("svg.plot").evaluate(APART)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_card_is_as_tall_as_what_it_holds(world: World, opened: Opener) -> None:
     """Beside a tall one too; the space below the last line is the card's own padding."""
     page = opened(world.url("stage"))
