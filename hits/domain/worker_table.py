@@ -111,7 +111,12 @@ class WorkerRow:
     @property
     def repeats(self) -> float | None:
         """The share of answers that say what the one before said."""
-        return self.stat.repeats / (self.stat.answers - 1) if self.stat.answers > 1 else None
+        return self.stat.repeats / (self.stat.answers - 1) if self.stat.answers > 1 and self.longest_run else None
+
+    @property
+    def longest_run(self) -> int | None:
+        """None until the worker was compared with the others: everybody has a run of one answer at least."""
+        return self.stat.longest_run or None
 
     @property
     def state(self) -> str:
@@ -127,7 +132,7 @@ class WorkerRow:
         return [
             stat.worker.worker_id, stat.answers, stat.scored, stat.correct, self.known, low, high,
             stat.compared, self.agreement, agreed_low, agreed_high, self.beyond_chance, stat.median_seconds,
-            self.repeats, stat.longest_run, stat.earned, self.state, stat.why,
+            self.repeats, self.longest_run, stat.earned, self.state, stat.why,
         ]  # fmt: skip
 
 

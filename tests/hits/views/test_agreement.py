@@ -95,6 +95,17 @@ def test_figures_have_their_intervals_and_words(client: Client, stage: Stage) ->
     assert "Low: below 0.667" in said or "About as by chance" in said
 
 
+def test_several_units_stand_in_one_table_that_leads_to_each(client: Client, project: Project) -> None:
+    stage = make.stage(project, key="staged", protocol="staged_choice")
+    rows = {"paragraph": "good", "picked": "c1"}
+    say(stage, [{"ann": rows, "ben": {**rows, "picked": "c2"}}] * 5 + [{"ann": rows, "ben": rows}] * 5)
+    report = computed(stage)
+    text = page(client, stage)
+    assert "All units" in text
+    for number, unit in enumerate(report["units"], 1):
+        assert f'<a href="#u-{number}">{unit["unit"]}</a>' in text and f'<h2 id="u-{number}"' in text
+
+
 @pytest.mark.parametrize(
     ("alpha", "words"),
     [

@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from hits import tasks
 from hits.domain.summaries import refresh_summary
-from hits.models import Block, Label, Stage, Worker, WorkerMessage, WorkerStat
+from hits.domain.worker_table import WorkerRow
+from hits.models import Block, Label, Stage, StageSummary, Worker, WorkerMessage, WorkerStat
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import World
@@ -33,6 +34,16 @@ def test_workers_are_found_by_a_part_of_their_id(world: World, client: Client) -
     assert _shown(client, world, worker="good") == ["AGOOD00000001"]
     empty = client.get(world.url("stage"), {"worker": "<nobody>"}).content.decode()
     assert "&lt;nobody&gt;" in empty
+
+
+def test_figures_that_take_a_comparison_are_not_there_before_it(world: World, client: Client) -> None:
+    StageSummary.objects.filter(stage=world.stage).update(compared_at=None)
+    WorkerStat.objects.filter(stage=world.stage).update(longest_run=0, repeats=0, compared=0)
+    text = squeezed(client.get(reverse("workers", args=[world.project.slug, world.stage.key])))
+    assert "of known answers right" in text and "(chance" not in text
+    assert "0 %</td>" not in text
+    stat = WorkerStat.objects.filter(stage=world.stage, answers__gt=1).earliest("pk")
+    assert (WorkerRow(stat).repeats, WorkerRow(stat).longest_run) == (None, None)
 
 
 def test_workers_are_paged(world: World, client: Client) -> None:
