@@ -131,6 +131,30 @@ def histogram(counts: Sequence[int], what: str, ones: str, marks: Mapping[str, f
     return _markup(plot, _axis([_node("span", {}, text=text) for text in ("0 %", "50 %", "100 %")], 3))
 
 
+def hours_of_the_day(counts: Sequence[int], what: str, one: str) -> Markup:
+    """A column for each of the 24 hours of the day in UTC; an empty string where nothing is counted.
+
+    `what` is drawn, and `one` is what is counted, such as "answer".
+    """
+    if not any(counts):
+        return Markup()
+    ceiling, busiest = nice_ceiling(max(counts)), counts.index(max(counts))
+    ones = one if sum(counts) == 1 else f"{one}s"
+    said = f"{sum(counts):,} {ones}, most from {hour_of_the_day(busiest)} UTC ({counts[busiest]:,})"
+    columns = [
+        _step_column(hour, len(counts), amount / ceiling, "accent", f"{hour_of_the_day(hour)} UTC: {amount:,}")
+        for hour, amount in enumerate(counts)
+        if amount
+    ]
+    marks = [_node("span", {}, text=text) for text in ("00:00", "12:00", "24:00 UTC")]
+    return _markup(_plot(f"{what}: {said}.", [*_grid(ceiling), *columns]), _axis(marks, 3))
+
+
+def hour_of_the_day(hour: int) -> str:
+    """13 -> '13:00 to 14:00'."""
+    return f"{hour:02d}:00 to {hour + 1:02d}:00"
+
+
 @dataclass(frozen=True)
 class Point:
     """A share (0..1) at an amount (1 or more), what is said of it, and how many it stands for."""
@@ -241,12 +265,17 @@ def _counted(counts: Sequence[int], ceiling: float, bad_to: float | None) -> Ite
     for index, amount in enumerate(counts):
         if not amount:
             continue
-        height = max((BASE - TOP) * amount / ceiling, 2.0)
         tone = "bad" if bad_to is not None and (index + 1) / len(counts) <= bad_to + 1e-9 else "accent"
-        place = {"x": f"{index * width + 0.2:.2f}%", "y": f"{BASE - height:.1f}"}
-        size = {"width": f"{width - 0.4:.2f}%", "height": f"{height:.1f}"}
         title = f"{index * width:.0f} to {(index + 1) * width:.0f} %: {amount:,}"
-        yield _rect({"class": f"fill-{tone}", **place, **size}, title)
+        yield _step_column(index, len(counts), amount / ceiling, tone, title)
+
+
+def _step_column(index: int, of: int, part: float, tone: str, title: str) -> Element:
+    """A column in its step of the width; `part` is how much of the scale it takes, and the least can still be seen."""
+    height, width = max((BASE - TOP) * part, 2.0), 100 / of
+    place = {"x": f"{index * width + 0.2:.2f}%", "y": f"{BASE - height:.1f}"}
+    size = {"width": f"{width - 0.4:.2f}%", "height": f"{height:.1f}"}
+    return _rect({"class": f"fill-{tone}", **place, **size}, title)
 
 
 def _mark(value: float, name: str) -> tuple[Element, Element]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -136,6 +136,21 @@ def answers_an_hour(timeline: Sequence[Sequence]) -> charts.Markup:
     return charts.curve(hours, "Answers an hour", "in the last hour")
 
 
+def by_hour_of_the_day(timeline: Sequence[Sequence]) -> list[int]:
+    """Answers in each of the 24 hours of the day in UTC, of all days together."""
+    counts = [0] * 24
+    for hour, answers in timeline:
+        counts[datetime.fromisoformat(hour).astimezone(UTC).hour] += int(answers)
+    return counts
+
+
+def hours_of_the_day(counts: Sequence[int]) -> dict[str, Any]:
+    """The chart, and its rows: (hour, answers, their share)."""
+    total = sum(counts)
+    rows = [(charts.hour_of_the_day(hour), answers, answers / total) for hour, answers in enumerate(counts) if total]
+    return {"day_plot": charts.hours_of_the_day(counts, "Answers by hour of the day", "answer"), "day_rows": rows}
+
+
 def workers_by_accuracy(counts: Sequence[int], floor: float | None, crowd: float | None) -> charts.Markup:
     """A histogram over equal steps of accuracy with the blocking floor and the crowd's average as lines."""
     marks = {name: value for name, value in (("floor", floor), ("crowd", crowd)) if value is not None}
@@ -222,6 +237,7 @@ def figures(stage: Stage) -> dict[str, Any]:
         "closes_at": closing_time(stage),
         "refused": stage.batches.aggregate(sum=Sum("refused"))["sum"] or 0,
         "timeline_plot": answers_an_hour(summary.timeline),
+        **hours_of_the_day(by_hour_of_the_day(summary.timeline)),
         "histogram_plot": workers_by_accuracy(summary.histogram, _floor(stage), crowd),
     }
 

@@ -115,6 +115,7 @@ def test_three_hours_are_a_line_over_an_axis_of_their_times() -> None:
 def test_nothing_is_drawn_where_there_is_nothing() -> None:
     assert charts.curve([], "Answers", "last") == charts.steps([], "Loss") == charts.scatter([], "x") == ""
     assert charts.histogram([0] * 20, "Workers", "workers", {"floor": 0.2}, bad_to=0.2) == ""
+    assert charts.hours_of_the_day([0] * 24, "Answers", "answer") == ""
     assert charts.count_rows({}, "a", "b") == charts.share_rows({}, "a", "b") == charts.icicle((), 3, "a", "b") == ""
 
 
@@ -131,6 +132,14 @@ def test_taller_columns_stand_for_more() -> None:
     heights = _heights(charts.histogram([1, 2, 4, 8], "By accuracy", "workers", {}, bad_to=None))
     assert heights == sorted(heights)
     assert heights[3] == pytest.approx(8 * heights[0])
+
+
+def test_hours_of_the_day_have_a_column_each_that_says_its_hour() -> None:
+    markup = charts.hours_of_the_day([*[0] * 9, 50, *[0] * 13, 100], "Answers", "answer")
+    columns = [(rect.get("x"), rect.findtext("title")) for rect in _parts(markup).iter("rect")]
+    assert columns == [("37.70%", "09:00 to 10:00 UTC: 50"), ("96.03%", "23:00 to 24:00 UTC: 100")]
+    assert _heights(markup) == [51, 102]
+    assert _label(markup) == "Answers: 150 answers, most from 23:00 to 24:00 UTC (100)."
 
 
 def test_one_point_is_drawn_within_a_scale_up_to_ten() -> None:

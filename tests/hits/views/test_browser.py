@@ -218,8 +218,8 @@ def test_nothing_is_drawn_over_the_numbers_of_a_chart(world: World, opened: Open
         StageSummary.objects.filter(stage=world.stage).update(timeline=known, histogram=[2] * 20)
         page = opened(world.url("stage"), width)
         charts = page.locator("svg.plot")
-        expect(charts).to_have_count(2)
-        assert [chart.evaluate(OVERLAPPING) for chart in charts.all()] == [0, 0]
+        expect(charts).to_have_count(3)
+        assert [chart.evaluate(OVERLAPPING) for chart in charts.all()] == [0, 0, 0]
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -1,6 +1,16 @@
 from __future__ import annotations
 
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from hits.models import StageSummary
 from hits.views import overview
+from tests.hits.views.conftest import World
+from tests.markup import squeezed
 
 
 def test_hours_without_an_answer_count_as_zero() -> None:
@@ -24,3 +34,40 @@ def test_workers_are_plotted_with_the_floor_and_the_crowd_where_they_are_known()
     both = overview.workers_by_accuracy([1, 2, 4, 8], 0.2, 0.51)
     assert "Workers by accuracy: 15 workers, floor 20 %, crowd 51 %." in both
     assert "Workers by accuracy: 15 workers." in overview.workers_by_accuracy([1, 2, 4, 8], None, None)
+
+
+def test_answers_of_all_days_are_counted_by_hour_of_the_day_in_utc() -> None:
+    timeline = [["2026-11-19T10:00:00+00:00", 5], ["2026-11-20T10:00:00+00:00", 2], ["2026-11-20T01:00:00+02:00", 4]]
+    assert {at: n for at, n in enumerate(overview.by_hour_of_the_day(timeline)) if n} == {10: 7, 23: 4}
+
+
+def _stage_page(client: Client, world: World, timeline: list[list[object]]) -> tuple[str, int]:
+    """(the page, its queries) with these hours."""
+    StageSummary.objects.filter(stage=world.stage).update(timeline=timeline, items=400, answers=100_000)
+    with CaptureQueriesContext(connection) as queries:
+        page = squeezed(client.get(world.url("stage")))
+    return page, len(queries)
+
+
+def _hours(page: str) -> list[tuple[str, str, str]]:
+    row = r'<td>(\d\d:00 to \d\d:00)</td><td class="n">([\d,]+)</td><td class="n">([\d.]+ %)</td>'
+    return [hour for hour in re.findall(row, page) if hour[1] != "0"]
+
+
+@pytest.mark.django_db
+def test_the_page_of_a_stage_has_its_hours_of_the_day_with_the_numbers(world: World, client: Client) -> None:
+    one, _ = _stage_page(client, world, [["2026-11-19T10:00:00+00:00", 1]])
+    assert _hours(one) == [("10:00 to 11:00", "1", "100.0 %")]
+    assert "Answers by hour of the day: 1 answer, most from 10:00 to 11:00 UTC (1)." in one
+
+
+@pytest.mark.django_db
+def test_hours_of_the_day_of_hundred_thousand_answers_take_no_further_query(world: World, client: Client) -> None:
+    _stage_page(client, world, [])
+    none, before = _stage_page(client, world, [])
+    months = [[f"2026-{month:02d}-{day:02d}T{hour:02d}:00:00+00:00", 25 * hour]
+              for month in range(1, 4) for day in range(1, 29) for hour in (7, 8)]  # fmt: skip
+    many, after = _stage_page(client, world, months)
+    assert after == before
+    assert _hours(many) == [("07:00 to 08:00", "14,700", "46.7 %"), ("08:00 to 09:00", "16,800", "53.3 %")]
+    assert "hour of the day" not in none and "Drawn when the first answers are in" in none
