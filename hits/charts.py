@@ -131,6 +131,39 @@ def histogram(counts: Sequence[int], what: str, ones: str, marks: Mapping[str, f
     return _markup(plot, _axis([_node("span", {}, text=text) for text in ("0 %", "50 %", "100 %")], 3))
 
 
+@dataclass(frozen=True)
+class Moment:
+    """A figure of at most 1 at a point in time, and what is said of it."""
+
+    at: datetime
+    value: float
+    title: str
+
+
+def figures_over_time(moments: Sequence[Moment], what: str, written: Callable[[float], str] | None = None) -> Markup:
+    """A line with a point for each of several moments of equal distance, columns of one or two; an empty string where
+    there is none.
+
+    The scale goes from 0 to 1, and from -1 where a figure is negative. `written` says how figures are written.
+    """
+    if not moments:
+        return Markup()
+    written = written or _two_digits
+    low = -1.0 if any(moment.value < 0 for moment in moments) else 0.0
+    drawn = _lone if len(moments) < FEWEST_FOR_A_LINE else _joined
+    label = (
+        f"{what}, {len(moments)} times from {moments[0].at:%-d %b %H:%M} to {moments[-1].at:%-d %b %H:%M} UTC: "
+        f"first {written(moments[0].value)}, last {written(moments[-1].value)}."
+    )
+    plot = _plot(label, [*_grid(1, BASE, written, low), *drawn(moments, low, written)])
+    return _markup(plot, _time_axis([(moment.at, moment.value) for moment in moments]))
+
+
+def percent(value: float) -> str:
+    """0.583 -> '58 %'."""
+    return f"{100 * value:.0f} %"
+
+
 def hours_of_the_day(counts: Sequence[int], what: str, one: str) -> Markup:
     """A column for each of the 24 hours of the day in UTC; an empty string where nothing is counted.
 
@@ -177,7 +210,7 @@ def scatter(points: Sequence[Point], what: str) -> Markup:
     drawn = [node for power in range(powers + 1) for node in _power(power, powers)]
     # The largest first, so that they cover none.
     drawn += [_point(point, powers, most) for point in sorted(points, key=lambda point: -point.stands_for)]
-    return _markup(_plot(what, [*_grid(1, POINTS_BASE, _percent), *drawn], POINTS_HEIGHT))
+    return _markup(_plot(what, [*_grid(1, POINTS_BASE, percent), *drawn], POINTS_HEIGHT))
 
 
 def nice_ceiling(value: float) -> int:
@@ -204,8 +237,32 @@ def _written(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"
+def _two_digits(value: float) -> str:
+    return f"{value:.2f}"
+
+
+def _height(value: float, low: float) -> float:
+    """Where a value of a scale from `low` to 1 stands, in pixels from the top; outside of it at its ends."""
+    return BASE - (BASE - TOP) * (min(1.0, max(low, value)) - low) / (1 - low)
+
+
+def _lone(moments: Sequence[Moment], low: float, written: Callable[[float], str]) -> Iterator[Element]:
+    """Columns from zero on, each in the middle of its part of the width, with its number above."""
+    part = 100 / len(moments)
+    for index, moment in enumerate(moments):
+        top, bottom = sorted((_height(moment.value, low), _height(0.0, low)))
+        x, height = f"{(index + 0.5) * part:.1f}%", max(bottom - top, 2.0)
+        place = {"x": x, "transform": "translate(-20)", "y": f"{top:.1f}", "width": 40, "height": f"{height:.1f}"}
+        yield _rect({"class": "fill-accent", **place}, moment.title)
+        yield _node("text", {"x": x, "y": f"{top - 5:.1f}", "text-anchor": "middle"}, text=written(moment.value))
+
+
+def _joined(moments: Sequence[Moment], low: float, written: Callable[[float], str]) -> Iterator[Element]:
+    heights = [_height(moment.value, low) for moment in moments]
+    yield _line([(BASE - height) / (BASE - TOP) for height in heights], 1)
+    for index, (moment, height) in enumerate(zip(moments, heights, strict=True)):
+        place = {"cx": f"{100 * index / (len(moments) - 1):.2f}%", "cy": f"{height:.1f}", "r": POINT}
+        yield _node("circle", {"class": "fill-accent", **place}, [_node("title", {}, text=moment.title)])
 
 
 def _plot(label: str, content: Iterable[Element], height: int = PLOT_HEIGHT) -> Element:
@@ -217,13 +274,15 @@ def _axis_line(y: str) -> Element:
     return _node("line", {"class": "axis-line", "x1": 0, "y1": y, "x2": "100%", "y2": y})
 
 
-def _grid(ceiling: float, base: int = BASE, written: Callable[[float], str] = _amount) -> Iterator[Element]:
-    """Lines at nothing, half and the whole, with their numbers in the gutter."""
+def _grid(
+    ceiling: float, base: int = BASE, written: Callable[[float], str] = _amount, low: float = 0
+) -> Iterator[Element]:
+    """Lines at the lowest, the middle and the highest of the scale, with their numbers in the gutter."""
     for part in (0, 1, 2):
         y = base - (base - TOP) * part / 2
         yield _axis_line(f"{y:.0f}")
         place = {"x": -GUTTER, "y": f"{y + 4:.0f}", "text-anchor": "end"}
-        yield _node("text", place, text=written(ceiling * part / 2))
+        yield _node("text", place, text=written(low + (ceiling - low) * part / 2))
 
 
 def _course(values: Sequence[float], ceiling: float) -> list[Element]:

@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -42,6 +43,8 @@ FEWEST_NEW, NEW_SHARE = 30, 0.1
 # Units with figures; a questionnaire with more has values for all, but no figures for the rest.
 MOST_UNITS = 60
 LONGEST_KEY = 60
+# Reports that are read for the course of agreement, and of how many runs they are chosen.
+MOST_REPORTS, MOST_RUNS = 20, 1000
 CHUNK = 2000
 VALUE_COLUMNS = ("item", "unit", "value", "confidence", "entropy", "answers", "low", "high")
 
@@ -104,6 +107,18 @@ def report_of(run: ComputationRun) -> dict[str, Any]:
     """{"harvested", "units": [...]}; empty where the run has none."""
     found: dict[str, Any] = next((entry["report"] for entry in reversed(run.log) if "report" in entry), {})
     return found
+
+
+def reports_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
+    """(when it was finished, its report) of finished runs, oldest first: of many runs MOST_REPORTS of equal distance,
+    the newest among them.
+    """
+    done = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE)
+    pks = list(done.order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
+    step = max(1, -(-len(pks) // MOST_REPORTS))
+    chosen = done.filter(pk__in=pks[::step], finished_at__isnull=False).order_by("id")
+    found = [(run.finished_at, report_of(run)) for run in chosen.only("finished_at", "log")]
+    return [(at, report) for at, report in found if at and report]
 
 
 def is_due(stage: Stage) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from hits import forms
+from hits import charts, forms
 from hits.domain import crowd_answers, stage_statistics
 from hits.models import Item, Stage
 from hits.quality.agreement.confusion import PULL
@@ -30,6 +31,8 @@ LEVELS = {
     "span": "Stretches of a text: answers differ by 1 less the F1 of stretches with one label that overlap.",
     "ranking": "Rankings: they are compared place by place, as units of their own.",
 }
+# (when it was computed, what was found)
+Reports = Sequence[tuple[datetime, Mapping[str, Any]]]
 # How dark a cell of the confusion matrix is, by its share of its row.
 SHADES = 5
 # With fewer items that two workers answered, figures say little.
@@ -52,7 +55,7 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
         "harvested": report.get("harvested", 0),
         "since": max(0, stage.summary.answers - report.get("harvested", 0)),
         "method": of.options["method"].choices.get(report.get("method", ""), "") if of else "",
-        "units": _units(stage, report.get("units", [])),
+        "units": _units(stage, report.get("units", []), stage_statistics.reports_over_time(stage)),
         "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],
         "fewest_new": stage_statistics.FEWEST_NEW,
         "most_units": stage_statistics.MOST_UNITS,
@@ -61,11 +64,42 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
     return render(request, "stage/agreement.html", context)
 
 
-def _units(stage: Stage, units: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _units(stage: Stage, units: Sequence[Mapping[str, Any]], reports: Reports) -> list[dict[str, Any]]:
     """The items of all units are read at once."""
     pks = {row["item"] for unit in units for row in unit.get("worst", [])}
     items = Item.objects.filter(stage=stage, pk__in=pks).select_related("document").in_bulk()
-    return [_unit(unit, items) for unit in units]
+    courses = _courses(reports)
+    return [{**_unit(unit, items), **course(unit["unit"], courses.get(unit["unit"], []))} for unit in units]
+
+
+def _courses(reports: Reports) -> dict[str, list[dict[str, Any]]]:
+    """The figures of each unit by the time of their run: {"at", "harvested", and each figure by its name}."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for at, report in reports:
+        for unit in report["units"]:
+            row = {"at": at, "harvested": report["harvested"], **unit.get("figures", {})}
+            found.setdefault(unit["unit"], []).append(row)
+    return found
+
+
+def course(unit: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The chart of a unit's alpha over time and its rows, oldest first; of pairs where no run has an alpha."""
+
+    def known(name: str) -> list[dict[str, Any]]:
+        return [{**row, **row[name]} for row in rows if row.get(name, {}).get("value") is not None]
+
+    name = "alpha" if known("alpha") else "pairwise"
+    percent, found = name == "pairwise", known(name)
+    moments = [charts.Moment(row["at"], row["value"], _course_title(row, percent)) for row in found]
+    what = f"{FIGURES[name]} of {unit}"
+    plot = charts.figures_over_time(moments, what, charts.percent if percent else None)
+    return {"course": found, "course_plot": plot, "course_of": FIGURES[name], "course_percent": percent}
+
+
+def _course_title(row: Mapping[str, Any], percent: bool) -> str:
+    value = f"{100 * row['value']:.1f} %" if percent else f"{row['value']:.3f}"
+    answers = f"{row['harvested']:,} answer{'' if row['harvested'] == 1 else 's'}"
+    return f"{row['at']:%-d %b %Y, %H:%M} UTC: {value} over {answers}"
 
 
 def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def test_three_hours_are_a_line_over_an_axis_of_their_times() -> None:
 def test_nothing_is_drawn_where_there_is_nothing() -> None:
     assert charts.curve([], "Answers", "last") == charts.steps([], "Loss") == charts.scatter([], "x") == ""
     assert charts.histogram([0] * 20, "Workers", "workers", {"floor": 0.2}, bad_to=0.2) == ""
+    assert charts.figures_over_time([], "Alpha") == ""
     assert charts.hours_of_the_day([0] * 24, "Answers", "answer") == ""
     assert charts.count_rows({}, "a", "b") == charts.share_rows({}, "a", "b") == charts.icicle((), 3, "a", "b") == ""
 
@@ -132,6 +133,34 @@ def test_taller_columns_stand_for_more() -> None:
     heights = _heights(charts.histogram([1, 2, 4, 8], "By accuracy", "workers", {}, bad_to=None))
     assert heights == sorted(heights)
     assert heights[3] == pytest.approx(8 * heights[0])
+
+
+def _moments(*values: float) -> list[charts.Moment]:
+    return [charts.Moment(TEN + timedelta(hours=at), value, f"at {at}") for at, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("values", [(0.5,), (0.5, 1.0)])
+def test_one_and_two_figures_are_columns_that_say_their_number_and_their_title(values: tuple[float, ...]) -> None:
+    parts = _parts(charts.figures_over_time(_moments(*values), "Alpha"))
+    assert not list(parts.iter("polyline"))
+    assert [rect.findtext("title") for rect in parts.iter("rect")] == ["at 0", "at 1"][: len(values)]
+    assert [text.text for text in parts.iter("text")] == ["0.00", "0.50", "1.00", *(f"{value:.2f}" for value in values)]
+    assert float(next(parts.iter("rect")).get("height", "")) == 51
+
+
+def test_three_figures_are_points_on_a_line() -> None:
+    markup = charts.figures_over_time(_moments(0.5, 0.25, 1.0), "Alpha", charts.percent)
+    places = [(at.get("cx"), at.get("cy"), at.findtext("title")) for at in _parts(markup).iter("circle")]
+    assert places == [("0.00%", "73.0", "at 0"), ("50.00%", "98.5", "at 1"), ("100.00%", "22.0", "at 2")]
+    (line,) = _parts(markup).iter("polyline")
+    assert line.get("points") == "0.0,50.0 500.0,75.0 1000.0,0.0"
+    assert _label(markup) == "Alpha, 3 times from 19 Nov 10:00 to 19 Nov 12:00 UTC: first 50 %, last 100 %."
+
+
+def test_with_a_negative_figure_the_scale_begins_at_minus_one_and_columns_at_zero() -> None:
+    parts = _parts(charts.figures_over_time(_moments(-0.5, 0.5), "Alpha"))
+    assert [text.text for text in parts.iter("text")][:3] == ["-1.00", "0.00", "1.00"]
+    assert [(rect.get("y"), rect.get("height")) for rect in parts.iter("rect")] == [("73.0", "25.5"), ("47.5", "25.5")]
 
 
 def test_hours_of_the_day_have_a_column_each_that_says_its_hour() -> None:
