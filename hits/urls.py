@@ -120,7 +120,7 @@ project_urls = [
     path("qualifications/<slug:held>/progress/", grants.progress, name="grants-progress"),
     path("qualifications/<slug:held>/give/", grants.give, name="give-grant"),
     path("qualifications/<slug:held>/<int:pk>/withdraw/", grants.withdraw, name="withdraw-grant"),
-    path("workers/<str:worker_id>/", workers.worker, name="worker"),
+    path("workers/<path:worker_id>/", workers.worker, name="worker"),
     path("blocks/<int:pk>/undo/", workers.undo, name="undo-block"),
 ]
 

@@ -29,6 +29,8 @@ _NEEDED = {
 }
 LONGEST_ID = 64
 LONGEST_SECONDS = 366 * 86_400
+# Times around them cannot be told in every zone, and no answers were given then.
+FIRST_YEAR, LAST_YEAR = 1970, 9000
 # Where somebody sat is nobody's business here.
 DROPPED = ("_ip", "_country", "_region", "_city")
 _SEVERAL_ITEMS = re.compile(r"(Input|Answer)\.item[1-9][0-9]?:")
@@ -129,7 +131,7 @@ def read(
         reader = {MTURK: _mturk, FIGURE_EIGHT: _figure_eight}.get(table.layout)
         given = file.rows(faults, progress)
         if reader is None:
-            yield from _long(given, faults)
+            yield from _long(given, table.kept, faults)
             return
         for line, defused in given:
             cells = {column: _as_it_was(cell) for column, cell in defused.items()}
@@ -163,7 +165,7 @@ def _figure_eight(line: int, cells: Mapping[str, str], faults: Faults) -> GivenA
     return row.answer("_worker_id", "_id", accepted, submitted, seconds, False)
 
 
-def _long(given: Iterator[rows.TableRow], faults: Faults) -> Iterator[GivenAnswer]:
+def _long(given: Iterator[rows.TableRow], kept: Sequence[str], faults: Faults) -> Iterator[GivenAnswer]:
     """Rows of one item and worker, submitted at one time, are one answer; a unit stands there once."""
     found: dict[tuple[str, str, str], GivenAnswer] = {}
     for line, defused in given:
@@ -181,7 +183,7 @@ def _long(given: Iterator[rows.TableRow], faults: Faults) -> Iterator[GivenAnswe
             if answer is None:
                 continue
             answer.assignment, answer.item = name, row.needed("item", 300)
-            answer.row = list(cells.values())
+            answer.row = [cells[column] for column in kept]
             found[key] = answer
         unit = cells["unit"].strip()
         if not unit:
@@ -244,8 +246,10 @@ class _Row:
         text = self.cells.get(name, "").strip()
         if not text:
             return None
-        if (found := _time(text)) is None:
+        found = _time(text)
+        if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
             self.faults.add(self.line, name, f"is no time such as Sat Apr 24 17:19:43 PDT 2021: {text!r:.40}")
+            return None
         return found
 
 

@@ -18,6 +18,9 @@ _HEAD = "enough: "
 # Of an expectation before anything was answered.
 ASSUMED_ACCURACY = 0.8
 SIMULATED_ITEMS = 2000
+# Answers that the claims of a condition are counted over while that is found out, at most: about a second. Where items
+# may want many answers, fewer items tell the mean as well, but never fewer than so many.
+COUNTED_AT_MOST, FEWEST_SIMULATED = 1_000_000, 20
 _VALUES = ("one value", "another value", "a third value", "a fourth value")
 
 
@@ -56,6 +59,7 @@ def answers_wanted(said: Sequence[Said], least: int, most: int, text: str) -> in
     return most
 
 
+@lru_cache(maxsize=256)
 def expected_answers(least: int, most: int, text: str, seed: int) -> float:
     """The mean number of answers an item, if each answer is right with a probability of 0.8; from simulated items.
 
@@ -64,7 +68,8 @@ def expected_answers(least: int, most: int, text: str, seed: int) -> float:
     """
     values = {unit: _values(unit, named) for unit, named in units_of(condition(text, most)).items()}
     draw = random.Random(f"expected answers {seed}")
-    return sum(_simulated(least, most, text, values, draw) for _ in range(SIMULATED_ITEMS)) / SIMULATED_ITEMS
+    items = max(FEWEST_SIMULATED, min(SIMULATED_ITEMS, COUNTED_AT_MOST // (most * most * max(1, len(values)))))
+    return sum(_simulated(least, most, text, values, draw) for _ in range(items)) / items
 
 
 def _values(unit: str, named: Sequence[str]) -> Sequence[str]:

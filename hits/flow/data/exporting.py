@@ -56,6 +56,11 @@ LONG: dict[str, Type] = {
 STAGE, NOT_COUNTED = "stage", "not_counted"
 NOT_COUNTED_IN_MTURK = "NotCounted"
 WORKER_FIELD = "workerId"
+WORKER_COLUMN = "WorkerId"
+# What tells files in Mechanical Turk's columns from others.
+MTURK_COLUMNS = {"AssignmentId", WORKER_COLUMN}
+# Columns of Turkle's files that name the worker too.
+NAME_COLUMNS = frozenset(["Turkle.Username"])
 IMPORT = "import-"
 IMPORTED_IN_MTURK = "ImportedFrom"
 _ANSWER_COLUMNS = (
@@ -271,7 +276,7 @@ class _Answers:
     def files(self) -> dict[int, list[str]]:
         """The columns of each imported file that came in Mechanical Turk's; its rows go out again as they came."""
         files = self.stage.result_files.filter(state=Upload.State.DONE).order_by("pk")
-        return {pk: columns for pk, columns in files.values_list("pk", "columns") if "AssignmentId" in columns}
+        return {pk: columns for pk, columns in files.values_list("pk", "columns") if set(columns) >= MTURK_COLUMNS}
 
     def kinds(self) -> set[bool]:
         """Whether there are imported answers, and whether there are others."""
@@ -312,8 +317,10 @@ class _Answers:
                 more = {NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {}
                 more |= {IMPORTED_IN_MTURK: answer["imported_from__name"] or ""} if marks else {}
                 if columns := self.files.get(answer["imported_from"]):
-                    worker = self.name_of(answer["worker__worker_id"])
-                    yield {**dict(zip(columns, answer["row"], strict=True)), "WorkerId": worker, **more}
+                    row = dict(zip(columns, answer["row"], strict=True))
+                    names = row.keys() & NAME_COLUMNS if not self.choices.worker_ids else ()
+                    worker = {WORKER_COLUMN: self.name_of(answer["worker__worker_id"])}
+                    yield {**row, **dict.fromkeys(names, ""), **worker, **more}
                 else:
                     inputs = _numbered([asked[pk] for pk in part.items[answer["pk"]]])
                     yield self._result(answer, part.hits.get(answer["hit"]), inputs, more)

@@ -83,6 +83,10 @@ def untouched(stage: Stage) -> bool:
     return not any(table.objects.exists() for table in tables)
 
 
+def rows_out(stage: Stage, choices: exporting.Choices) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(b"".join(exporting.of_stage(stage, choices).pieces).decode())))
+
+
 # A file of Mechanical Turk's own
 
 
@@ -253,8 +257,27 @@ def test_figure_eights_file_is_read_by_the_names_of_the_task() -> None:
 def test_turkles_file_is_mechanical_turks_with_a_column_more_which_comes_out_again() -> None:
     stage = moods()
     imported(stage, csv_of(row(1, "12", "Glad", **{"Turkle.Username": "ilse"})))
-    (out,) = csv.DictReader(io.StringIO(b"".join(exporting.of_stage(stage, exporting.Choices()).pieces).decode()))
+    (out,) = rows_out(stage, exporting.Choices(worker_ids=True))
     assert out["Turkle.Username"] == "ilse" and list(out)[: len(OWN_COLUMNS) - 2] == list(OWN_COLUMNS[:-2])
+
+
+def test_with_pseudonyms_no_column_of_a_file_names_the_worker() -> None:
+    stage = moods()
+    imported(stage, csv_of(row(1, "12", "Glad", **{"Turkle.Username": "ilse"})))
+    (out,) = rows_out(stage, exporting.Choices())
+    assert out["Turkle.Username"] == "" and out["WorkerId"] != "12"
+
+
+@pytest.mark.parametrize("column", ["AssignmentId", "WorkerId"])
+def test_a_long_table_with_a_column_of_another_layout_goes_out_with_pseudonyms_and_no_address(column: str) -> None:
+    stage = moods()
+    document = make.document(stage.project, key="one", data={"columns": {"text": "A boat.", "known": "Glad"}})
+    make.item(stage, key="one", document=document, data={})
+    cells = {"item": "one", "unit": "mood", "worker": "ILSE", "value": "glad", "_ip": "198.51.100.7", column: "3A"}
+    assert imported(stage, csv_of(cells)).state == Upload.State.DONE
+    assert "198.51.100.7" not in str(Assignment.objects.get().row)
+    (out,) = rows_out(stage, exporting.Choices())
+    assert "ILSE" not in out.values() and out["Answer.mood"] == "glad"
 
 
 @pytest.mark.parametrize("name", ["csv", "jsonl"])
@@ -333,6 +356,8 @@ def test_a_mixed_stage_says_of_each_row_where_it_comes_from() -> None:
         ([row(1, "A" * 65, "Glad")], "2 WorkerId: has 65 characters, the limit is 64"),
         ([row(1, "A1", "Glad", WorkTimeInSeconds="NaN")], "2 WorkTimeInSeconds: must be seconds"),
         ([row(1, "A1", "Glad", SubmitTime="yesterday")], "2 SubmitTime: is no time such as"),
+        ([row(1, "A1", "Glad", SubmitTime="0001-01-01T00:00:00+14:00")], "2 SubmitTime: is no time such as"),
+        ([row(1, "A1", "Glad", AcceptTime="9999-12-31T23:59:59-12:00")], "2 AcceptTime: is no time such as"),
         ([row(1, "A1", "Glad", **{"Input.known": "Merry"})], "2 : The known answer 'Merry'"),
     ],
 )  # fmt: skip

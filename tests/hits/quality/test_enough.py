@@ -1,5 +1,6 @@
 """How many answers an item wants."""
 
+import time
 from itertools import product
 
 import pytest
@@ -86,3 +87,10 @@ def test_the_expected_number_is_that_of_workers_who_are_right_four_times_of_five
     assert expected_answers(2, 5, TWO_AGREE, seed=1) > found
     # Of items whose value is x as often as another one, x is said by two of two with 0.5 * (0.64 + 0.04) = 0.34.
     assert expected_answers(2, 3, "at least 2 label = x", seed=1) == pytest.approx(2.66, abs=0.03)
+
+
+def test_the_longest_condition_for_the_most_answers_takes_no_more_than_seconds_and_is_reckoned_once():
+    text = " or ".join(f"at least 100 u{number} = v" for number in range(19))
+    began = time.process_time()
+    assert [expected_answers(1, 100, text, seed=7) for _ in range(20)] == [100] * 20
+    assert time.process_time() - began < 5

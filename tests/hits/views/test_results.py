@@ -13,9 +13,10 @@ from django.urls import reverse
 
 from hits import tasks
 from hits.flow.data import exporting
-from hits.models import Stage
+from hits.models import Stage, Worker
+from hits.models.projects import Membership
 from tests.hits import factories as make
-from tests.hits.flow.test_imported_results import csv_of, moods, row
+from tests.hits.flow.test_imported_results import csv_of, imported, moods, row
 
 
 @pytest.fixture
@@ -121,3 +122,14 @@ def test_what_cannot_be_read_is_told_on_the_page(client: Client, alice: Any, sta
             {"file": SimpleUploadedFile("a.csv", content)},
         )
         assert reply.status_code == 400 and said in reply.content.decode()
+
+
+def test_a_worker_of_a_file_whose_id_has_a_slash_has_a_page(client: Client, alice: Any) -> None:
+    stage = moods()
+    Membership.objects.create(project=stage.project, user=alice, role=Membership.Role.OWNER)
+    imported(stage, csv_of(row(1, "room/12", "Glad")))
+    client.force_login(alice)
+    page = client.get(reverse("workers", args=[stage.project.slug, stage.key])).content.decode()
+    address = reverse("worker", args=[stage.project.slug, Worker.objects.get().worker_id])
+    assert f'href="{address}"' in page
+    assert "room/12" in client.get(address).content.decode()
