@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, forms, tasks
-from hits.domain import worker_table
+from hits.domain import known_answers, worker_table
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging, words
@@ -59,6 +59,8 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "project": project,
         "worker": person,
         "rows": [worker_table.WorkerRow(stat, standing) for stat in stats],
+        "courses": [_course(stat) for stat in stats if stat.scored],
+        "newest": known_answers.NEWEST,
         "blocks": blocks,
         "standing": standing,
         "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
@@ -67,6 +69,19 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "page": paging.by_id(rows, request.GET, newest_first=True),
     }
     return render(request, "workers/detail.html", context)
+
+
+def _course(stat: WorkerStat) -> dict[str, object]:
+    """The chart of a worker's known answers in a stage over time, and its parts."""
+    parts = known_answers.over_time(stat.stage, stat.worker)
+    moments = [charts.Moment(part.last, part.share, _part_title(part)) for part in parts]
+    plot = charts.figures_over_time(moments, f"Known answers right in {stat.stage.title}", charts.percent)
+    return {"stat": stat, "parts": parts, "plot": plot}
+
+
+def _part_title(part: known_answers.Part) -> str:
+    times = f"{part.first:%-d %b %Y, %H:%M} to {part.last:%-d %b %Y, %H:%M} UTC"
+    return f"{times}: {part.right:,} of {part.scored:,} right, {100 * part.share:.1f} %"
 
 
 def _proposed_in(stats: list[WorkerStat]) -> Stage | None:

@@ -41,7 +41,7 @@ def test_figures_that_take_a_comparison_are_not_there_before_it(world: World, cl
     WorkerStat.objects.filter(stage=world.stage).update(longest_run=0, repeats=0, compared=0)
     text = squeezed(client.get(reverse("workers", args=[world.project.slug, world.stage.key])))
     assert "of known answers right" in text and "(chance" not in text
-    assert "0 %</td>" not in text
+    assert '<td class="n">0 %</td>' not in text
     stat = WorkerStat.objects.filter(stage=world.stage, answers__gt=1).earliest("pk")
     assert (WorkerRow(stat).repeats, WorkerRow(stat).longest_run) == (None, None)
 
