@@ -138,7 +138,7 @@ def write(stage: Stage, subject: str, texts: Mapping[str, str], confirmation: st
     here = stage.worker_stats.filter(worker__imported_into=None)
     stats = here.filter(worker__worker_id__in=list(texts)).select_related("worker")
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
-    if faults := _faults(subject, texts, workers):
+    if faults := [*_faults(subject, texts, workers), *_used_elsewhere(stage, confirmation)]:
         raise MessageRefusedError(faults)
     with transaction.atomic():
         # Under the stage's lock: of two clicks the second finds what the first one wrote.
@@ -176,6 +176,13 @@ def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker
     if any(NO_MISTAKES in text for text in texts.values()):
         faults.append("Replace the words in brackets by what you want to say.")
     return faults
+
+
+def _used_elsewhere(stage: Stage, confirmation: str) -> list[str]:
+    """Programs choose keys of their own: two that choose the same one must not take one another's messages for sent."""
+    if WorkerMessage.objects.filter(confirmation=confirmation).exclude(stage=stage).exists():
+        return ["Other messages have this confirmation: choose a fresh one."]
+    return []
 
 
 # Send

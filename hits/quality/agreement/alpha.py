@@ -18,6 +18,7 @@ For sets and spans chance is that of `MOST_COMPARED` answers, drawn by the seed,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal
 
@@ -33,6 +34,10 @@ Level = Literal["nominal", "ordinal", "interval", "set", "span"]
 Distance = Callable[[Any, Any], float]
 # Two of them make a hundred thousand pairs.
 MOST_COMPARED = 450
+# Distances that are kept while a unit is read.
+MOST_REMEMBERED = 200_000
+# To one item; from here on a value is compared once, whoever gave it.
+MANY_ANSWERS = 100
 
 
 def krippendorff_alpha(answers: Answers, level: Level = "nominal", *, order: Sequence[Any] = (), seed: int) -> Figure:
@@ -130,19 +135,37 @@ DISTANCES: dict[str, Distance] = {"set": masi_distance, "span": span_distance}
 def item_distances(answers: Answers, distance: Distance) -> tuple[Floats, Floats]:
     """(of each answer to the other ones of its item, summed; of each item over its unordered pairs, summed)."""
     by_answer, by_item = np.zeros(len(answers)), np.zeros(len(answers.items))
-    known: dict[tuple[int, int], float] = {}
+    known = lru_cache(MOST_REMEMBERED)(lambda one, other: distance(answers.values[one], answers.values[other]))
     starts = np.flatnonzero(np.diff(answers.item, prepend=-1))
-    values, items = answers.value.tolist(), answers.item.tolist()
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(answers)], strict=True):
-        for one, other in combinations(range(start, end), 2):
-            pair = values[one], values[other]
-            if pair not in known:
-                known[pair] = distance(answers.values[pair[0]], answers.values[pair[1]])
-            apart = known[pair]
-            by_answer[one] += apart
-            by_answer[other] += apart
-            by_item[items[start]] += apart
+        summed = _summed if end - start > MANY_ANSWERS else _summed_by_pair
+        by_answer[start:end] = summed(answers.value[start:end], known)
+        by_item[answers.item[start]] = by_answer[start:end].sum() / 2
     return by_answer, by_item
+
+
+def _summed_by_pair(values: Any, known: Callable[[int, int], float]) -> Floats:
+    found, given = np.zeros(len(values)), values.tolist()
+    for one, other in combinations(range(len(given)), 2):
+        apart = known(given[one], given[other])
+        found[one] += apart
+        found[other] += apart
+    return found
+
+
+def _summed(values: Any, known: Callable[[int, int], float]) -> Floats:
+    """The same of many answers to one item: answers of one value are compared once. Of more than `MOST_COMPARED` values
+    that many, evenly spaced, stand for all.
+    """
+    different, place, given = np.unique(values, return_inverse=True, return_counts=True)
+    kept = np.unique(np.linspace(0, len(different) - 1, min(len(different), MOST_COMPARED)).astype(int))
+    weights = given[kept] * (given.sum() / given[kept].sum())
+    compared = different[kept].tolist()
+    # An answer is in no pair with itself.
+    found = [
+        np.array([known(one, other) for other in compared]) @ weights - known(one, one) for one in different.tolist()
+    ]
+    return np.array(found)[place]
 
 
 def _by_distance(answers: Answers, distance: Distance, seed: int) -> Figure:

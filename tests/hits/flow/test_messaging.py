@@ -168,3 +168,13 @@ def test_the_marketplace_says_whom_it_does_not_write_to(stage: Stage, market: Ma
     assert messaging.send(stage.project) == 0
     row = WorkerMessage.objects.get()
     assert row.state == State.REFUSED and "no work that you have approved or rejected" in row.error
+
+
+def test_a_confirmation_that_other_messages_have_is_refused(stage: Stage, worker: Worker) -> None:
+    """Programs choose keys of their own; nobody takes the messages of another project for sent."""
+    other = make.stage(make.project(slug="other"))
+    make.worker_stat(other, worker)
+    assert write(stage, worker, "monday") == 1
+    with pytest.raises(messaging.MessageRefusedError, match="choose a fresh one"):
+        write(other, worker, "monday")
+    assert (write(stage, worker, "monday"), write(other, worker, "tuesday")) == (0, 1)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from statsmodels.stats import inter_rater
 
+from hits.quality.agreement import alpha
 from hits.quality.agreement.alpha import krippendorff_alpha, masi_distance
 from hits.quality.agreement.counts import counts_of
 from hits.quality.agreement.kappas import cohen_kappa, fleiss_kappa, pairwise
@@ -200,3 +201,20 @@ def test_five_thousand_different_texts_of_one_unit_take_little_time():
     assert krippendorff_alpha(answers, seed=1).value == pytest.approx(0, abs=0.01)
     assert fleiss_kappa(counts_of(answers), seed=1).value < 0.01
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize("values", [3, 7])
+def test_many_answers_to_one_item_differ_as_they_do_pair_by_pair(values, monkeypatch):
+    answers = Answers.of([("i", f"w{n}", frozenset({n % values, n % 2})) for n in range(40)])
+    by_pair = alpha.item_distances(answers, masi_distance)
+    monkeypatch.setattr(alpha, "MANY_ANSWERS", 10)
+    together = alpha.item_distances(answers, masi_distance)
+    assert [np.allclose(one, other) for one, other in zip(by_pair, together, strict=True)] == [True, True]
+
+
+def test_thousands_of_different_answers_to_one_item_take_seconds():
+    answers = Answers.of([("i", f"w{n}", frozenset({n, n + 1})) for n in range(5000)])
+    began = time.process_time()
+    _, (apart,) = alpha.item_distances(answers, masi_distance)
+    assert time.process_time() - began < 10
+    assert apart == pytest.approx(5000 * 4999 / 2, rel=0.002)
