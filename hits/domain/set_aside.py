@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
+from django.db import transaction
 from django.db.models import ExpressionWrapper, F, QuerySet, Sum
 
 from hits.domain.wanted_answers import answers_wanted, chunks
@@ -83,11 +84,24 @@ def _drawn(stage: Stage, item_pks: Iterable[int]) -> dict[int, tuple[int, Decima
 def release(stage: Stage, item_pks: Iterable[int]) -> None:
     """Give back what is set aside for those of the items of which no further answer will be bought."""
     for chunk in chunks(list(item_pks)):
-        over = Item.objects.filter(pk__in=chunk, further__gt=0).exclude(state__in=_TO_BE_ANSWERED)
-        amount = total(over)
-        if amount:
-            over.update(further=0)
-            _post(stage, -amount, "further answers were not needed")
+        over = Item.objects.filter(pk__in=chunk).exclude(state__in=_TO_BE_ANSWERED)
+        _release(stage, over, "further answers were not needed")
+
+
+def give_up(stage: Stage, item_pks: Iterable[int]) -> None:
+    """Give back what is set aside for items that wait to be asked again, and that nobody is asked about by itself."""
+    for chunk in chunks(sorted(item_pks)):
+        with transaction.atomic():
+            waiting = Item.objects.filter(pk__in=chunk, state=Item.State.AGAIN, further__gt=0)
+            locked = waiting.order_by("pk").select_for_update().values_list("pk", flat=True)
+            _release(stage, Item.objects.filter(pk__in=list(locked)), "no further answers are bought")
+
+
+def _release(stage: Stage, items: QuerySet[Item], note: str) -> None:
+    over = items.filter(further__gt=0)
+    if amount := total(over):
+        over.update(further=0)
+        _post(stage, -amount, note)
 
 
 def total(items: QuerySet[Item]) -> Decimal:

@@ -54,8 +54,9 @@ def _head(card: Card) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """JSON, which is YAML too."""
-    return json.dumps(text, ensure_ascii=False)
+    """JSON, which is YAML too once the characters are escaped that YAML does not take or reads as the end of a line."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)
 
 
 def _body(card: Card) -> Iterator[str]:

@@ -53,7 +53,9 @@ def top_up(stage: Stage) -> Batch | None:
 
     A HIT is opened again, and grows where the marketplace allows it; otherwise the item gets a new HIT.
     """
-    needs = _wanted_again(stage)
+    pks = _to_ask_again(stage)
+    needs = _within_spare(stage, answers_needed(pks))
+    set_aside.give_up(stage, set(pks) - set(needs))
     if not needs or hit_plans.is_paused(stage):
         return None
     try:
@@ -62,10 +64,6 @@ def top_up(stage: Stage) -> Batch | None:
             return _top_up(hit_plans.locked(stage), needs)
     except (BudgetExceededError, BalanceTooLowError, TakenMeanwhileError):
         return None
-
-
-def _wanted_again(stage: Stage, limit: int | None = None) -> dict[int, int]:
-    return _within_spare(stage, answers_needed(_to_ask_again(stage, limit)))
 
 
 def _to_ask_again(stage: Stage, limit: int | None = None) -> list[int]:

@@ -136,6 +136,28 @@ def test_an_answer_in_place_of_a_rejected_one_is_paid_from_the_budget_and_not_fr
     assert account(stage).reserved == quote.total
 
 
+def test_what_is_set_aside_is_given_back_when_so_many_answers_were_rejected_that_none_is_bought_by_itself(
+    bring, stage, publish, say
+):
+    Stage.objects.filter(pk=stage.pk).update(approval="review", auto_approval_seconds=86_400)
+    stage.refresh_from_db()
+    bring(1)
+    publish(stage)
+    (item,) = items(stage)
+    say(stage, item, "+-")
+    while item.hits.filter(state=Hit.State.LIVE).exists():
+        submitted = stage.assignments.filter(state="Submitted")
+        reviewing.reject(stage, list(submitted.values_list("pk", flat=True)), "Not a place.", None)
+        reviewing.finish(stage)
+        go_on(stage)
+        if item.hits.filter(state=Hit.State.LIVE).exists():
+            say(stage, item, "-")
+    item.refresh_from_db()
+    assert (item.state, item.further) == ("again", 0)
+    assert account(stage).reserved == submitted.count() * UNIT
+    assert auditing.check(stage.project, None, deep=True).faults == []
+
+
 def test_what_is_set_aside_is_given_back_when_a_lead_closes_early(bring, stage, publish, say):
     bring(1)
     publish(stage)

@@ -171,3 +171,11 @@ def test_the_same_card_gives_the_same_bytes_and_says_what_it_is_told() -> None:
     assert one == other
     for said in ("| Reward | $0.10 |", "good: at least 2 choice = c1", "annotations.parquet", "## Licence"):
         assert said in one.decode()
+
+
+@pytest.mark.parametrize(
+    "title", ["a\u2028--- b", "a\x85b", "a\x7fb", "a\ufffeb", "a\n---\nb: c", "“Boats” \U0001f6a3", 'a"\\b']
+)
+def test_the_head_of_a_card_is_read_whatever_the_title(title: str) -> None:
+    card = written(Card(title, "form 1", "", {}, {}, {}, [], []))
+    assert yaml.safe_load(card.decode().split("\n---\n")[0]) == {"pretty_name": title}
