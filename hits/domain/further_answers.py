@@ -38,21 +38,28 @@ def is_measured(stage: Stage) -> bool:
     return sum(items for _, items in stage.summary.answers_taken) >= ENOUGH_DECIDED
 
 
-def faults(stage: Stage) -> list[str]:
-    """Units that the condition names and no answer to this task has, as sentences: it could never hold."""
-    if stage.most_answers is None:
-        return []
+def units_asked(stage: Stage) -> list[str]:
+    """What the condition for enough answers can speak of; empty where the task does not say it."""
     protocol = usable_protocol(stage)
-    if not isinstance(protocol, LevelledProtocol):
+    return list(protocol.levels(settings_of(stage))) if isinstance(protocol, LevelledProtocol) else []
+
+
+def unknown_units(stage: Stage) -> list[str]:
+    """Units that the condition names and no answer to this task has: it could never hold."""
+    asked = units_asked(stage)
+    if stage.most_answers is None or not asked:
         return []
-    levels = protocol.levels(settings_of(stage))
-    there = {name for unit in levels for name in (unit, unit + COMPARED)}
+    there = {name for unit in asked for name in (unit, unit + COMPARED)}
     named = units_of(enough.condition(stage.enough, stage.most_answers))
+    return [unit for unit in named if unit not in there and unit.partition("/")[2] not in there]
+
+
+def faults(stage: Stage) -> list[str]:
+    """Those units as sentences."""
     return [
-        f"The condition for enough answers names {unit!r}, which the task does not ask. It asks: {', '.join(levels)}. "
-        "Correct it in the stage's settings."
-        for unit in named
-        if unit not in there and unit.partition("/")[2] not in there
+        f"The condition for enough answers names {unit!r}, which the task does not ask. It asks: "
+        f"{', '.join(units_asked(stage))}. Correct it in the stage's settings."
+        for unit in unknown_units(stage)
     ]
 
 

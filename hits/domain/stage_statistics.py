@@ -122,7 +122,8 @@ def reports_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
 
 
 def is_due(stage: Stage) -> bool:
-    """Whether enough answers came since the newest run: `FEWEST_NEW` and a tenth more than it was computed over.
+    """Whether enough answers came since the newest run: `FEWEST_NEW` and a tenth more than it was computed over; or
+    some were removed.
 
     While one waits or goes on, and after one that failed or was stopped on as many answers, it is not due.
     """
@@ -138,7 +139,10 @@ def is_due(stage: Stage) -> bool:
         return False
     before = harvested_before(last)
     # One that was stopped before it began is left to whoever stopped it.
-    return before is not None and harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
+    if before is None:
+        return False
+    # Imported answers can be removed.
+    return harvested < before or harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
 
 
 def harvested_before(run: ComputationRun) -> int | None:

@@ -54,6 +54,7 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
         "going_on": stage_statistics.going_on(stage),
         "harvested": report.get("harvested", 0),
         "since": max(0, stage.summary.answers - report.get("harvested", 0)),
+        "removed": max(0, report.get("harvested", 0) - stage.summary.answers),
         "method": of.options["method"].choices.get(report.get("method", ""), "") if of else "",
         "units": _units(stage, report.get("units", []), stage_statistics.reports_over_time(stage)),
         "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from hits.domain import further_answers
 from hits.domain.own_qualifications import INVITED, POOR_QUALITY
 from hits.flow.setup.stage_settings import StageSetting
 from hits.forms import MoneyField
@@ -26,6 +27,8 @@ from hits.views import words
 _WITHOUT_VALUES = {"Exists": "held", "DoesNotExist": "not held"}
 UNITS = {1: "seconds", 60: "minutes", 3600: "hours", 86_400: "days"}
 MOST_REQUIREMENTS = 10
+# Of a long questionnaire, in the help of a field.
+MOST_UNITS = 12
 _GUARD_WORDS = {
     "Accept": "to accept",
     "PreviewAndAccept": "to look and accept",
@@ -64,7 +67,7 @@ HELP = {
     "answers": "The rule of votes counts them.",
     "most_answers": "0: every item gets as many as that. Else an item gets one answer more, up to so many, until it "
     "has enough. The budget holds the price of the most.",
-    "enough": "Such as: at least 2 agree on label. A condition in the language of the rule of votes.",
+    "enough": "Such as: at least 2 agree on choice. A condition in the language of the rule of votes.",
     "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
     "gold_share": "Of the answers that are bought, 0 to 0.5. Above 0, rows with a known answer are no data.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
@@ -202,7 +205,7 @@ class SettingsForm(forms.Form):
             "title": text("title"),
             "answers": number("answers"),
             "most_answers": number("most_answers"),
-            "enough": text("enough"),
+            "enough": self._condition(),
             "items_per_hit": number("items_per_hit"),
             "gold_share": forms.FloatField(
                 required=False,
@@ -229,6 +232,15 @@ class SettingsForm(forms.Form):
             "draws": number("draws"),
             "grants": text("grants"),
         }
+
+    def _condition(self) -> forms.Field:
+        asked = further_answers.units_asked(self.stage)
+        said = _said("enough")
+        if asked:
+            said["help_text"] += (
+                f" This task asks: {', '.join(asked[:MOST_UNITS])}{' …' if asked[MOST_UNITS:] else ''}."
+            )
+        return forms.CharField(required=False, **said)
 
     def _add_policy(self) -> None:
         self.fields["has_policy"] = forms.BooleanField(required=False, label="Look for workers who answer much worse")

@@ -179,16 +179,21 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
     """What a reader of the data has to know of a stage; `row` is its row of the funnel."""
     hourly, seconds = row["wage_an_hour"], row["median_seconds"]
     wanted = str(stage.answers) if stage.most_answers is None else f"{stage.answers} to {stage.most_answers}"
+    imported, given = row.get("imported_answers", 0), row["answers"]
+    paid = {
+        "Reward for an answer": f"${row['reward']}",
+        "Median time": f"{seconds:.1f} s" if seconds else "not known",
+        "Wage an hour": f"${hourly}" if hourly else "not known",
+    }
     return {
         "Workers read": stage.hit_title,
         "Description": stage.hit_description,
         "Answers wanted an item": wanted,
-        "Answers": f"{row['answers']:,}",
+        "Answers": f"{given:,}",
+        **({"Imported answers, given and paid elsewhere": f"{imported:,}"} if imported else {}),
         "Workers": f"{row['workers']:,}",
         "Blocked workers": f"{row['blocked_workers']:,}",
-        "Reward for an answer": f"${row['reward']}",
-        "Median time": f"{seconds:.1f} s" if seconds else "not known",
-        "Wage an hour": f"${hourly}" if hourly else "not known",
+        **(paid if given > imported else {}),
         "Items kept": f"{row['kept']:,} of {row['asked']:,}",
     }
 

@@ -6,13 +6,14 @@ What goes on by itself (`auto_publish`, `auto_block`) has verbs of its own, as h
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import check_questions, hit_plans
+from hits.domain import check_questions, further_answers, hit_plans
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
@@ -189,9 +190,21 @@ def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
     stages = stage.project.stages.exclude(pk=stage.pk)
     faults += order_faults(stages.filter(position__lt=stage.position), wanted.get("asks_other_workers_than"))
     faults += title_faults(stages, wanted.get("hit_title"))
+    if spec is not None and {"most_answers", "enough"}.intersection(wanted):
+        faults += _unknown_units(stage, spec)
     if spec is None or faults:
         raise SettingsRefusedError(faults)
     return spec
+
+
+def _unknown_units(stage: Stage, spec: StageSpec) -> list[str]:
+    tried = copy(stage)
+    tried.most_answers, tried.enough = spec.most_answers, spec.enough
+    asked = ", ".join(further_answers.units_asked(tried))
+    return [
+        f"enough names {unit!r}, which the task does not ask; it asks: {asked}."
+        for unit in further_answers.unknown_units(tried)
+    ]
 
 
 def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, Any]) -> None:

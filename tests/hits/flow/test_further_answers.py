@@ -345,7 +345,12 @@ def test_a_condition_about_something_that_the_task_does_not_ask_stops_publishing
     upload = importing.create_upload(project, "notes.csv", project_sample(project), "public", None)
     importing.import_upload(upload.pk)
     stage = project.stages.get()
-    stage_settings.change(stage, {"answers": 2, "most_answers": 5, "enough": "at least 2 agree on mood"}, None)
+    given = {"answers": 2, "most_answers": 5, "enough": "at least 2 agree on mood"}
+    with pytest.raises(SettingsRefusedError, match="enough names 'mood', which the task does not ask; it asks: "):
+        stage_settings.change(stage, given, None)
+    # The task may change after its settings.
+    Stage.objects.filter(pk=stage.pk).update(**given)
+    stage.refresh_from_db()
     quote = publishing.quote(stage)
     (problem,) = [said for said in quote.problems if "mood" in said]
     assert problem.startswith("The condition for enough answers names 'mood', which the task does not ask. It asks: ")

@@ -16,7 +16,7 @@ import pytest
 from hits.domain import imported_results
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import answers_counted
-from hits.flow.data import exporting, removing
+from hits.flow.data import exporting, releasing, removing
 from hits.flow.payments import ordering
 from hits.flow.people import blocking, granting, messaging, reviewing
 from hits.flow.pipeline import deciding, importing, scoring, topping_up
@@ -558,3 +558,13 @@ def test_no_bonus_is_paid_for_an_imported_answer() -> None:
     stage = moods()
     imported(stage, csv_of(row(1, "A1", "Glad")))
     assert ordering._answers(stage.project, ["3A1"]) == {}
+
+
+def test_the_card_of_a_release_states_no_pay_for_answers_that_were_given_elsewhere(lead: Any) -> None:
+    stage = moods()
+    assert imported(stage, csv_of(*(row(number, f"W{number}", "Glad") for number in range(3)))).state == "done"
+    deciding.decide(stage)
+    made, _ = releasing.release(stage.project, lead)
+    card = made.files.get(name="README.md").blob.read().decode()
+    assert "| Imported answers, given and paid elsewhere | 3 |" in card
+    assert "Reward for an answer" not in card and "Wage an hour" not in card

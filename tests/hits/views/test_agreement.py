@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from hits.domain import stage_statistics
 from hits.flow.pipeline import computing
-from hits.models import Membership, Project, Stage
+from hits.models import Membership, Project, Stage, StageSummary
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -139,6 +139,15 @@ def test_answers_that_came_since_are_counted(client: Client, stage: Stage) -> No
     stage.summary.answers += 7
     stage.summary.save()
     assert "7 answers came since" in page(client, stage)
+
+
+def test_after_answers_were_removed_the_figures_are_out_of_date_and_due_again(client: Client, stage: Stage) -> None:
+    answered(stage, 40)
+    computed(stage)
+    assert not stage_statistics.is_due(stage)
+    StageSummary.objects.filter(stage=stage).update(answers=159)
+    assert stage_statistics.is_due(stage)
+    assert "1 answer fewer since: the figures are out of date" in page(client, stage)
 
 
 def test_items_that_divide_workers_and_workers_who_differ_have_links(client: Client, stage: Stage) -> None:

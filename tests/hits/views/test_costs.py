@@ -36,6 +36,8 @@ def _grow(world: World, count: int) -> None:
 FILES = {
     "release-file", "ledger-csv", "bonuses-csv", "answers-csv", "changes-csv", "results-file", "project-results-file"
 }  # fmt: skip
+# It says exactly what goes before that goes for good: as many answers as a file can hold.
+COUNTING = {"remove-results"}
 PAGES_WITHOUT_FILES = sorted({*PAGES} - FILES)
 
 
@@ -50,7 +52,8 @@ def test_the_number_of_queries_does_not_grow(world: World, client: Client, marke
     assert {name: len(queries) for name, queries in after.items()} == {
         name: len(queries) for name, queries in before.items()
     }
-    counted = [query for queries in after.values() for query in queries if BIG_TABLES.search(query)]
+    others = [queries for name, queries in after.items() if name not in COUNTING]
+    counted = [query for queries in others for query in queries if BIG_TABLES.search(query)]
     # What waits to be judged has an index of its own, which holds nothing else.
     assert [query for query in counted if not query.endswith('"hits_item"."stale")')] == []
 

@@ -45,6 +45,7 @@ def test_a_growing_number_of_answers_is_set_with_its_condition(client: Client, s
     stage.refresh_from_db()
     assert (stage.answers, stage.most_answers, stage.enough) == (2, 7, "at least 2 agree on entity")
     assert stage.rule["params"]["answers"] == 7
+    assert "This task asks: entity." in squeezed(reply)
     assert "Saved: Answers an item, Most answers an item, An item has enough answers when." in squeezed(reply)
     reply = client.post(address(stage), typed(client, stage, enough="two agree"))
     assert reply.status_code == 400
