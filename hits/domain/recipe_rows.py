@@ -64,7 +64,7 @@ class Rows:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self.seed = project.seed
+        self.seed, self.pseudonym_key = project.seed, project.pseudonym_key
         self.options = options_of(project)
         self.plugins: Sequence[Path] = settings.PLUGIN_DIRS
 

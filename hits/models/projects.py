@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from decimal import Decimal
 
 from django.conf import settings
@@ -16,6 +17,10 @@ LONGEST_SEARCH = 120
 MOST_TAGS, LONGEST_TAG = 10, 30
 # In place of a state of stages, where projects are searched.
 ARCHIVED = "archived"
+
+
+def new_pseudonym_key() -> str:
+    return secrets.token_hex(32)
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
@@ -53,6 +58,11 @@ class Project(models.Model):
         max_length=16, unique=True, help_text="Begins every request token, so that no two installations share one."
     )
     seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
+    pseudonym_key = models.CharField(
+        max_length=64,
+        default=new_pseudonym_key,
+        help_text="Workers' pseudonyms are made with it. Never published: whoever has it can try ids until one fits.",
+    )
     contact_email = models.EmailField(help_text="Shown to workers on every task page.")
     mapping = models.JSONField(
         default=dict,

@@ -122,6 +122,8 @@ class Collected(Protocol):
     """A project's rows as steps over the whole collection read them; every iterator is a stream over the tables."""
 
     seed: int
+    pseudonym_key: str
+    """Workers' pseudonyms are made with it; it stands in no release."""
     options: Json
     plugins: Sequence[Path]
     """Folders of the installation that bring models of their own; see `hits.text.plugins`."""

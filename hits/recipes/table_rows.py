@@ -134,7 +134,7 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
     types: dict[str, Type] = {name: "int64" if name == "answers" else "string" for name in head}
     rows = (_flat(row_of(item, levels), inputs, levels) for item in _kept(collected, stage))
     write_all(rows, head, types, {"csv": csv_file, "parquet": parquet_file})
-    given = (row for item in _kept(collected, stage) for row in answers_of(item, collected.seed))
+    given = (row for item in _kept(collected, stage) for row in answers_of(item, collected.pseudonym_key))
     answers = write_jsonl(given, ANSWER_COLUMNS, answers_file)
     outcomes = Counter(item.outcome for item in collected.judged(stage))
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
@@ -144,7 +144,7 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
             "items.jsonl": jsonl_file,
             "items.parquet": parquet_file,
             "answers.jsonl": answers_file,
-            ANNOTATIONS: annotations_file(_kept(collected, stage), collected.seed),
+            ANNOTATIONS: annotations_file(_kept(collected, stage), collected.pseudonym_key),
         },
         tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept, "answers": answers},
@@ -208,7 +208,7 @@ def _flat(row: Json, inputs: Sequence[str], levels: Mapping[str, str]) -> Json:
     return found
 
 
-def answers_of(item: JudgedItem, seed: int) -> Iterator[Json]:
+def answers_of(item: JudgedItem, pseudonym_key: str) -> Iterator[Json]:
     """Every answer to an item that counts, in the order in which they came; workers by their pseudonyms."""
     by_answer: dict[str, list[GivenLabel]] = {}
     for label in item.labels:
@@ -216,13 +216,13 @@ def answers_of(item: JudgedItem, seed: int) -> Iterator[Json]:
     for labels in by_answer.values():
         yield {
             "id": item.key,
-            "worker": pseudonym(labels[0].worker, seed),
+            "worker": pseudonym(labels[0].worker, pseudonym_key),
             "labels": {label.unit: label.value for label in labels},
             "correct": {label.unit: label.correct for label in labels if label.correct is not None},
         }
 
 
-def annotations_file(items: Iterable[JudgedItem], seed: int) -> BinaryIO:
+def annotations_file(items: Iterable[JudgedItem], pseudonym_key: str) -> BinaryIO:
     """annotations.parquet: what every answer that counts says of every unit; workers by their pseudonyms.
 
     A value that is not a text is written as JSON.
@@ -234,7 +234,7 @@ def annotations_file(items: Iterable[JudgedItem], seed: int) -> BinaryIO:
             "unit": label.unit,
             "value": _spelled(label.value),
             "correct": label.correct,
-            "worker": pseudonym(label.worker, seed),
+            "worker": pseudonym(label.worker, pseudonym_key),
         }
         for item in items
         for label in item.labels
@@ -243,5 +243,6 @@ def annotations_file(items: Iterable[JudgedItem], seed: int) -> BinaryIO:
     return file
 
 
-def pseudonym(worker: str, seed: int) -> str:
-    return hashlib.blake2b(worker.encode(), key=str(seed).encode(), digest_size=8).hexdigest()
+def pseudonym(worker: str, key: str) -> str:
+    """Without the key nobody can tell whether a known id is behind it. `key` has at most 64 bytes."""
+    return hashlib.blake2b(worker.encode(), key=key.encode(), digest_size=8).hexdigest()

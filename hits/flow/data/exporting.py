@@ -148,7 +148,7 @@ def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
     """What stands for a worker, by the worker's id."""
     if choices.worker_ids:
         return own_id
-    return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.seed))
+    return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def build_release(collected: Collected) -> ReleaseContent:
             "items.csv": csv_file,
             "items.jsonl": jsonl_file,
             "items.parquet": parquet_file,
-            ANNOTATIONS: annotations_file(kept_items, collected.seed),
+            ANNOTATIONS: annotations_file(kept_items, collected.pseudonym_key),
         },
         tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept},

@@ -183,7 +183,7 @@ def build_release(collected: Collected) -> ReleaseContent:
             "spans.parquet": parquet_file,
             "spans.conll": conll_file,
             "README.txt": explained.encode(),
-            ANNOTATIONS: annotations_file(kept, collected.seed),
+            ANNOTATIONS: annotations_file(kept, collected.pseudonym_key),
         },
         tables={"texts": {"train": "spans.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"texts": texts},

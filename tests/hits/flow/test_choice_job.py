@@ -11,7 +11,8 @@ import pytest
 from hits.flow.data import releasing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending
 from hits.flow.setup import projects, setting_up
-from hits.models import Item
+from hits.models import Item, Worker
+from hits.recipes.table_rows import pseudonym
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # `votes` is a column of the release too.
@@ -112,6 +113,12 @@ def test_the_folder_of_a_release_is_loaded_as_it_is_and_its_card_says_what_was_a
         assert said in card
     assert "| Reward for an answer | $0.05 |" in card and "| Items kept | 2 of 2 |" in card
     assert "README.md" in [file["name"] for file in made.manifest["files"]]
+    # What is published tells nobody how pseudonyms are made.
+    published = b"".join(file.blob.read() for file in made.files.all())
+    assert stage.project.pseudonym_key.encode() not in published and str(stage.project.seed).encode() in published
+    seed = str(stage.project.seed)
+    known = {pseudonym(worker, seed) for worker in Worker.objects.values_list("worker_id", flat=True)}
+    assert known.isdisjoint(answers["worker"]) and len(set(answers["worker"])) == 3
 
 
 def test_an_answer_that_chose_nothing_counts_for_nothing_and_is_told_in_a_release(stage, market):

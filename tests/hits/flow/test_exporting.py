@@ -69,7 +69,8 @@ def test_a_row_of_the_long_table_is_what_one_answer_says_about_one_unit(stage: S
     first, second = long(stage)
     assert list(first) == list(exporting.LONG)
     assert first == {
-        "item": given.hit.item.key, "unit": "mood", "worker": pseudonym("A1", stage.project.seed), "value": "sad",
+        "item": given.hit.item.key, "unit": "mood", "value": "sad",
+        "worker": pseudonym("A1", stage.project.pseudonym_key),
         "correct": False, "gold": "glad", "submitted_at": given.submitted_at.isoformat(), "seconds": given.seconds,
         "batch": str(given.hit.batch_id),
     }  # fmt: skip

@@ -27,7 +27,7 @@ FORM = {"form": {"show": [{"kind": "text", "text": "{text}"}], "ask": [QUESTION]
 class Rows:
     """What was collected in one stage, in memory."""
 
-    seed, plugins, options = 3, (), {}
+    seed, pseudonym_key, plugins, options = 3, "key", (), {}
 
     def __init__(self, *items: JudgedItem, **settings: Any) -> None:
         self.items, self.given = items, settings

@@ -45,7 +45,7 @@ def judged(*answers, stage="annotate", key="t1", text=TEXT, outcome="kept", **da
 class Kept:
     """What was collected, in memory."""
 
-    seed, plugins = 3, ()
+    seed, pseudonym_key, plugins = 3, "key", ()
 
     def __init__(self, *items, **options):
         self.items, self.options = items, {**RECIPE.options, **options}

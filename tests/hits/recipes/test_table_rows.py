@@ -93,10 +93,10 @@ def test_single_answers_name_workers_by_a_pseudonym_of_the_project():
         GivenLabel("AWORKER1", "31", "mood", "good", True),
         GivenLabel("AWORKER1", "31", "why", {"text": "So."}, None),
     ]
-    (row,) = table_rows.answers_of(judged(labels), 7)
+    (row,) = table_rows.answers_of(judged(labels), "7")
     assert row["labels"] == {"mood": "good", "why": {"text": "So."}} and row["correct"] == {"mood": True}
     assert "AWORKER1" not in str(row)
-    assert row["worker"] == table_rows.pseudonym("AWORKER1", 7) != table_rows.pseudonym("AWORKER1", 8)
+    assert row["worker"] == table_rows.pseudonym("AWORKER1", "7") != table_rows.pseudonym("AWORKER1", "8")
 
 
 def test_of_a_task_that_names_very_many_columns_a_hundred_are_asked_for_and_twenty_faults_told():
