@@ -113,7 +113,7 @@ def added(page: Page, one: str, kind: str, group: str) -> Locator:
 def set_up_the_stage(page: Page) -> None:
     """Five answers, eight cents, and invited workers alone."""
     page.get_by_role("link", name="Settings", exact=True).click()
-    page.get_by_label("Answers an item").fill("5")
+    page.get_by_label("Answers an item", exact=True).fill("5")
     page.get_by_label("Reward for an answer, $").fill("0.08")
     one = page.get_by_role("group", name="Requirement 1")
     one.get_by_label("Qualification").select_option(label="“invited-workers”")

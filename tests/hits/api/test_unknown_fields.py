@@ -15,7 +15,8 @@ from tests.hits.api.test_errors import refused
 from tests.hits.api.test_guard import address, named, routes, world
 
 __all__ = ["world"]
-FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns"}
+FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns",
+         "results", "results-columns"}  # fmt: skip
 VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
 READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
 
@@ -57,6 +58,10 @@ def test_a_form_names_them_too(api: APIClient, stage: Stage) -> None:
     file = SimpleUploadedFile("river.jsonl", b"{}")
     error = refused(api.post(HOME + "uploads/", {"file": file, "orign": "crawled"}, format="multipart"), 400, "invalid")
     assert set(error["details"]) == {"orign"}
+    for route in ("results/", "results/columns/"):
+        body = {"file": SimpleUploadedFile("river.csv", b"AssignmentId\n"), "maping": "{}"}
+        error = refused(api.post(STAGE + route, body, format="multipart"), 400, "invalid")
+        assert set(error["details"]) == {"maping"}
     assert not stage.project.uploads.exists()
 
 

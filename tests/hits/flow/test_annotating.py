@@ -93,7 +93,7 @@ def test_a_project_that_began_before_there_were_articles_says_so(project, stage)
     upload = bring(project, archive("night-train"))
     assert upload.state == Upload.State.REFUSED
     assert "this project has no stage generate" in upload.faults[0]["message"]
-    assert computing.computations(project) == []
+    assert computing.of_recipe(project) == []
 
 
 # One article
