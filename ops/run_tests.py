@@ -55,6 +55,10 @@ FAST = {
 }
 NOT_FAST = (
     "tests/hits/formats/test_hostile_files.py",
+    # Beside other libraries, which take seconds to import.
+    "tests/hits/quality/aggregation/test_aggregation.py",
+    "tests/hits/quality/agreement/test_agreement.py",
+    "tests/hits/recipes/test_loading.py",
     "tests/hits/text/test_passage_queries.py",
     "tests/marketplace/rules/questions/test_correcting.py",
 )
