@@ -43,8 +43,8 @@ def loss(project: Project, worker_ids: Iterable[str]) -> Loss:
         lost = _workers_by_item(_counting(stage).filter(worker__worker_id__in=ids))
         if lost:
             again = _to_buy(stage, _without_checks(lost), ids)
-            answers, replacements = answers + lost.total(), replacements + again
-            cost += fees.unit_cost(stage.reward, stage.answers) * again
+            answers, replacements = answers + lost.total(), replacements + again.total()
+            cost += _price(stage, again)
     return Loss(answers, replacements, cost)
 
 
@@ -87,6 +87,7 @@ def _closed(stage: Stage, back: Counter[int]) -> Iterator[Hit]:
     for some in chunks(list(_without_checks(back))):
         hits = list(with_coming(hits_of(some)))
         asked = item_pks(hits)
+        # Where answers can grow: the least number, for what they say together may settle it.
         needed = {item: max(0, stage.answers - counted[item] - back[item]) for item in some}
         spare = surplus(by_item(hits, some), needed)
         # One that asks about an item that gets nothing back is wanted.
@@ -110,8 +111,18 @@ def _workers_by_item(labels: QuerySet[Label]) -> Counter[int]:
     return Counter(item for item, _ in labels.order_by().values_list("item", "worker").distinct())
 
 
-def _to_buy(stage: Stage, lost: Counter[int], worker_ids: list[str]) -> int:
+def _to_buy(stage: Stage, lost: Counter[int], worker_ids: list[str]) -> Counter[int]:
+    """Item to the answers that are bought for it at most: where they can grow, the others may come to disagree."""
     left: Counter[int] = Counter()
     for some in chunks(list(lost)):
         left += _workers_by_item(_counting(stage).filter(item__in=some).exclude(worker__worker_id__in=worker_ids))
-    return sum(min(count, max(0, stage.answers - left[item])) for item, count in lost.items())
+    missing = {item: max(0, stage.answers_at_most - left[item]) for item in lost}
+    if stage.most_answers is None:
+        missing = {item: min(lost[item], number) for item, number in missing.items()}
+    return Counter(missing)
+
+
+def _price(stage: Stage, again: Counter[int]) -> Decimal:
+    """Dollars for them: ten answers of one item or more may be bought in one HIT, whose fee is higher."""
+    units = {number: fees.unit_cost(stage.reward, max(stage.answers, number)) for number in set(again.values())}
+    return sum((units[number] * number for number in again.values()), Decimal(0))

@@ -4,12 +4,12 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain import further_answers, marketplace_account
+from hits.domain import block_losses, further_answers, marketplace_account
 from hits.domain.commitments import planned_cost
 from hits.domain.marketplace_account import gateway
 from hits.domain.plugins import protocol_of, recipe_of, settings_of
 from hits.flow.payments import auditing
-from hits.flow.people import reviewing
+from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import projects, ruling, stage_settings
 from hits.models import Extension, Hit, Item, LedgerEntry, Stage
@@ -134,6 +134,28 @@ def test_an_answer_in_place_of_a_rejected_one_is_paid_from_the_budget_and_not_fr
     assert (item.wanted, item.further) == (3, 2)
     # What the rejected answer cost was given back, and the answer in its place is reserved for anew.
     assert account(stage).reserved == quote.total
+
+
+def test_a_block_may_cost_as_many_answers_as_the_item_still_can_get(bring, stage, publish, say):
+    stage.enough = "at least 4 agree on entity.correct"
+    stage.save()
+    bring(1)
+    publish(stage)
+    (item,) = items(stage)
+    say(stage, item, "++")
+    for sign in "++":
+        say(stage, item, sign)
+    assert items(stage)[0].state == "kept"
+    blocked = stage.assignments.earliest("submitted_at").worker.worker_id
+    lost = block_losses.loss(stage.project, [blocked])
+    assert (lost.answers, lost.replacements, lost.cost) == (1, 2, 2 * UNIT)
+    blocking.intend_by_hand(stage, [blocked], "Careless.", None)
+    blocking.finish(stage)
+    go_on(stage)
+    for sign in "--":
+        say(stage, item, sign)
+    assert stage.assignments.count() == 4 + lost.replacements
+    assert items(stage)[0].wanted == 5
 
 
 def test_what_is_set_aside_is_given_back_when_so_many_answers_were_rejected_that_none_is_bought_by_itself(
