@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from hits.domain.wanted_answers import chunks
-from hits.models.answers import Assignment, Label
+from hits.models.answers import NOT_HELD, Assignment, Label
 from hits.models.projects import Item
 from hits.models.workers import Block, Worker
 
@@ -28,8 +28,8 @@ def recount(assignments: QuerySet[Assignment]) -> None:
 def _counts_for_nothing() -> Q:
     """Of a label: its answer was rejected, has a problem or is held, or its worker is blocked in the project."""
     blocks = Block.objects.in_force().filter(project=OuterRef("stage__project"), worker=OuterRef("worker"))
-    held = ~Q(assignment__held="") & ~Q(assignment__admitted=True)
-    return Q(assignment__state=Assignment.State.REJECTED) | ~Q(assignment__problem="") | held | Q(Exists(blocks))
+    rejected, invalid = Q(assignment__state=Assignment.State.REJECTED), ~Q(assignment__problem="")
+    return rejected | invalid | ~NOT_HELD | Q(Exists(blocks))
 
 
 def _set_void(labels: QuerySet[Label], *, void: bool) -> None:

@@ -7,9 +7,8 @@ bare name, unless the protocol names them in full.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from hits.domain.plugins import settings_of, usable_protocol
@@ -88,19 +87,45 @@ def full_unit(unit: str, group: str) -> str:
     return f"{group}/{unit}" if group else unit
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """How the values of a stage's labels are compared. `levels` are those of its units."""
+
+    levels: Mapping[str, str]
+    compared: Callable[[str, Any], Any]
+
+    @classmethod
+    def of(cls, stage: Stage) -> Comparison:
+        protocol = usable_protocol(stage)
+        return cls(levels_of(stage), protocol.comparable if isinstance(protocol, ComparableProtocol) else _itself)
+
+    def place(self, unit: str, value: Any) -> tuple[str, str, Hashable] | None:
+        """(the unit by the name that has a level, its group, one spelling of the value); None where nobody's values are
+        compared, as of texts.
+        """
+        name, group = named(unit, self.levels)
+        level = self.levels.get(name, TEXT)
+        return (name, group, _comparable(self.compared(unit, value), level)) if level != TEXT else None
+
+    def value(self, unit: str, value: Any) -> Hashable | None:
+        """That spelling alone."""
+        place = self.place(unit, value)
+        return place[2] if place else None
+
+
 def read(stage: Stage) -> list[UnitAnswers]:
     """What was said of each unit that can be compared and was answered, in the order of the protocol's levels."""
-    levels, protocol = levels_of(stage), usable_protocol(stage)
-    compared = partial(protocol.comparable) if isinstance(protocol, ComparableProtocol) else _itself
-    found = {unit: UnitAnswers(unit, level) for unit, level in levels.items() if level != TEXT}
+    comparison = Comparison.of(stage)
+    found = {unit: UnitAnswers(unit, level) for unit, level in comparison.levels.items() if level != TEXT}
     columns = ("item_id", "worker__worker_id", "unit", "value", "correct")
     labels = Label.objects.counting().filter(stage=stage).order_by("id").values_list(*columns)
     for item, worker, unit, value, correct in labels.iterator(chunk_size=CHUNK):
-        name, group = named(unit, levels)
-        if name not in found:
+        if (place := comparison.place(unit, value)) is None:
             continue
+        name, group, said = place
         of = found[name]
-        said = _comparable(compared(unit, value), of)
+        if isinstance(said, tuple):
+            of.level = RANKING
         key = f"{item} {group}" if group else str(item)
         of.rows.append((key, worker, said))
         if correct is not None:
@@ -112,13 +137,13 @@ def _itself(unit: str, value: Any) -> Any:
     return value
 
 
-def _comparable(value: Any, of: UnitAnswers) -> Hashable:
-    if of.level == "set":
+def _comparable(value: Any, level: str) -> Hashable:
+    if level == "set":
         return frozenset(map(_plain, value)) if isinstance(value, list) else frozenset({_plain(value)})
-    if of.level == "span":
+    if level == "span":
         return frozenset(_span(one) for one in value)
-    if of.level in ("ordinal", RANKING) and isinstance(value, list):
-        of.level = RANKING
+    if level == "ordinal" and isinstance(value, list):
+        # A ranking.
         return tuple(map(_plain, value))
     return _plain(value)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q
-
 from hits.models import Label, Stage, Worker
 from hits.quality.intervals import wilson
 
@@ -34,8 +32,7 @@ class Part:
 
 def over_time(stage: Stage, worker: Worker) -> list[Part]:
     """Oldest first; the same answers as in the worker's figures, those of blocked workers too. One query."""
-    compared = Label.objects.filter(stage=stage, worker=worker, correct__isnull=False)
-    compared = compared.filter(Q(assignment__held="") | Q(assignment__admitted=True))
+    compared = Label.objects.evidence().filter(stage=stage, worker=worker, correct__isnull=False)
     newest = compared.order_by("-id").values_list("assignment__submitted_at", "correct")[:NEWEST]
     rows = sorted((at, bool(correct)) for at, correct in newest)
     count = min(MOST_PARTS, max(1, len(rows) // FEWEST)) if rows else 0

@@ -164,8 +164,8 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
         fees[worker] += unit_cost - reward
     scores = {
         worker: (scored, correct)
-        for worker, scored, correct in Label.objects.filter(stage=stage, worker__in=pks, correct__isnull=False)
-        .filter(Q(assignment__held="") | Q(assignment__admitted=True))
+        for worker, scored, correct in Label.objects.evidence()
+        .filter(stage=stage, worker__in=pks, correct__isnull=False)
         .values_list("worker")
         .annotate(scored=Count("id"), right=Count("id", filter=Q(correct=True)))
         .order_by()

@@ -139,6 +139,10 @@ class Assignment(models.Model):
 HELD = ~models.Q(held="") & models.Q(admitted=None) & ~models.Q(state=Assignment.State.REJECTED)
 
 
+# Of a label: its answer is not held, or a lead said that it counts.
+NOT_HELD = models.Q(assignment__held="") | models.Q(assignment__admitted=True)
+
+
 class LabelQuerySet(models.QuerySet["Label"]):
     def counting(self) -> LabelQuerySet:
         """The labels that count: of answers that count, and not taken back by a lead. For reading what was said."""
@@ -147,6 +151,12 @@ class LabelQuerySet(models.QuerySet["Label"]):
     def of_counting_answers(self) -> LabelQuerySet:
         """Also labels that a lead took back: the answer was given all the same. For counting answers."""
         return self.filter(void=False)
+
+    def evidence(self) -> LabelQuerySet:
+        """What tells of a worker: also labels that count for nothing since the answer was rejected or its worker
+        blocked, but none of an answer that is held.
+        """
+        return self.filter(NOT_HELD)
 
 
 class Label(models.Model):

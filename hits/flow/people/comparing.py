@@ -7,7 +7,7 @@ changed which answers count.
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -16,12 +16,10 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
+from hits.domain.crowd_answers import Comparison
 from hits.domain.eligibility import least_seconds
 from hits.domain.leases import lease
-from hits.domain.plugins import settings_of, usable_protocol
 from hits.models import Label, Stage, StageSummary, WorkerStat
-from hits.protocols.base import COUNTED
-from hits.protocols.optional import LevelledProtocol
 from hits.quality.worker_figures import Compared, Crowd, Own, Said, compare, runs, what_stands_out
 
 LEASE_SECONDS = 120
@@ -29,8 +27,6 @@ LEASE_SECONDS = 120
 GROWTH = 20
 # What changes less is waited for so long, so that one pass tells of it all.
 SETTLE = timedelta(minutes=1)
-# The longest spelling of a list, such as the boxes that were ticked.
-LONGEST_LIST = 2000
 _COLUMNS = [
     "compared", "agreed", "agreed_by_chance", "right_by_chance", "repeats", "longest_run", "notices", "why",
 ]  # fmt: skip
@@ -100,44 +96,15 @@ class _Reading:
         """Labels of rejected answers and of blocked workers count for nothing and stay evidence; those of answers that
         wait for a lead's word are none yet.
         """
-        labels = Label.objects.filter(Q(assignment__held="") | Q(assignment__admitted=True), stage=stage)
-        labels = labels.order_by("assignment__submitted_at", "pk")
+        labels = Label.objects.evidence().filter(stage=stage).order_by("assignment__submitted_at", "pk")
         columns = ("worker", "assignment", "item", "unit", "value", "correct", "void", "undone_at")
-        spelling = _Spelling.of(stage)
+        comparison = Comparison.of(stage)
         for worker, answer, item, unit, value, correct, void, undone in labels.values_list(*columns).iterator(2000):
             text = json.dumps(value, sort_keys=True, ensure_ascii=False)
             self.said.setdefault(worker, {}).setdefault((answer, item), []).append((unit, text))
-            spelled = spelling.of_value(unit, value)
-            if spelled is not None:
-                yield Said(worker, item, unit, spelled, not void and undone is None, correct)
-
-
-@dataclass(frozen=True)
-class _Spelling:
-    """How values are compared: nothing that was written freely is, for no two people write the same."""
-
-    levels: Mapping[str, str]
-
-    @classmethod
-    def of(cls, stage: Stage) -> _Spelling:
-        protocol = usable_protocol(stage)
-        return cls(protocol.levels(settings_of(stage)) if isinstance(protocol, LevelledProtocol) else {})
-
-    def of_value(self, unit: str, value: Any) -> Hashable | None:
-        """One spelling for each value; None for what is not compared."""
-        if self.levels.get(unit) == "text":
-            return None
-        if isinstance(value, dict):
-            # What was marked in a text, such as a name: which mention of it does not matter.
-            value = value.get("text")
-        if isinstance(value, bool | int | float):
-            return json.dumps(value)
-        if isinstance(value, str):
-            return value if len(value) <= COUNTED or unit in self.levels else None
-        if isinstance(value, list):
-            spelled = json.dumps(sorted(json.dumps(one, sort_keys=True) for one in value))
-            return spelled if len(spelled) <= LONGEST_LIST else None
-        return None
+            compared = comparison.value(unit, value)
+            if compared is not None:
+                yield Said(worker, item, unit, compared, not void and undone is None, correct)
 
 
 def _fill(row: WorkerStat, found: Compared, said: Mapping[tuple[int, int], list[tuple[str, str]]]) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.domain.action_log import record
+from hits.domain.crowd_answers import Comparison
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
 from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
@@ -74,8 +75,7 @@ def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
 
 def _own(stage: Stage, worker: Worker) -> QuerySet[Label]:
     """The worker's labels that are evidence, latest first."""
-    told = Q(assignment__held="") | Q(assignment__admitted=True)
-    labels = Label.objects.filter(told, stage=stage, worker=worker)
+    labels = Label.objects.evidence().filter(stage=stage, worker=worker)
     return labels.select_related("item__document").order_by("-assignment__submitted_at", "-pk")
 
 
@@ -87,11 +87,12 @@ def _known_mistakes(stage: Stage, worker: Worker) -> list[str]:
 
 
 def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
-    latest = [label for label in _own(stage, worker)[:LOOKED_AT] if _is_compared(label.value)]
+    comparison = Comparison.of(stage)
+    latest = [label for label in _own(stage, worker)[:LOOKED_AT] if _is_compared(comparison, label)]
     given: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     others = Label.objects.counting().filter(item__in={label.item_id for label in latest}).exclude(worker=worker)
     for label in others.select_related("item"):
-        if _is_compared(label.value):
+        if _is_compared(comparison, label):
             given[label.item_id, label.unit][_said(stage, label)] += 1
     found = []
     for label in latest:
@@ -102,10 +103,10 @@ def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
     return found[:SHOWN]
 
 
-def _is_compared(value: Any) -> bool:
-    if isinstance(value, dict):
-        value = value.get("text")
-    return isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= COUNTED)
+def _is_compared(comparison: Comparison, label: Label) -> bool:
+    """Whether others can have said the same, in words that a sentence can quote."""
+    said = comparison.value(label.unit, label.value)
+    return isinstance(said, int | float) or (isinstance(said, str) and 0 < len(said) <= COUNTED)
 
 
 def _said(stage: Stage, label: Label) -> str:

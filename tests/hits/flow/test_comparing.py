@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -24,8 +25,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 VALUES = ["yes", "no", "unclear"]
 
 
-def answered(stage: Stage, rows: Sequence[tuple[Worker, Item, str, bool | None]]) -> None:
-    """Each row is an answer that says one word, in this order."""
+def answered(stage: Stage, rows: Sequence[tuple[Worker, Item, Any, bool | None]], unit: str = "choice") -> None:
+    """Each row is an answer that says one thing, in this order."""
     hits = {hit.item_id: hit for hit in make.hits(list({item.pk: item for _, item, _, _ in rows}.values()))}
     made = Assignment.objects.bulk_create(
         Assignment(
@@ -43,7 +44,7 @@ def answered(stage: Stage, rows: Sequence[tuple[Worker, Item, str, bool | None]]
         for number, (worker, item, _, _) in enumerate(rows)
     )
     Label.objects.bulk_create(
-        Label(assignment=row, item=item, stage=stage, worker=worker, unit="answer", value=value, correct=correct)
+        Label(assignment=row, item=item, stage=stage, worker=worker, unit=unit, value=value, correct=correct)
         for row, (worker, item, value, correct) in zip(made, rows, strict=True)
     )
     refresh_worker_stats(stage, [worker.pk for worker, _, _, _ in rows])
@@ -52,7 +53,9 @@ def answered(stage: Stage, rows: Sequence[tuple[Worker, Item, str, bool | None]]
 
 @pytest.fixture
 def stage() -> Stage:
-    return make.stage(make.project(budget="500.00"), answers=3)
+    choices = [{"id": value, "text": value} for value in VALUES]
+    settings = {"question": "Wet?", "choices": choices, "free_text": "optional"}
+    return make.stage(make.project(budget="500.00"), answers=3, protocol="multiple_choice", settings=settings)
 
 
 @pytest.fixture
@@ -123,17 +126,16 @@ def test_what_waits_for_a_lead_is_no_evidence_yet(stage: Stage, crowd: list[Work
 
 def test_what_is_written_freely_is_not_compared(stage: Stage) -> None:
     item, writers = make.items(stage, 1)[0], [make.worker(), make.worker()]
-    answered(stage, [(writer, item, "A boat " * 20, None) for writer in writers])
+    answered(stage, [(writer, item, "A boat", None) for writer in writers], unit="text")
     comparing.compare_workers(stage)
     assert row_of(stage, writers[0]).stat.compared == 0
 
 
 def test_names_in_a_text_agree_wherever_they_were_clicked(stage: Stage) -> None:
+    stage = make.stage(stage.project, protocol="clickable_entity")
     item, readers = make.items(stage, 1)[0], [make.worker(), make.worker()]
-    answered(stage, [(reader, item, "Linden", None) for reader in readers])
-    for number, label in enumerate(Label.objects.order_by("pk")):
-        label.value = {"start": number, "end": number + 6, "text": "Linden"}
-        label.save()
+    clicked = [{"start": 0, "end": 6, "text": "Linden"}, {"start": 7, "end": 13, "text": "LINDEN"}]
+    answered(stage, [(reader, item, name, None) for reader, name in zip(readers, clicked, strict=True)], unit="entity")
     comparing.compare_workers(stage)
     assert row_of(stage, readers[0]).agreement == 1
 
