@@ -47,7 +47,7 @@ class Compared:
     """Of one worker. `compared` answers have another worker's beside them; `agreed` is the sum over these of the share
     of the others' answers that say the same, and `agreed_by_chance` what chance would give.
 
-    `scored_by_chance` of the answers with a known right one were right if they had been given to other items.
+    `right_by_chance` of the answers with a known right one were right if they had been given to other items.
     """
 
     compared: int = 0

@@ -8,7 +8,6 @@ tie; of written texts, which are hardly ever equal, it is the one where there is
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Any
 from hits.quality.majority import majority_of
 from hits.recipes.sampling import sample
 from hits.recipes.source import UNUSED, Collected, GivenLabel, Json, JudgedItem, NextItem
+from hits.text.cells import as_text
 
 ITEM, ANSWER = "item", "answer"
 # Letters of the name of an answer that the key of its item ends with.
@@ -79,4 +79,4 @@ def _spelled(value: Any) -> str:
     """A value as workers read it: the text of a written one, anything else but a text as JSON."""
     if isinstance(value, dict) and isinstance(text := value.get("text"), str):
         return text
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return as_text(value)

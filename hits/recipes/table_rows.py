@@ -30,6 +30,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
+from hits.text.cells import as_text
 
 ID = "id"
 TABLE = Table(
@@ -167,7 +168,7 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
     for label in item.labels:
         if label.unit in given:
             given[label.unit].append(label.value)
-    votes = {unit: Counter(map(_spelled, values)) for unit, values in given.items()}
+    votes = {unit: Counter(map(as_text, values)) for unit, values in given.items()}
     return {
         "id": item.key,
         "columns": columns_of(item.document, item.data),
@@ -177,11 +178,6 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
         "majority": {unit: majority_of(counts) for unit, counts in votes.items()},
         "mean": {unit: mean for unit, values in given.items() if (mean := _mean(values)) is not None},
     }
-
-
-def _spelled(value: Any) -> str:
-    """A value as the name of its votes: a text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _mean(values: Sequence[Any]) -> float | None:
@@ -232,7 +228,7 @@ def annotations_file(items: Iterable[JudgedItem], pseudonym_key: str) -> BinaryI
         {
             "id": item.key,
             "unit": label.unit,
-            "value": _spelled(label.value),
+            "value": as_text(label.value),
             "correct": label.correct,
             "worker": pseudonym(label.worker, pseudonym_key),
         }

@@ -1,13 +1,12 @@
 """Exporting: the answers of a stage, or of all stages, as files for other programs, read and sent piece by piece.
 
 Two tables. In Mechanical Turk's columns a row is an answer, as in the download of a batch there. The long table has a
-row for each label: what one answer says about one unit of an item. Rows are read a thousand answers at a time, so
+row for each label: what one answer says about one unit of an item. Rows are read some thousand answers at a time, so
 memory does not grow with the table, and nothing else waits for it.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +28,7 @@ from hits.protocols.columns import columns_of
 from hits.protocols.optional import KnownValuesProtocol
 from hits.recipes.table_rows import pseudonym
 from hits.refusals import Refusal
+from hits.text.cells import as_text
 
 # Mechanical Turk's columns, and the formats of the long table.
 MTURK = "mturk"
@@ -194,7 +194,7 @@ class _Answers:
         return Assignment.objects.filter(Exists(counting), stage=self.stage)
 
     def parts(self, *more: str, labels: bool = False) -> Iterator[_Part]:
-        """By their ids: a query for a thousand, so that none stays open as long as somebody reads the file."""
+        """By their ids: a query for some thousand, so that none stays open as long as somebody reads the file."""
         last = 0
         while True:
             rows = self.rows(labels=labels).filter(pk__gt=last).order_by("pk").values(*_ANSWER_COLUMNS, *more)
@@ -238,9 +238,9 @@ class _Answers:
             STAGE: self.stage.key,
             "unit": label.unit,
             "worker": self.name_of(answer["worker__worker_id"]),
-            "value": label.value if nested else _spelled(label.value),
+            "value": label.value if nested else as_text(label.value),
             "correct": label.correct,
-            "gold": gold if nested else _spelled(gold),
+            "gold": gold if nested or gold is None else as_text(gold),
             "submitted_at": answer["submitted_at"].isoformat(),
             "seconds": answer["seconds"],
         }
@@ -359,11 +359,6 @@ class _Answers:
         # A page of a lead's own may post the worker's id.
         own = {name: value for name, value in answer.items() if name != WORKER_FIELD or self.choices.worker_ids}
         return all_numbered(own, count) if count > 1 else own
-
-
-def _spelled(value: Any) -> str | None:
-    """A value as a text: a text as it is, anything else as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _inputs(document: Json, item: Json) -> Json:

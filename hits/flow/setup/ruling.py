@@ -35,7 +35,7 @@ NOTHING_SAID = ("", "[]")
 _OUTCOMES: Mapping[str, str] = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped"}
 _ORDER = ("kept", "dropped", "open")
 # What votes say in one spelling, and how many answers are wanted where that is not the rule's number.
-Told = tuple[str, int | None]
+BallotsKey = tuple[str, int | None]
 
 
 class RuleRefusedError(Refusal):
@@ -98,7 +98,7 @@ class Kind:
     last: int
 
     @property
-    def told(self) -> Told:
+    def ballots_key(self) -> BallotsKey:
         return self.ballots, self.wanted
 
 
@@ -234,12 +234,12 @@ def later_items(stage: Stage) -> list[tuple[str, int]]:
 def preview(stage: Stage, rule: Rule) -> Preview:
     """What the rule would conclude of every item; changes nothing."""
     kinds = _kinds(stage)
-    judged = {told: _judge(rule, *told) for told in {kind.told for kind in kinds}}
+    judged = {key: _judge(rule, *key) for key in {kind.ballots_key for kind in kinds}}
     now: Counter[Ending] = Counter()
     then: Counter[Ending] = Counter()
     moving: dict[tuple[Ending, Ending], list[Kind]] = defaultdict(list)
     for kind in kinds:
-        ending = _ending(judged[kind.told], kind)
+        ending = _ending(judged[kind.ballots_key], kind)
         now[kind.now] += kind.items
         then[ending] += kind.items
         if ending != kind.now:
@@ -300,13 +300,13 @@ def _some(stage: Stage, kinds: Sequence[Kind]) -> list[int]:
 
 
 def _parts(
-    stage: Stage, kinds: Sequence[Kind], judged: Mapping[Told, Outcome | None]
+    stage: Stage, kinds: Sequence[Kind], judged: Mapping[BallotsKey, Outcome | None]
 ) -> tuple[tuple[str, int, int], ...]:
     then = _words(kinds, judged)
     present = current(stage)
     now: Counter[str] = Counter()
     if _judges_groups(present):
-        now = _words(kinds, {told: _judge(present, *told) for told in judged})
+        now = _words(kinds, {key: _judge(present, *key) for key in judged})
     return tuple((word, now[word], then[word]) for word in sorted({*now, *then}))
 
 
@@ -314,10 +314,10 @@ def _judges_groups(rule: Rule) -> bool:
     return "text" in rule.params and bool(parse(rule.params["text"], rule.params["answers"]).each)
 
 
-def _words(kinds: Iterable[Kind], judged: Mapping[Told, Outcome | None]) -> Counter[str]:
+def _words(kinds: Iterable[Kind], judged: Mapping[BallotsKey, Outcome | None]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for kind in kinds:
-        outcome = judged[kind.told]
+        outcome = judged[kind.ballots_key]
         for word in outcome.parts.values() if outcome else ():
             counts[word or "dropped"] += kind.items
     return counts

@@ -13,6 +13,7 @@ from hits.flow.setup import stage_settings
 from hits.flow.setup.stage_settings import StageSetting
 from hits.management.commands._base import StageCommand
 from hits.models import Stage
+from hits.text.cells import as_text
 
 _SWITCHES = {
     "auto-publish": "items that arrive from the stage before go out by themselves",
@@ -81,10 +82,6 @@ def _change(stage: Stage, options: dict[str, Any]) -> None:
 
 
 def _line(setting: StageSetting) -> str:
-    recipe = f" (recipe: {_said(setting.recipe)})" if setting.differs else ""
+    recipe = f" (recipe: {as_text(setting.recipe)})" if setting.differs else ""
     when = "" if setting.when == "any time" else f" [{setting.when}]"
-    return f"{setting.name:<24} {_said(setting.value)}{recipe}{when}"
-
-
-def _said(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{setting.name:<24} {as_text(setting.value)}{recipe}{when}"

@@ -12,6 +12,8 @@ from typing import Any
 import nh3
 from markdown_it import MarkdownIt
 
+from hits.text.cells import as_text
+
 Columns = Mapping[str, Any]
 
 LONGEST_CELL = 50_000
@@ -46,10 +48,7 @@ def names_in(text: str) -> int:
 
 def said(value: Any) -> str:
     """A value of an item as a text."""
-    if value is None:
-        return ""
-    found = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return found[:LONGEST_CELL]
+    return "" if value is None else as_text(value)[:LONGEST_CELL]
 
 
 def filled(text: str, columns: Columns) -> str:

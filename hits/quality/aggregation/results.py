@@ -21,7 +21,7 @@ class NotFeasibleError(ValueError):
 class Aggregated:
     """`values` and `confidence` are those of the answers' items, in their order; a value is None where there is none.
 
-    `confidence` is 0..1 for labels; for scales it is half the width of the 95 % interval, `intervals` has both ends.
+    `confidence` is 0..1 for labels and NaN for scales, whose `intervals` have both ends of the 95 % interval.
     `workers` are estimates by worker, which `estimate` explains. `tied` counts items without a single best value.
     """
 
