@@ -22,9 +22,9 @@ from pathlib import Path
 from ops.ensure_database import drop
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports
+from tests.benchmarks.databases import SERVER
 
 ITEMS = int(os.environ.get("BENCH_ITEMS", "20000"))
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 
 
 def main() -> int:

@@ -19,13 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ops.ensure_database import drop, ensure
 from ops.surroundings import ROOT
+from tests.benchmarks.databases import own_database
 
 SETS = int(os.environ.get("COSMOS_SETS", "35588"))
 FEW, TINY_SETS = min(5000, SETS // 2), 50
 TINY = f"question-sets-{TINY_SETS}"
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 PREVIEW_SECONDS, RELEASE_SECONDS = 2, 20
 # Seven times as many sets; what may grow is a number for each writer and each paragraph.
 TIMES_MEMORY = 1.5
@@ -52,29 +51,14 @@ class Took:
 
 
 def main() -> int:
-    url = f"{SERVER}/annotate_bench_cosmos_{os.getpid()}"
-    drop(url)
-    ensure(url)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.annotate", "DATABASE_URL": url}
-    try:
+    with own_database("bench_cosmos"):
         return run()
-    finally:
-        from django.db import connections
-
-        connections.close_all()
-        drop(url)
 
 
 def run() -> int:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
     from hits.recipes.cosmos.steps import VALIDATE
     from tests.benchmarks.cosmos_fill import fill
 
-    call_command("migrate", verbosity=0)
     for sets in (TINY_SETS, FEW):
         fill(sets)
     many, took = timed(lambda: fill(SETS))

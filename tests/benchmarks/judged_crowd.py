@@ -12,30 +12,18 @@ import logging
 import os
 import sys
 
-from ops.ensure_database import drop, ensure
+from tests.benchmarks.databases import own_database
 
 ITEMS = int(os.environ.get("CROWD_ITEMS", "240"))
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 
 
 def main() -> int:
-    url = f"{SERVER}/annotate_bench_crowd_{os.getpid()}"
-    drop(url)
-    ensure(url)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.annotate", "DATABASE_URL": url}
-    try:
+    with own_database("bench_crowd"):
         return run()
-    finally:
-        drop(url)
 
 
 def run() -> int:
-    import django
-
-    django.setup()
     from django.contrib.auth import get_user_model
-    from django.core.management import call_command
-    from django.db import connections
 
     from hits.domain import marketplace_account
     from hits.management.commands._base import jobs_run_here
@@ -43,7 +31,6 @@ def run() -> int:
     from tests.hits.flow.stand_in import StandIn
 
     logging.disable(logging.WARNING)
-    call_command("migrate", verbosity=0)
     lead = get_user_model().objects.create_user("bench")
     setups = [judged_crowd.NOBODY_BLOCKED, judged_crowd.WITH_GOLD, judged_crowd.WITHOUT_GOLD]
     market = StandIn()
@@ -51,7 +38,6 @@ def run() -> int:
     marketplace_account.gateway.cache_clear()
     with jobs_run_here():
         outcomes = [judged_crowd.simulate(market, setup, lead, ITEMS) for setup in setups]
-    connections.close_all()
     print(judged_crowd.table(outcomes))
     judged = outcomes[1:]
     fine = all(len(one.blocked_of("spammer")) == 3 and not one.blocked_of("honest") for one in judged)

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 import threading
@@ -24,9 +23,8 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection
 
-from ops.ensure_database import drop, ensure
+from tests.benchmarks.databases import own_database
 
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 TRIES = 20
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
@@ -219,19 +217,8 @@ def main() -> int:
     parser.add_argument("gunicorn", nargs="*", help="options of gunicorn, after --")
     given = parser.parse_args()
     loads = [Load(given.workers, given.rounds, given.think)] if given.workers else LOADS
-    url = f"{SERVER}/annotate_load_{os.getpid()}"
-    ensure(url)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.marketplace", "MARKETPLACE_DATABASE_URL": url}
-    try:
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with own_database("load", marketplace=True) as url:
         return 0 if run(loads, url, given.gunicorn) else 1
-    finally:
-        drop(url)
 
 
 if __name__ == "__main__":

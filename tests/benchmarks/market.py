@@ -15,12 +15,11 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-from ops.ensure_database import drop, ensure
+from tests.benchmarks.databases import own_database
 
 HITS = int(os.environ.get("MARKET_HITS", "100000"))
 SMALL = {"open_hits": 100, "groups": 30, "workers": 10, "answers": 500}
 LARGE = {"open_hits": HITS, "groups": 300, "workers": 1000, "answers": HITS}
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 ROUNDS = 25
 CLIENTS = 8
 SECONDS = 10
@@ -29,29 +28,14 @@ Figures = dict[str, tuple[int, float]]
 
 
 def main() -> int:
-    url = f"{SERVER}/annotate_bench_market_{os.getpid()}"
-    drop(url)
-    ensure(url)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.marketplace", "MARKETPLACE_DATABASE_URL": url}
-    try:
+    with own_database("bench_market", marketplace=True) as url:
         return run(url)
-    finally:
-        from django.db import connections
-
-        connections.close_all()
-        drop(url)
 
 
 def run(url: str) -> int:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
     from tests.benchmarks.market_fill import fill
     from tests.marketplace.process import serve
 
-    call_command("migrate", verbosity=0)
     fill(**SMALL)
     before = figures(page=1)
     start = time.perf_counter()

@@ -17,12 +17,11 @@ import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from ops.ensure_database import drop, ensure
 from ops.surroundings import ROOT
+from tests.benchmarks.databases import own_database
 
 ANSWERS = int(os.environ.get("RESULTS_ANSWERS", "30000"))
 LABELS = int(os.environ.get("RESULTS_LABELS", "1000000"))
-SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
 SECONDS, MEGABYTES, EACH = 2.0, 50, 3
 UNITS = ("mask", "sure", "why")
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,26 +36,11 @@ FORM = {
 
 
 def main() -> int:
-    url = f"{SERVER}/annotate_bench_results_{os.getpid()}"
-    drop(url)
-    ensure(url)
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.annotate", "DATABASE_URL": url}
-    try:
+    with own_database("bench_results"):
         return run()
-    finally:
-        from django.db import connections
-
-        connections.close_all()
-        drop(url)
 
 
 def run() -> int:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
     few, many = fill("few", ANSWERS), fill("many", LABELS // len(UNITS))
     print(f"\n{ANSWERS:,} answers and {LABELS:,} labels on PostgreSQL, {os.cpu_count()} cores,", end=" ")
     print(f"load {os.getloadavg()[0]:.1f}")
