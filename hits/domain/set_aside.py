@@ -31,8 +31,9 @@ def put(stage: Stage, needs: Mapping[int, int]) -> None:
     further = _further(stage, needs)
     if not further:
         return
-    rows = [Item(pk=pk, further=number, further_cost=cost) for pk, (number, cost) in further.items()]
-    Item.objects.bulk_update(rows, ["further", "further_cost"], batch_size=500)
+    for (number, cost), pks in _alike(further).items():
+        for chunk in chunks(pks):
+            Item.objects.filter(pk__in=chunk).update(further=number, further_cost=cost)
     _post(stage, price(stage, needs), "for answers that the items may still want")
 
 
@@ -56,8 +57,8 @@ def drawn(stage: Stage, item_pks: Iterable[int]) -> Decimal:
 def draw(stage: Stage, item_pks: Iterable[int]) -> None:
     """Take that money from what is set aside: it is reserved for HITs or extensions in the same transaction."""
     taken = _drawn(stage, item_pks)
-    for number in {number for number, _ in taken.values()}:
-        for chunk in chunks([pk for pk, (of_item, _) in taken.items() if of_item == number]):
+    for (number, _), pks in _alike(taken).items():
+        for chunk in chunks(pks):
             Item.objects.filter(pk__in=chunk).update(further=F("further") - number)
     total = sum((cost * number for number, cost in taken.values()), Decimal(0))
     if total:
@@ -78,6 +79,14 @@ def _drawn(stage: Stage, item_pks: Iterable[int]) -> dict[int, tuple[int, Decima
             bought = stage.most_answers - further
             if (number := (wanted or stage.answers) - bought) > 0:
                 found[pk] = (number, cost)
+    return found
+
+
+def _alike(items: Mapping[int, tuple[int, Decimal]]) -> dict[tuple[int, Decimal], list[int]]:
+    """(answers, cost of one) to the items that have them: few pairs, whatever the number of items."""
+    found: dict[tuple[int, Decimal], list[int]] = {}
+    for pk, pair in items.items():
+        found.setdefault(pair, []).append(pk)
     return found
 
 

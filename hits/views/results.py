@@ -92,7 +92,12 @@ def import_results(request: LeadRequest, stage: Stage) -> HttpResponse:
         row = importing.create_results_upload(stage, file.name, file.read(), request.user, ask=True)
     except FormatErrors as error:
         return _page(request, stage, [f"{file.name} {fault}" for fault in error.errors])
-    except (importing.UploadRefusedError, importing.SameFileError, NotReadableError) as error:
+    except importing.SameFileError as error:
+        if not error.waits:
+            return _page(request, stage, [str(error)])
+        messages.info(request, f"{file.name} was uploaded before. Say which of its columns is what.")
+        row = error.first
+    except (importing.UploadRefusedError, NotReadableError) as error:
         return _page(request, stage, [str(error)])
     return redirect("results-columns", stage.project.slug, stage.key, row.pk)
 

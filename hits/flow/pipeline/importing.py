@@ -73,17 +73,27 @@ class UploadRefusedError(Refusal):
     http_status = 400
 
 
+_BEING_IMPORTED = "The same file is being imported: {}."
+_SAME_FILE = {
+    Upload.State.DONE: "The same file was imported already: {}. Remove those answers first to import it again.",
+    Upload.State.MAPPING: "The same file is there and waits for its columns: {}. Say there which column is what.",
+}
+
+
 class SameFileError(Refusal):
-    """The same bytes were imported before; the message names the first import. Nothing was imported."""
+    """The same bytes came before: `first` is that import, finished or not. Nothing was imported."""
 
     error_code = "same_file"
 
     def __init__(self, first: Upload) -> None:
-        when = f"{first.created_at:%Y-%m-%d %H:%M} UTC"
-        super().__init__(
-            f"The same file was imported already: {first.name} (import {first.pk}, {when}). Remove those answers first "
-            "to import it again. Nothing was imported."
-        )
+        self.first = first
+        before = f"{first.name} (import {first.pk}, {first.created_at:%Y-%m-%d %H:%M} UTC)"
+        super().__init__(f"{_SAME_FILE.get(first.state, _BEING_IMPORTED).format(before)} Nothing was imported.")
+
+    @property
+    def waits(self) -> bool:
+        """Whether the first one is not imported either, until somebody says which of its columns is what."""
+        return self.first.state == Upload.State.MAPPING
 
 
 def create_upload(

@@ -416,6 +416,14 @@ def test_the_same_file_twice_is_refused_and_names_the_first_import() -> None:
     assert imported(stage, content).items == 1
 
 
+def test_a_file_that_waits_for_its_columns_is_not_said_to_be_imported() -> None:
+    stage, content = moods(), csv_of(row(1, "A1", "Glad"))
+    first = importing.create_results_upload(stage, "results.csv", content, None, ask=True)
+    with pytest.raises(importing.SameFileError, match="waits for its columns: results.csv") as refused:
+        importing.create_results_upload(stage, "results.csv", content, None)
+    assert refused.value.first == first and refused.value.waits
+
+
 def test_the_same_answer_in_another_file_or_given_here_is_refused() -> None:
     stage = moods()
     imported(stage, csv_of(row(1, "A1", "Glad")))

@@ -106,16 +106,32 @@ def failing(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, error: BaseExcep
     monkeypatch.setattr(stand_in, "notify", notify)
 
 
-def test_what_may_have_gone_out_is_not_sent_again(
-    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("error", "raised", "sent_later"),
+    [
+        pytest.param(UnreachableError("No answer came."), UnreachableError, 0, id="no answer came"),
+        pytest.param(KeyboardInterrupt(), KeyboardInterrupt, 0, id="the program ended"),
+        pytest.param(ThrottledError("Too many calls."), UnreachableError, 1, id="refused for now"),
+    ],
+)
+def test_only_a_call_that_had_no_effect_is_made_again(
+    stage: Stage,
+    worker: Worker,
+    stand_in: StandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    raised: type[BaseException],
+    sent_later: int,
 ) -> None:
     write(stage, worker)
     with monkeypatch.context() as patch:
-        failing(stand_in, patch, UnreachableError("No answer came."))
-        with pytest.raises(UnreachableError):
+        failing(stand_in, patch, error)
+        with pytest.raises(raised):
             messaging.send(stage.project)
-    assert states() == [State.UNKNOWN] and "not sent again" in WorkerMessage.objects.get().error
-    assert messaging.send(stage.project) == 0 and stand_in.notes == []
+    assert messaging.send(stage.project) == len(stand_in.notes) == sent_later
+    row = WorkerMessage.objects.get()
+    assert row.state == (State.SENT if sent_later else State.UNKNOWN)
+    assert sent_later or "not sent again" in row.error
 
 
 def test_a_crash_after_the_call_began_sends_nothing_twice(stage: Stage, worker: Worker, stand_in: StandIn) -> None:
@@ -123,30 +139,6 @@ def test_a_crash_after_the_call_began_sends_nothing_twice(stage: Stage, worker: 
     WorkerMessage.objects.update(attempted_at=make.NOON)
     assert messaging.send(stage.project) == 0
     assert states() == [State.UNKNOWN] and stand_in.notes == []
-
-
-def test_a_program_that_ends_during_the_call_leaves_word_of_it(
-    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(stage, worker)
-    with monkeypatch.context() as patch:
-        failing(stand_in, patch, KeyboardInterrupt())
-        with pytest.raises(KeyboardInterrupt):
-            messaging.send(stage.project)
-    assert messaging.send(stage.project) == 0
-    assert states() == [State.UNKNOWN] and stand_in.notes == []
-
-
-def test_a_call_that_was_never_made_is_made_later(
-    stage: Stage, worker: Worker, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(stage, worker)
-    with monkeypatch.context() as patch:
-        failing(stand_in, patch, ThrottledError("Too many calls."))
-        with pytest.raises(UnreachableError):
-            messaging.send(stage.project)
-    assert states() == [State.PLANNED]
-    assert messaging.send(stage.project) == 1
 
 
 def test_one_that_is_refused_holds_up_no_other(

@@ -86,6 +86,9 @@ def test_a_file_comes_in_over_its_columns_and_goes_again_with_one_button(client:
     upload = stage.result_files.get()
     columns = reverse("results-columns", args=[*address, upload.pk])
     assert reply["Location"] == columns and b"Answer.feeling" in client.get(columns).content
+    file.seek(0)
+    assert client.post(reverse("import-results", args=address), {"file": file})["Location"] == columns
+    assert stage.result_files.count() == 1
     assert b"No column is Answer.mood" in client.post(columns, {"field-1": "Answer.mood", "column-1": ""}).content
     chosen = {
         "field-1": "Answer.mood", "column-1": "Answer.feeling",
