@@ -13,12 +13,14 @@ from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from common.names import plain_name
+from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
 from hits.flow.setup.invitations import MOST_DAYS as MOST_INVITATION_DAYS
+from hits.formats.licences import LICENCES, OWN
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Membership, Project
@@ -88,6 +90,40 @@ class TagsForm(forms.Form):
             return tags_of(self.cleaned_data["tags"])
         except TagsError as error:
             raise forms.ValidationError(str(error)) from error
+
+
+class ReleaseCardForm(forms.Form):
+    """What the card of releases states. `hits.domain.release_cards` judges it: here a line end counts as two signs."""
+
+    licence = forms.ChoiceField(
+        required=False,
+        label="Licence",
+        choices=[
+            ("", "None stated"),
+            *((one.spdx, f"{one.spdx} – {one.title}") for one in LICENCES.values()),
+            (OWN, "Terms of our own"),
+        ],
+        help_text="What others may do with the data. Without one they may take it that they may do nothing.",
+    )
+    terms = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"maxlength": LONGEST["terms"], "rows": 4}),
+        label="Terms of our own",
+        help_text=f"Their text, which the release has as a file too. With “Terms of our own” only; at most "
+        f"{LONGEST['terms']:,} characters.",
+    )
+    citation = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"maxlength": LONGEST["citation"], "rows": 5, "spellcheck": "false"}),
+        label="Citation",
+        help_text="How the data shall be cited: BibTeX, or a sentence.",
+    )
+    description = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"maxlength": LONGEST["description"], "rows": 4}),
+        label="Description of the collection",
+        help_text="What was collected and what for. A blank line begins another paragraph; it is shown as text.",
+    )
 
 
 class NewProjectForm(forms.Form):

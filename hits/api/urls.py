@@ -113,12 +113,13 @@ urlpatterns = [
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
+    path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),
     path(PROJECT + "releases/<int:number>/evaluate/", releases.Evaluation.as_view(), name="evaluate-release"),
     path(PROJECT + "releases/<int:number>/", releases.ReleaseDetail.as_view(), name="release"),
     path(
-        PROJECT + "releases/<int:number>/files/<str:name>/", releases.ReleaseFileContent.as_view(), name="release-file"
+        PROJECT + "releases/<int:number>/files/<path:name>/", releases.ReleaseFileContent.as_view(), name="release-file"
     ),
     path(PROJECT + "stages/", stages.Stages.as_view(), name="stages"),
     path(STAGE, stages.StageDetail.as_view(), name="stage"),

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -36,8 +37,11 @@ def create(
     stages: Sequence[StageSpec],
     tests: Sequence[TestSpec],
     seed: int | None,
+    card: Mapping[str, str] = MappingProxyType({}),
 ) -> Project:
     """A project with these stages, nothing published, and these qualification tests about to be offered.
+
+    `card` is what `hits.domain.release_cards.checked` gives.
 
     Raises hits.protocols errors for settings that do not fit, and GuestRefusedError.
     """
@@ -52,6 +56,7 @@ def create(
             namespace=secrets.token_hex(8),
             seed=secrets.randbelow(2**31) if seed is None else seed,
             contact_email=contact_email,
+            card=dict(card),
         )
         Membership.objects.create(project=project, user=owner, role=Membership.Role.OWNER)
         Account.objects.create(project=project, budget=budget)

@@ -97,7 +97,7 @@ LOOK = _verb(
         ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
-        release-preview releases release
+        release-preview releases release release-card
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out
@@ -238,6 +238,12 @@ TABLE = (
     _verb("Undo brought-in annotations", REVIEWER, pages="undo-change-set", routes=("POST undo-change-set",)),
     _verb("Change the targets of a text", REVIEWER, pages="protocol-page-item", routes=("PUT target",)),
     _verb("Undo the last change of the targets", REVIEWER, pages="undo-on-page", routes=("POST undo-target",)),
+    _verb(
+        "State licence, citation and description",
+        MANAGER,
+        pages="change-release-card",
+        routes=("PATCH release-card",),
+    ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
     _verb(
         "Score predictions against a release",

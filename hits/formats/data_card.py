@@ -7,10 +7,17 @@ The head is YAML, in which `configs` names the file of each split: the layout of
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hits.formats.licences import LICENCES, OWN, OWN_FILE
+
+UNSTATED = "Not stated."
+# What makes a line something else than a paragraph: (a number, the sign after it) or (nothing, the sign).
+_BEGINNING = re.compile(r"^(\d*)([#>+=~.)|*_-])")
+_SIGNS = re.compile(r"[\\`\[*~]|(?<!\w)_|_(?!\w)")
 Tables = Mapping[str, Mapping[str, str]]
 
 
@@ -18,7 +25,9 @@ Tables = Mapping[str, Mapping[str, str]]
 class Card:
     """`tables` has the file of each split by the name of the table, the first of which is the usual one.
 
-    `stages` are those that people answered, in order: (title, facts by their name).
+    `stages` are those that people answered, in order: (title, facts by their name); `aggregated` are those with values
+    from all answers to an item, likewise. What a lead states is text, never markup: `about` the collection, the
+    `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`), and the `citation`.
     """
 
     title: str
@@ -30,6 +39,10 @@ class Card:
     notes: Sequence[str]
     stages: Sequence[tuple[str, Mapping[str, str]]]
     rules: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
+    licence: str = ""
+    terms: str = ""
+    citation: str = ""
 
 
 def written(card: Card) -> bytes:
@@ -40,6 +53,10 @@ def written(card: Card) -> bytes:
 def _head(card: Card) -> Iterator[str]:
     yield "---"
     yield f"pretty_name: {_quoted(card.title)}"
+    if card.licence == OWN:
+        yield from ("license: other", "license_name: own-terms", f"license_link: {OWN_FILE}")
+    elif card.licence:
+        yield f"license: {LICENCES[card.licence].hub}"
     if card.tables:
         yield "configs:"
     for number, (name, splits) in enumerate(card.tables.items()):
@@ -62,6 +79,8 @@ def _quoted(text: str) -> str:
 def _body(card: Card) -> Iterator[str]:
     yield f"# {_plain(card.title)}"
     yield ""
+    for paragraph in _paragraphs(card.about):
+        yield from (paragraph, "")
     yield f"Collected with the recipe {_plain(card.recipe)}. {_plain(card.description)}"
     yield from _section("What is in it", _rows("count", card.counts))
     yield from _section("What is left out", _rows("reason", card.left_out))
@@ -69,12 +88,30 @@ def _body(card: Card) -> Iterator[str]:
     for title, facts in card.stages:
         yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
     for title, text in card.rules.items():
-        yield from _section(f"Rule of {_plain(title)}", ["```", *text.replace("```", "'''").splitlines(), "```"])
+        yield from _section(f"Rule of {_plain(title)}", _fenced("\n".join(text.splitlines())))
     yield from _section("Notes", [f"* {_plain(note)}" for note in card.notes])
-    yield from _section(
-        "Licence and citation",
-        ["This file states none. Texts may have rights of their own: write down here what you give the data under."],
-    )
+    yield from _section("Licence", _licence(card))
+    yield from _section("Citation", _fenced(card.citation, _language(card.citation)) if card.citation else [UNSTATED])
+
+
+def _licence(card: Card) -> list[str]:
+    if card.licence == OWN:
+        return [f"Terms of its own, which the file {OWN_FILE} has too:", "", *_fenced(card.terms)]
+    if card.licence:
+        known = LICENCES[card.licence]
+        return [f"{known.title} ([{known.spdx}]({known.url})). Texts that others wrote may have rights of their own."]
+    return [f"{UNSTATED} Nobody may take it that the data are free to use: ask whoever made them."]
+
+
+def _language(citation: str) -> str:
+    return "bibtex" if citation.startswith("@") else ""
+
+
+def _fenced(text: str, language: str = "") -> list[str]:
+    """Between fences that are longer than any in the text, so that nothing of it is markup."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [fence + language, *text.split("\n"), fence]
 
 
 def _section(title: str, lines: Sequence[str] | Iterator[str]) -> Iterator[str]:
@@ -104,9 +141,15 @@ def _loading(tables: Tables) -> list[str]:
     return ["```python", "import datasets", "", 'datasets.load_dataset("path/of/this/folder")', "```", "", *lines]
 
 
+def _paragraphs(text: str) -> list[str]:
+    """Each in one line, and never markup, also where its first sign would make it a heading, a list or a quotation."""
+    parts = (_plain(part) for part in re.split(r"\n\s*\n", text) if part.strip())
+    return [_BEGINNING.sub(lambda found: f"{found[1]}\\{found[2]}", part) for part in parts]
+
+
 def _plain(text: str) -> str:
     """In one line, and never markup: a lead's title is text."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("<", "&lt;").replace("[", "\\[").replace("`", "\\`")
+    return _SIGNS.sub(r"\\\g<0>", " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;"))
 
 
 def _cell(value: object) -> str:

@@ -71,6 +71,9 @@ class Project(models.Model):
     tags = models.CharField(
         max_length=MOST_TAGS * (LONGEST_TAG + 1), blank=True, help_text="Words to find it by, in their order, spaced."
     )
+    card = models.JSONField(
+        default=dict, help_text="What a lead states for the card of releases; see hits.domain.release_cards."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, help_text="Since when nothing in it changes; empty: it is in use.")
 

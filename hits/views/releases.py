@@ -9,9 +9,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits import tasks
+from hits import forms, tasks
+from hits.domain.release_cards import ReleaseCardError, stated
 from hits.flow.data import evaluating, releasing
+from hits.flow.setup import release_cards
 from hits.formats.faults import FormatErrors
+from hits.formats.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.views import jobs
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -65,12 +68,42 @@ SEES = {
 
 @for_project(PAGE)
 def releases(request: HttpRequest, project: Project) -> HttpResponse:
+    return _index(request, project, forms.ReleaseCardForm(initial=project.card))
+
+
+@for_project(VERB)
+def change_card(request: LeadRequest, project: Project) -> HttpResponse:
+    """State licence, citation and description."""
+    form = forms.ReleaseCardForm(request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        if given["licence"] != OWN and given["terms"] == project.card.get("terms"):
+            # The form has the terms that were stated: they go with the licence.
+            given = {**given, "terms": ""}
+        try:
+            release_cards.change_card(project, given, request.user)
+        except ReleaseCardError as refusal:
+            for fault in refusal.faults:
+                name = fault.split()[0]
+                form.add_error(name if name in form.fields else None, fault)
+        else:
+            messages.success(request, "Saved. The next release states it; those that were made stay as they are.")
+            return redirect("releases", project.slug)
+    return _index(request, project, form, status=400)
+
+
+def _index(request: HttpRequest, project: Project, card_form: forms.ReleaseCardForm, status: int = 200) -> HttpResponse:
     rows = list(project.releases.select_related("created_by")[:50])
     frame = _frame(project)
     # A preview costs as much as a release, which may be in the making now: of a large one only when asked for.
-    return render(
-        request, "releases/index.html", {**frame, "releases": rows, "counts_itself": _is_small(frame["stages"])}
-    )
+    context = {
+        **frame,
+        "releases": rows,
+        "counts_itself": _is_small(frame["stages"]),
+        "card_form": card_form,
+        "card": stated(project.card),
+    }
+    return render(request, "releases/index.html", context, status=status)
 
 
 def _is_small(stages: Sequence[Stage]) -> bool:
@@ -108,6 +141,7 @@ def described(manifest: dict) -> dict[str, object]:
         "notes": manifest.get("notes", []),
         "collection": manifest.get("collection", []),
         "artefacts": _artefacts(manifest.get("artefacts", {})),
+        "licence": manifest.get("licence"),
     }
 
 
@@ -197,5 +231,6 @@ def download(request: HttpRequest, project: Project, number: int, name: str) -> 
         response["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return response  # type: ignore[return-value]
     # Names come from the recipe, not from a visitor; quotes would still end the header's value early.
-    response["Content-Disposition"] = f'attachment; filename="{name.replace(chr(34), "")}"'
+    saved_as = name.rpartition("/")[2].replace('"', "")
+    response["Content-Disposition"] = f'attachment; filename="{saved_as}"'
     return response  # type: ignore[return-value]

@@ -9,7 +9,37 @@ from rest_framework import serializers
 from rest_framework.reverse import reverse
 
 from hits.api.shapes.base import Shape, UsernameField
+from hits.domain.release_cards import LONGEST
+from hits.formats.licences import LICENCES, OWN
 from hits.models import Release
+
+
+class ReleaseCardShape(Shape):
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST["licence"],
+        help_text=f"{', '.join(LICENCES)}, or {OWN} with `terms`; empty: none is stated.",
+    )
+    terms = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST["terms"], help_text="The text of a licence of one's own."
+    )
+    citation = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST["citation"], help_text="BibTeX, or a sentence."
+    )
+    description = serializers.CharField(
+        required=False, allow_blank=True, max_length=LONGEST["description"], help_text="Of the collection, as text."
+    )
+
+
+class LicenceShape(Shape):
+    """One of the usual ones has `spdx`, `title` and `url`, one of the lead's own `file` and `text`."""
+
+    spdx = serializers.CharField(required=False)
+    title = serializers.CharField(required=False)
+    url = serializers.URLField(required=False)
+    file = serializers.CharField(required=False)
+    text = serializers.CharField(required=False)
 
 
 class PreviewShape(Shape):
@@ -26,6 +56,9 @@ class PreviewShape(Shape):
         help_text="Of each stage what was asked, kept and dropped by reason, its answers, workers, blocked ones, "
         "median seconds and wage an hour in dollars.",
     )
+    licence = LicenceShape(allow_null=True, help_text="null: none is stated.")
+    citation = serializers.CharField(allow_null=True)
+    description = serializers.CharField(allow_null=True)
 
 
 class ReleaseShape(Shape):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Sum
@@ -20,12 +22,40 @@ from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
+from hits.domain.release_cards import stated
 from hits.flow.data import evaluating, releasing
+from hits.flow.setup import release_cards
 from hits.models import ReleaseFile, StageSummary
 
 TAG = "Releases"
 # Up to so many items a release is made while the caller waits; above, in the background.
 SMALL = 20_000
+
+
+class ReleaseCard(ProjectView):
+    @operation(
+        "release_card",
+        "What the next release states of licence and citation",
+        tag=TAG,
+        answer=shapes.ReleaseCardShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        return Response(asdict(stated(self.project.card)))
+
+    @operation(
+        "release_card_change",
+        "State licence, citation and a description of the collection; what is not given stays",
+        tag=TAG,
+        takes=shapes.ReleaseCardShape,
+        answer=shapes.ReleaseCardShape,
+        refuses=[404, 409],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = shapes.ReleaseCardShape(data=request.data)
+        given.is_valid(raise_exception=True)
+        release_cards.change_card(self.project, given.validated_data, self.user)
+        return Response(asdict(stated(self.project.card)))
 
 
 class Preview(ProjectView):

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import stage_statistics
+from hits.domain import release_cards, stage_statistics
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -23,6 +23,7 @@ from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
 from hits.domain.wages import AnswerTime
 from hits.formats import data_card
+from hits.formats.licences import OWN, OWN_FILE
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.recipes.source import ReleaseContent
@@ -56,6 +57,7 @@ def preview(project: Project) -> dict[str, Any]:
         "scores": _scores(project),
         "collection": _collection(project),
         "agreement": _agreement(project),
+        **_stated(project),
     }
 
 
@@ -68,6 +70,8 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     if not any(content.counts.values()):
         raise NothingToReleaseError(why_empty(project))
     files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
+    if (said := release_cards.stated(project.card)).licence == OWN:
+        files[OWN_FILE] = io.BytesIO(f"{said.terms}\n".encode())
     files[README] = io.BytesIO(data_card.written(_card(project, content)))
     manifest = _manifest(project, content, files)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
@@ -161,6 +165,7 @@ def _prefixed(stage: Stage, tables: data_card.Tables) -> dict[str, dict[str, str
 def _card(project: Project, content: ReleaseContent) -> data_card.Card:
     recipe = recipe_of(project)
     stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
+    said = release_cards.stated(project.card)
     asked = [(stage.title, _facts(stage, row)) for stage, row in zip(stages, _collection(project), strict=True)]
     return data_card.Card(
         title=project.name,
@@ -172,7 +177,20 @@ def _card(project: Project, content: ReleaseContent) -> data_card.Card:
         notes=content.notes,
         stages=[(title, facts) for title, facts in asked if facts["Answers"] != "0"],
         rules={stage.title: rule for stage in stages if (rule := stage.rule["params"].get("text", ""))},
+        about=said.description,
+        licence=said.licence,
+        terms=said.terms,
+        citation=said.citation,
     )
+
+
+def _stated(project: Project) -> dict[str, Any]:
+    """What the lead states, each null where nothing is. A licence of one's own has no `spdx` and `url`, but `text`."""
+    said = release_cards.stated(project.card)
+    licence: dict[str, str] | None = {"file": OWN_FILE, "text": said.terms} if said.licence == OWN else None
+    if known := said.known:
+        licence = {"spdx": known.spdx, "title": known.title, "url": known.url}
+    return {"licence": licence, "citation": said.citation or None, "description": said.description or None}
 
 
 def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
@@ -265,6 +283,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
     return {
         "project": project.name,
         "recipe": {"name": recipe.name, "version": recipe.version},
+        **_stated(project),
         "code_version": settings.CODE_VERSION,
         "seed": project.seed,
         "options": options_of(project),

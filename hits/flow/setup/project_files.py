@@ -1,14 +1,14 @@
 """A project's recipe as one TOML file: written from a project, read as a new one, and a project cloned by both.
 
 The file names the recipe whose steps the project uses, and states options, stages and qualification tests in full, as
-`stages.toml` does. It holds no items, no people and no money.
+`stages.toml` does, and in `card` the licence and citation of its releases. It holds no items, no people and no money.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +16,7 @@ import tomli_w
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from hits.domain import release_cards
 from hits.domain.action_log import record
 from hits.domain.plugins import load_recipe, options_of
 from hits.domain.project_rows import copy_items, create
@@ -32,7 +33,7 @@ FORMAT = 1
 MOST_BYTES = 1024 * 1024
 MOST_FAULTS = 50
 CLONED = "cloned the project"
-_KEYS = frozenset({"annotate", "recipe", "version", "options", "stages", "tests"})
+_KEYS = frozenset({"annotate", "recipe", "version", "options", "card", "stages", "tests"})
 _HEAD = "# A project of Annotate, to start others from: its recipe with all settings, and no items.\n"
 
 
@@ -59,6 +60,7 @@ class ProjectFile:
     options: dict[str, Any]
     stages: tuple[StageSpec, ...]
     tests: tuple[TestSpec, ...]
+    card: dict[str, str] = field(default_factory=dict)
 
 
 # Out
@@ -71,6 +73,7 @@ def written(project: Project) -> str:
         "recipe": project.recipe,
         "version": load_recipe(project.recipe).version,
         "options": options_of(project),
+        **({"card": project.card} if project.card else {}),
         "stages": [_table(stage) for stage in project.stages.order_by("position")],
         "tests": [_test_table(test) for test in project.qualification_tests.order_by("id")],
     }
@@ -106,9 +109,10 @@ def read(content: bytes) -> ProjectFile:
     if recipe and not faults:
         _check_fit(recipe, options, stages, faults)
     tests = _tests(given.get("tests", []), faults)
+    card = _card(given.get("card", {}), faults)
     if recipe is None or faults:
         raise ProjectFileError(faults)
-    return ProjectFile(recipe, options, stages, tests)
+    return ProjectFile(recipe, options, stages, tests, card)
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -190,6 +194,17 @@ def _test(table: Mapping[str, Any], place: str, faults: list[str]) -> TestSpec:
     return TestSpec(details, tuple(questions))
 
 
+def _card(given: object, faults: list[str]) -> dict[str, str]:
+    if not isinstance(given, dict):
+        faults.append("card must be a table.")
+        return {}
+    try:
+        return release_cards.checked({}, given)
+    except release_cards.ReleaseCardError as refusal:
+        faults += [f"card.{fault}" for fault in refusal.faults]
+        return {}
+
+
 # New projects
 
 
@@ -207,6 +222,7 @@ def create_from(
         stages=file.stages,
         tests=file.tests,
         seed=seed,
+        card=file.card,
     )
 
 

@@ -41,6 +41,8 @@ def _write(made: Release, folder: Path) -> None:
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for path in files:
+            path.parent.mkdir(exist_ok=True)
         for part, path in parts.items():
             with part.open("wb") as target:
                 target.writelines(files[path].read_chunks())

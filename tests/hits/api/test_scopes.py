@@ -14,6 +14,7 @@ from tests.hits.api.test_guard import GUARDED, address, world
 WITHOUT_MONEY = {
     ("archive", "post"),
     ("tags", "put"),
+    ("release-card", "patch"),
     ("stages", "post"),
     ("stage", "delete"),
     ("annotations", "post"),

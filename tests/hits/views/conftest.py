@@ -195,6 +195,7 @@ PROJECT_VERBS = {
     "add-media",
     "delete-media",
     "make-release",
+    "change-release-card",
     "evaluate-release",
     "start-computation",
     "stop-computation",
