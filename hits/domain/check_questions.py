@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
+from django.db.models import QuerySet
+
 from hits.domain import misfits
-from hits.domain.hit_items import without_hit
+from hits.domain.hit_items import never_shown, without_hit
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.domain.wanted_answers import chunks
 from hits.models.projects import Item, Stage
@@ -60,8 +62,9 @@ class Plan:
         if lacking <= 0:
             return ""
         return (
-            f"There are too few check questions: {self.wanted:,} answers to them are wanted, and those that no HIT has "
-            f"asked about yet take {self.answers:,}. Import more rows with a known answer, or publish fewer items."
+            f"There are too few check questions: {self.wanted:,} answers to them are wanted, and those that no HIT or "
+            f"qualification test has asked yet take {self.answers:,}. Import more rows with a known answer, or publish "
+            "fewer items."
         )
 
 
@@ -92,6 +95,13 @@ def mark(stage: Stage) -> None:
             Item.objects.filter(pk__in=some).update(state=state)
 
 
+def unused(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those that can still become a check question of a batch: no worker can have seen them, and no qualification test
+    asks them. One whose HIT the marketplace refused is among them.
+    """
+    return never_shown(items.filter(qualification_tests=None))
+
+
 def plan(stage: Stage, needs: Mapping[int, int]) -> Plan:
     """Which check questions go out with items that want so many answers.
 
@@ -101,7 +111,7 @@ def plan(stage: Stage, needs: Mapping[int, int]) -> Plan:
     if not stage.gold_share or not needs:
         return Plan()
     wanted = max(1, round(sum(needs.values()) * stage.gold_share / (1 - stage.gold_share)))
-    free = list(without_hit(stage.items.filter(state=Item.State.CHECK)).order_by("pk").values_list("pk", flat=True))
+    free = list(unused(stage.items.filter(state=Item.State.CHECK)).order_by("pk").values_list("pk", flat=True))
     if not free:
         return Plan(wanted=wanted)
     (usual, _) = Counter(needs.values()).most_common(1)[0]

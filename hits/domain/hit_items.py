@@ -33,6 +33,15 @@ def without_hit(items: QuerySet[Item]) -> QuerySet[Item]:
     return items.filter(~first, ~further)
 
 
+def never_shown(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those of the items that no HIT can have shown to a worker: of each, every HIT was refused by the marketplace or
+    dropped before it was asked for.
+    """
+    made = Hit.objects.exclude(state=Hit.State.REFUSED).exclude(state=Hit.State.CLOSED, hit_id=None)
+    further = HitItem.objects.filter(item=OuterRef("pk"), hit__in=made)
+    return items.filter(~Exists(made.filter(item=OuterRef("pk"))), ~Exists(further))
+
+
 def with_hit(items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that any HIT has ever asked about. One whose HIT was closed early is to be published again,
     and what was answered about it counts.

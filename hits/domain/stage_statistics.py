@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hits.domain import competences
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
 from hits.models import ComputationRun, Item, Project, Stage, StageSummary
 from hits.quality.aggregation.methods import (
@@ -109,6 +110,13 @@ def report_of(run: ComputationRun) -> dict[str, Any]:
     return found
 
 
+def estimates_of(stage: Stage) -> competences.Estimates:
+    """Of the stage's workers, by the newest finished run. One query."""
+    done = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE)
+    run = done.defer("checkpoint").order_by("-id").first()
+    return competences.told(run, report_of(run) if run else {})
+
+
 def reports_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
     """(when it was finished, its report) of finished runs, oldest first: of many runs MOST_REPORTS of equal distance,
     the newest among them.
@@ -158,21 +166,26 @@ def _run(
     harvested = stage.summary.answers
     yield Progress(0, 0, entry={"answers": harvested}, anew=True)
     units = read(stage)
-    reports, values = [], []
+    reports, values, estimates = [], [], competences.Collected(params["method"])
     for number, unit in enumerate(units):
-        told, chosen = _unit(unit, params["method"], seed, figures=number < MOST_UNITS)
+        told, chosen = _unit(unit, params["method"], seed, estimates, figures=number < MOST_UNITS)
         reports.append(told)
         values.append(chosen)
         # What was read is not needed any more.
         unit.rows.clear()
         yield Progress(number + 1, len(units))
     yield from _found(values)
+    method, title, of_workers = estimates.concluded()
     found = {"harvested": harvested, "method": params["method"], "units": reports}
+    found["competence"] = {"method": method, "title": title}
     yield Progress(len(units), len(units), entry={"report": found})
+    # Last, so that a run that is stopped leaves the estimates as they were.
+    if run := going_on(stage):
+        competences.write(stage, run, of_workers)
 
 
 def _unit(
-    unit: UnitAnswers, wanted: str, seed: int, *, figures: bool
+    unit: UnitAnswers, wanted: str, seed: int, estimates: competences.Collected, *, figures: bool
 ) -> tuple[dict[str, Any], tuple[str, Answers, Aggregated] | None]:
     """(what is told of the unit, its values); without values where the answers cannot be compared."""
     told: dict[str, Any] = {"unit": unit.unit, "level": unit.level, "why": "", "methods": []}
@@ -181,16 +194,18 @@ def _unit(
         if figures and unit.level != RANKING:
             told |= report(answers, unit.level, order=unit.order, seed=seed)
         given = Given(answers, right_by_worker(answers, unit.known), unit.order, seed)
-        chosen = None
+        fitting = {}
         for name in BY_LEVEL[unit.level]:
             row, found = _method(name, given, unit)
             told["methods"].append(row)
-            chosen = found if name == method_of(unit.level, wanted) else chosen
+            if found is not None:
+                fitting[name] = (METHODS[name][0], found)
+        estimates.add(answers, fitting)
     except AnswersError as error:
         return {**told, "why": str(error)}, None
     told |= {"worst": [_place(item, apart) for item, apart in told.get("worst", [])]}
-    if chosen is None:
-        chosen = METHODS[BY_LEVEL[unit.level][0]][1](given)
+    wanted = method_of(unit.level, wanted)
+    chosen = fitting[wanted][1] if wanted in fitting else METHODS[BY_LEVEL[unit.level][0]][1](given)
     return _as_json(told), (unit.unit, answers, chosen)
 
 

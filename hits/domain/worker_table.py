@@ -11,6 +11,8 @@ from typing import Any
 from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Cast, Floor, Least, NullIf
 
+from hits.domain import stage_statistics
+from hits.domain.competences import Estimates
 from hits.models.projects import Stage
 from hits.models.workers import Block, WorkerStat
 from hits.quality.intervals import wilson_of_share
@@ -32,6 +34,7 @@ ORDERS: dict[str, Any] = {
     "seconds": F("median_seconds"),
     "repeats": _share(F("repeats"), F("answers") - 1),
     "run": F("longest_run"),
+    "competence": F("competence"),
     "earned": F("earned"),
     "why": F("notices"),
 }
@@ -39,7 +42,7 @@ FIRST = "-why"
 COLUMNS = (
     "worker_id", "answers", "known_answers", "known_right", "known_share", "known_low", "known_high",
     "compared", "agreement", "agreement_low", "agreement_high", "beyond_chance", "median_seconds", "repeats",
-    "longest_run", "earned", "state", "why",
+    "longest_run", "competence", "competence_method", "competence_at", "competence_missing", "earned", "state", "why",
 )  # fmt: skip
 
 # More workers than these are grouped where they are drawn: by answers, each step from one of these on, and by tenths.
@@ -81,10 +84,13 @@ class Accuracies:
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker's figures in one stage; shares are None where nothing was compared. `block` is the standing one."""
+    """A worker's figures in one stage; shares are None where nothing was compared. `block` is the standing one, and
+    `estimates` says of which run the competence is.
+    """
 
     stat: WorkerStat
     block: Block | None = None
+    estimates: Estimates = Estimates()
 
     @property
     def known(self) -> float | None:
@@ -119,6 +125,15 @@ class WorkerRow:
         return self.stat.longest_run or None
 
     @property
+    def competence(self) -> float | None:
+        """0..1; None where the newest run has none of the worker, as `competence_missing` says."""
+        return self.estimates.of(self.stat)
+
+    @property
+    def competence_missing(self) -> str:
+        return self.estimates.missing(self.stat)
+
+    @property
     def state(self) -> str:
         if self.stat.worker.imported_into_id:
             return "imported"
@@ -132,8 +147,14 @@ class WorkerRow:
         return [
             stat.worker.worker_id, stat.answers, stat.scored, stat.correct, self.known, low, high,
             stat.compared, self.agreement, agreed_low, agreed_high, self.beyond_chance, stat.median_seconds,
-            self.repeats, self.longest_run, stat.earned, self.state, stat.why,
+            self.repeats, self.longest_run, *self._competence(), stat.earned, self.state, stat.why,
         ]  # fmt: skip
+
+    def _competence(self) -> list[Any]:
+        if self.competence is None:
+            return [None, None, None, self.competence_missing]
+        at = self.estimates.at
+        return [round(self.competence, 6), self.estimates.method, at.isoformat() if at else None, ""]
 
 
 def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[WorkerStat]:
@@ -150,11 +171,12 @@ def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[Work
 
 
 def rows_of(stage: Stage, stats: Iterable[WorkerStat]) -> list[WorkerRow]:
-    """With their standing blocks; one query."""
+    """With their standing blocks and the run that their competence is of; two queries."""
     listed: Sequence[WorkerStat] = list(stats)
     blocks = Block.objects.standing().filter(project=stage.project_id, worker__in=[stat.worker_id for stat in listed])
     standing = {block.worker_id: block for block in blocks}
-    return [WorkerRow(stat, standing.get(stat.worker_id)) for stat in listed]
+    estimates = stage_statistics.estimates_of(stage)
+    return [WorkerRow(stat, standing.get(stat.worker_id), estimates) for stat in listed]
 
 
 def all_rows(stage: Stage, order: str = FIRST) -> Iterator[WorkerRow]:

@@ -137,8 +137,10 @@ def known_question(document: Mapping[str, Any], item: Mapping[str, Any], setting
     """The question of an item whose answer is known: a question set, or a choice with one gold answer; else None."""
     choices = item.get("candidates") or item.get("choices") or settings.get("choices") or []
     gold = [item["intended"]] if item.get("intended") else item.get("gold") or []
-    ids = [choice.get("id") for choice in choices if isinstance(choice, Mapping)]
-    if len(gold) != 1 or gold[0] not in ids or len(ids) != len(choices):
+    listed = [(choice.get("id"), choice.get("text")) for choice in choices if isinstance(choice, Mapping)]
+    # An imported row may name its answer by what workers read.
+    right = [number for number, names in enumerate(listed) if len(gold) == 1 and gold[0] in names]
+    if len(right) != 1 or len(listed) != len(choices):
         return None
     faults = Faults()
     found = _question(
@@ -146,7 +148,7 @@ def known_question(document: Mapping[str, Any], item: Mapping[str, Any], setting
             "text": document.get("text", ""),
             "question": item.get("question") or settings.get("question") or "",
             "choices": [choice.get("text") for choice in choices],
-            "right": ids.index(gold[0]),
+            "right": right[0],
         },
         "",
         faults,

@@ -8,7 +8,7 @@ import json
 from django.conf import settings
 from django.db import models
 
-from hits.models.projects import Project
+from hits.models.projects import Item, Project
 
 
 class QualificationTest(models.Model):
@@ -29,6 +29,9 @@ class QualificationTest(models.Model):
     title = models.CharField(max_length=80)
     description = models.TextField(help_text="Workers read it before they begin.")
     questions = models.JSONField(default=list, help_text="[{text, question, choices, right}, ...], right from 0.")
+    drawn = models.ManyToManyField(
+        Item, related_name="qualification_tests", help_text="The items whose questions it asks: no check questions."
+    )
     pass_mark = models.PositiveSmallIntegerField(default=80, help_text="Percent of the questions.")
     minutes = models.PositiveSmallIntegerField(default=15)
     retry_days = models.PositiveSmallIntegerField(null=True, help_text="Days until another attempt; empty: never.")

@@ -51,6 +51,10 @@ class WorkerStat(models.Model):
     longest_run = models.PositiveIntegerField(default=0, help_text="Of equal answers one after another.")
     notices = models.PositiveSmallIntegerField(default=0, help_text="How many sentences `why` has.")
     why = models.TextField(blank=True, help_text="What stands out, as sentences; empty for most workers.")
+    competence = models.FloatField(null=True, help_text="0 to 1, as a run of the stage's statistics estimates it.")
+    competence_run = models.ForeignKey(
+        "hits.ComputationRun", on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "worker", name="one_stat_a_stage_and_worker")]

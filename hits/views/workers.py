@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, forms, tasks
-from hits.domain import known_answers, worker_table
+from hits.domain import known_answers, stage_statistics, worker_table
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging, words
@@ -33,6 +33,7 @@ HEADS = (
     ("seconds", "Median time", "n"),
     ("-repeats", "Repeated", "n"),
     ("-run", "Longest run", "n"),
+    ("competence", "Competence", "n"),
     ("-earned", "Earned", "n"),
 )
 
@@ -107,6 +108,7 @@ def workers(request: HttpRequest, stage: Stage) -> HttpResponse:
         "rows": worker_table.rows_of(stage, found[:WORKERS_SHOWN]),
         "heads": [_head(first, title, shape, order) for first, title, shape in HEADS],
         "crowd": comparing.crowd_of(stage),
+        "estimates": stage_statistics.estimates_of(stage),
         "accuracies": accuracies,
         "accuracy_plot": accuracy_plot(accuracies),
         "order": order,

@@ -152,6 +152,10 @@ class WorkerShape(Shape):
     beyond_chance = serializers.SerializerMethodField(help_text="1: perfect agreement, 0: what chance gives.")
     repeats = serializers.SerializerMethodField(help_text="Share of answers that say what the one before said.")
     longest_run = serializers.IntegerField(help_text="Of equal answers one after another.")
+    competence = serializers.SerializerMethodField(help_text="0 to 1 by the newest aggregation; null: see the reason.")
+    competence_method = serializers.SerializerMethodField(help_text="Dawid-Skene or MACE; empty without one.")
+    competence_at = serializers.SerializerMethodField(help_text="When that aggregation ended; null without one.")
+    competence_missing = serializers.SerializerMethodField(help_text="Why there is none; empty where there is one.")
     median_seconds = serializers.FloatField(allow_null=True)
     earned = MoneyField(help_text="Approved rewards.")
     why = serializers.CharField(help_text="What stands out, as sentences; empty for most workers.")
@@ -174,6 +178,23 @@ class WorkerShape(Shape):
 
     def get_repeats(self, row: Any) -> float | None:
         return WorkerRow(row).repeats
+
+    def get_competence(self, row: Any) -> float | None:
+        return self._estimated(row).competence
+
+    def get_competence_method(self, row: Any) -> str:
+        found = self._estimated(row)
+        return "" if found.competence is None else found.estimates.method
+
+    def get_competence_at(self, row: Any) -> str | None:
+        found = self._estimated(row)
+        return None if found.competence is None or found.estimates.at is None else found.estimates.at.isoformat()
+
+    def get_competence_missing(self, row: Any) -> str:
+        return self._estimated(row).competence_missing
+
+    def _estimated(self, row: Any) -> WorkerRow:
+        return WorkerRow(row, estimates=self.context["estimates"])
 
     def get_blocked(self, row: Any) -> bool:
         return row.worker_id in self.context["blocked"]

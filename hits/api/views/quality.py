@@ -11,6 +11,7 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import quality as shapes
+from hits.domain.stage_statistics import estimates_of
 from hits.flow.people import blocking, messaging
 from hits.models import Action, Project
 
@@ -32,7 +33,9 @@ class Workers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.stage.worker_stats.select_related("worker")
-        return page(request, rows, shapes.WorkerShape, blocked=_standing(self.project))
+        return page(
+            request, rows, shapes.WorkerShape, blocked=_standing(self.project), estimates=estimates_of(self.stage)
+        )
 
 
 class BlockProposals(StageView):
@@ -73,7 +76,9 @@ class BlockWorkers(StageView):
     def get(self, request: Request, **address: str) -> Response:
         found = blocking.preview_chosen(self.stage, asked(request, shapes.ByHandQuery)["worker_id"])
         stats = [row.stat for row in found.rows]
-        told = shapes.WorkerShape(stats, many=True, context={"blocked": set()}).data
+        told = shapes.WorkerShape(
+            stats, many=True, context={"blocked": set(), "estimates": estimates_of(self.stage)}
+        ).data
         body = {"workers": told, "budget_left": found.left, **vars(found.loss)}
         return Response(shapes.ByHandShape(body).data)
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from hits.domain import hit_plans
 from hits.domain.action_log import record
+from hits.domain.hit_items import never_shown
 from hits.domain.hit_types import QUALIFICATIONS
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
@@ -138,7 +139,7 @@ def replace_by_file(row: QualificationTest, content: bytes, user: User | None) -
     """Put a file's questions in the place of the draft's; how many. Raises RefusedTestError, WrongTestStateError."""
     faults = Faults()
     asked = read_file(content, faults)
-    return _replace(row, asked, faults, user)
+    return _replace(row, asked, faults, user, [])
 
 
 def replace_by_known(row: QualificationTest, count: int, user: User | None, stage_key: str = "") -> int:
@@ -147,22 +148,31 @@ def replace_by_known(row: QualificationTest, count: int, user: User | None, stag
     The draw depends on the project's seed and the test's key alone. Raises NothingKnownError, WrongTestStateError,
     RefusedTestError.
     """
-    asked = list(_known(row, stage_key, min(count, MOST_QUESTIONS)))
-    if not asked:
-        raise NothingKnownError(
-            "No item here has a known answer that makes a question: import question sets first, or write the questions."
-        )
-    return _replace(row, asked, Faults(), user)
+    with transaction.atomic():
+        # Whoever publishes holds the stage: what is drawn here does not go out as a check question meanwhile.
+        list(row.project.stages.select_for_update(no_key=True).order_by("pk").values_list("pk"))
+        found = list(_known(row, stage_key, min(count, MOST_QUESTIONS)))
+        if not found:
+            raise NothingKnownError(
+                "No item here has a known answer that makes a question and is not asked as a check question: import "
+                "question sets first, or write the questions."
+            )
+        return _replace(row, [one for _, one in found], Faults(), user, [pk for pk, _ in found])
 
 
-def _replace(row: QualificationTest, asked: list[dict[str, Any]], faults: Faults, user: User | None) -> int:
+def _replace(
+    row: QualificationTest, asked: list[dict[str, Any]], faults: Faults, user: User | None, items: Sequence[int]
+) -> int:
     _refuse(faults, _details(row), asked)
-    _change_draft(row, user, questions=asked)
+    with transaction.atomic():
+        _change_draft(row, user, questions=asked)
+        row.drawn.set(items)
     return len(asked)
 
 
-def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[dict[str, Any]]:
-    pks = list(known_items(row.project, stage_key).order_by("id").values_list("id", flat=True))
+def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    free = known_items(row.project, stage_key).filter(Q(qualification_tests=None) | Q(qualification_tests=row))
+    pks = list(free.order_by("id").values_list("id", flat=True))
     random.Random(f"{row.project.seed}:{row.key}").shuffle(pks)
     seen: set[tuple[str, str]] = set()
     for some in chunks(pks):
@@ -172,15 +182,18 @@ def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[dict[
             found = known_question(item.document.data, item.data, settings[item.stage_id])
             if found and (found["text"], found["question"]) not in seen:
                 seen.add((found["text"], found["question"]))
-                yield found
+                yield item.pk, found
             if len(seen) == count:
                 return
 
 
 def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
-    """Items whose data names a right answer, dropped ones excepted; of one stage, or of all."""
+    """Items whose data names a right answer, dropped ones and check questions that workers can have seen excepted; of
+    one stage, or of all.
+    """
     items = Item.objects.filter(stage__project=project).exclude(state__in=[Item.State.DROPPED, Item.State.WITHDRAWN])
     items = items.filter(Q(data__has_key="intended") | Q(data__has_key="gold"))
+    items = items.filter(~Q(state=Item.State.CHECK) | Q(pk__in=never_shown(items).values("pk")))
     return items.filter(stage__key=stage_key) if stage_key else items
 
 

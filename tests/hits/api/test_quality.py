@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from hits.domain.marketplace_account import gateway
+from hits.domain.stage_statistics import key_of
 from hits.flow.pipeline import sending
-from hits.models import Label, Stage, Worker
+from hits.models import ComputationRun, Label, Stage, Worker, WorkerStat
 from hits.quality.intervals import wilson
 from hits.tasks import conclude_stage
 from tests.hits import factories
@@ -118,7 +120,7 @@ def test_the_workers_page_costs_the_same_with_many(
 ) -> None:
     for _ in range(30):
         factories.worker_stat(stage)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         assert len(api.get(STAGE + "workers/").json()["results"]) == 30
 
 
@@ -144,6 +146,15 @@ def test_workers_have_figures_beside_the_others(api: APIClient, stage: Stage) ->
     assert told["agreement"] == 0.75 and told["beyond_chance"] == 0.5 and told["repeats"] == 13 / 39
     assert told["agreement_interval"] == pytest.approx(wilson(30, 40))
     assert (told["longest_run"], told["why"]) == (4, "Median of 2.0 s.")
+    assert told["competence"] is None and "not been aggregated yet" in told["competence_missing"]
+    run = ComputationRun.objects.create(
+        project=stage.project, key=key_of(stage), seed=1, state="done", finished_at=timezone.now(),
+        log=[{"report": {"units": [], "competence": {"method": "mace", "title": "MACE"}}}],
+    )  # fmt: skip
+    WorkerStat.objects.update(competence=0.875, competence_run=run)
+    (told,) = api.get(f"{STAGE}workers/").json()["results"]
+    assert (told["competence"], told["competence_method"], told["competence_missing"]) == (0.875, "MACE", "")
+    assert told["competence_at"] == run.finished_at.isoformat()
 
 
 def test_a_worker_is_blocked_by_hand_for_a_reason(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:

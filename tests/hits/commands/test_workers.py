@@ -30,6 +30,8 @@ def test_the_figures_are_shown_and_written_as_csv(run: Run, stage: Stage) -> Non
     assert run("workers", "river", "choose", "--sort=-agreement").splitlines()[1].startswith("AGOOD")
     rows = list(csv.DictReader(run("workers", "river", "choose", "--csv").splitlines()))
     assert [row["worker_id"] for row in rows] == ["APOOR", "AGOOD"] and rows[1]["agreement"] == "0.9"
+    assert "Competence: The answers of this stage have not been aggregated yet" in run("workers", "river", "choose")
+    assert {row["competence"] for row in rows} == {""} and "not been aggregated" in rows[0]["competence_missing"]
 
 
 def test_a_worker_is_blocked_by_hand_with_a_reason(run: Run, stage: Stage, market: Marketplace) -> None:

@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from hits.domain import crowd_answers, stage_statistics
+from hits.domain.summaries import refresh_worker_stats
+from hits.domain.worker_table import COLUMNS, all_rows
 from hits.flow.pipeline import computing
-from hits.models import ComputationResult, ComputationRun, Item, Label, Stage
+from hits.models import ComputationResult, ComputationRun, Item, Label, Stage, Worker, WorkerStat
+from hits.quality.aggregation.dawid_skene import dawid_skene
+from hits.quality.aggregation.mace import mace
+from hits.quality.answers import Answers
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -229,3 +234,89 @@ def test_reading_takes_as_many_queries_for_many_answers(django_assert_num_querie
         fresh = Stage.objects.get(pk=stage.pk)
         with django_assert_num_queries(1):
             crowd_answers.read(fresh)
+
+
+SAID = [{"ann": "yes", "ben": "yes", "cleo": "no"}, {"ann": "no", "ben": "no", "cleo": "no"}, {"ann": "yes"}] * 4
+
+
+def competences_of(stage: Stage) -> dict[str, tuple[Any, ...]]:
+    refresh_worker_stats(stage, Worker.objects.values_list("pk", flat=True))
+    names = ("competence", "competence_method", "competence_at", "competence_missing")
+    places = [COLUMNS.index(name) for name in names]
+    return {row.stat.worker.worker_id: tuple(row.cells()[at] for at in places) for row in all_rows(stage)}
+
+
+@pytest.mark.parametrize(("chosen", "title"), [("majority", "Dawid-Skene"), ("mace", "MACE"), ("glad", "Dawid-Skene")])
+def test_the_newest_run_estimates_the_competence_of_each_worker(chosen: str, title: str) -> None:
+    stage = choice_stage()
+    say(stage, SAID)
+    assert {row[0] for row in competences_of(stage).values()} == {None}
+    assert all("not been aggregated yet" in row[3] for row in competences_of(stage).values())
+    computed(stage, method=chosen)
+    (read,) = crowd_answers.read(stage)
+    answers = Answers.of(read.rows)
+    wanted = mace(answers, seed=stage.project.seed) if title == "MACE" else dawid_skene(answers)
+    found = competences_of(stage)
+    run = stage_statistics.newest(stage)
+    assert run and run.finished_at
+    assert {worker: row[0] for worker, row in found.items()} == pytest.approx(wanted.workers, abs=1e-5)
+    assert {row[1:] for row in found.values()} == {(title, run.finished_at.isoformat(), "")}
+    assert found["AANN"][0] > found["ACLEO"][0]
+
+
+def test_the_competence_weighs_confusions_by_the_shares_of_the_values() -> None:
+    """Two who agree make the truth; the third says no to everything, and no is the value of one item in two."""
+    stage = choice_stage()
+    say(stage, SAID[:2] * 10)
+    competences_of(stage)
+    computed(stage)
+    assert competences_of(stage)["ACLEO"][0] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_several_units_give_the_mean_by_answers() -> None:
+    found = stage_statistics.competences.Collected("dawid_skene")
+    for rows in ([("1", "ann", "a"), ("2", "ann", "a"), ("3", "ann", "b")], [("1", "ann", "a"), ("1", "ben", "b")]):
+        answers = Answers.of(rows)
+        found.add(answers, {"dawid_skene": ("Dawid-Skene", dawid_skene(answers))})
+    ben = dawid_skene(answers).workers["ben"]
+    name, title, values = found.concluded()
+    assert (name, title, values["ben"]) == ("dawid_skene", "Dawid-Skene", pytest.approx(ben))
+    assert values["ann"] == pytest.approx((3 * 1.0 + dawid_skene(answers).workers["ann"]) / 4, abs=1e-6)
+
+
+def test_who_has_no_estimate_is_told_why() -> None:
+    stage = choice_stage()
+    say(stage, SAID)
+    competences_of(stage)
+    Label.objects.filter(worker__worker_id="ABEN").update(void=True)
+    computed(stage)
+    found = competences_of(stage)
+    assert found["ABEN"] == (None, None, None, "No answer of this worker counted when it was computed.")
+    assert found["AANN"][0] is not None
+    other = ComputationRun.objects.create(project=stage.project, key="other", seed=1)
+    WorkerStat.objects.filter(worker__worker_id="AANN").update(competence_run=other)
+    assert "ended before it was done" in competences_of(stage)["AANN"][3]
+    run = stage_statistics.newest(stage)
+    assert run
+    for entry in run.log:
+        entry.get("report", {}).pop("competence", None)
+    run.save(update_fields=["log"])
+    assert "before estimates of workers were kept" in competences_of(stage)["AANN"][3]
+
+
+def test_answers_that_are_no_labels_have_no_competence() -> None:
+    stage = make.stage(key="mark", title="Mark", protocol="spans", settings={"labels": ["one"]})
+    span = [{"start": 0, "end": 4, "label": "one"}]
+    say(stage, [{"ann": {"spans": span}, "ben": {"spans": span}}])
+    computed(stage)
+    assert "fit labels, and no unit" in competences_of(stage)["AANN"][3]
+
+
+def test_as_many_rows_stay_however_often_it_is_computed() -> None:
+    stage = choice_stage()
+    say(stage, SAID)
+    for _ in range(2):
+        competences_of(stage)
+        computed(stage)
+    assert WorkerStat.objects.filter(stage=stage).count() == 3
+    assert {row.competence_run for row in WorkerStat.objects.all()} == {stage_statistics.newest(stage)}

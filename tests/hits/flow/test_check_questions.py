@@ -8,10 +8,11 @@ import pytest
 
 from hits.domain import check_questions
 from hits.flow.data import releasing
-from hits.flow.people import blocking
+from hits.flow.payments import auditing
+from hits.flow.people import blocking, testing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import projects, setting_up, stage_settings
-from hits.models import Hit, Item, Stage, WorkerStat
+from hits.models import Extension, Hit, Item, Stage, WorkerStat
 from hits.protocols.base import SettingsRefusedError
 from tests.hits import factories as make
 
@@ -226,3 +227,95 @@ def test_the_share_is_fixed_once_something_is_published(stage, market) -> None:
     published(stage)
     with pytest.raises(stage_settings.SettingsFixedError, match="gold_share is fixed"):
         share(stage, 0.1)
+
+
+def go_on(stage: Stage) -> None:
+    stage.refresh_from_db()
+    harvesting.harvest(stage)
+    scoring.score(stage)
+    deciding.decide(stage)
+    if batch := topping_up.top_up(stage):
+        sending.send(batch.pk)
+
+
+def test_beside_items_that_get_further_answers_no_check_question_is_extended_and_all_its_answers_count(
+    stage, market, lead
+) -> None:
+    stage_settings.change(
+        stage, {"gold_share": 0.25, "answers": 2, "most_answers": 4, "enough": "at least 2 agree on choice"}, None
+    )
+    imported(stage, rows(6, 2))
+    quote = publishing.quote(stage)
+    # Two check questions with two answers each: nothing is set aside for more of them.
+    assert (quote.items, quote.check_questions, quote.check_answers) == (6, 2, 4)
+    assert quote.total == quote.unit_cost * (6 * 4 + 4) and quote.least == quote.unit_cost * (6 * 2 + 4)
+    hits = published(stage)
+    checks = [hit for hit in hits if hit.item.state == Item.State.CHECK]
+    assert {item.further for item in stage.items.filter(state=Item.State.CHECK)} == {0}
+    disagreeing = hits if hits[0].item.state == Item.State.CHECK else hits[::-1]
+    one, other = market.sign_up_worker(), market.sign_up_worker()
+    for hit in disagreeing:
+        market.answer(one, hit.hit_id, choice="yes")
+        market.answer(other, hit.hit_id, choice="no")
+    go_on(stage)
+    assert {row.hit.item.state for row in Extension.objects.select_related("hit__item")} == {Item.State.OPEN}
+    assert Extension.objects.count() == 6
+    third = market.sign_up_worker()
+    for hit in (hit for hit in hits if hit not in checks):
+        market.answer(third, hit.hit_id, choice="no")
+    go_on(stage)
+    assert {item.state for item in stage.items.exclude(state=Item.State.CHECK)} == {Item.State.KEPT}
+    check = Item.objects.get(pk=checks[0].item_id)
+    assert (check.wanted, check.further, check.hits.get().max_assignments) == (None, 0, 2)
+    stats = {row.worker.worker_id: (row.scored, row.correct) for row in WorkerStat.objects.select_related("worker")}
+    assert stats[one] == (2, 0) and stats[other] == (2, 2) and stats[third] == (0, 0)
+    account = stage.project.account
+    account.refresh_from_db()
+    assert (account.paid, account.reserved) == (quote.unit_cost * 22, Decimal(0))
+    assert auditing.check(stage.project, None, deep=True).faults == []
+
+
+def test_one_whose_hit_the_marketplace_refused_is_asked_later(stage, market) -> None:
+    share(stage, 0.25)
+    imported(stage, rows(4, 2))
+    hits = published(stage, 2)
+    check = next(hit for hit in hits if hit.item.state == Item.State.CHECK)
+    other = stage.items.filter(state=Item.State.CHECK).exclude(pk=check.item_id).get()
+    Hit.objects.filter(pk=check.pk).update(state=Hit.State.REFUSED, hit_id=None)
+    assert publishing.quote(stage).check_questions == 1
+    assert set(check_questions.unused(stage.items.all()).filter(state=Item.State.CHECK)) == {check.item, other}
+    other.delete()
+    later = published(stage)
+    again = next(hit for hit in later if hit.item.state == Item.State.CHECK)
+    assert again.item_id == check.item_id and again.token != check.token and again.state == Hit.State.LIVE
+    assert not check_questions.unused(stage.items.filter(state=Item.State.CHECK)).exists()
+
+
+def test_a_qualification_test_and_check_questions_never_ask_the_same(stage, market) -> None:
+    share(stage, 0.25)
+    imported(stage, rows(8, 6))
+    test = make.qualification_test(stage.project, key="reading-test", questions=[])
+    assert testing.replace_by_known(test, 3, None) == 3
+    drawn = set(test.drawn.values_list("pk", flat=True))
+    assert len(drawn) == 3
+    hits = published(stage)
+    asked = {hit.item_id for hit in hits if hit.item.state == Item.State.CHECK}
+    assert len(asked) == 3 and not asked & drawn
+    second = make.qualification_test(stage.project, key="other-test", questions=[])
+    with pytest.raises(testing.NothingKnownError, match="is not asked as a check question"):
+        testing.replace_by_known(second, 3, None)
+    # What a removed draft had drawn is free again.
+    testing.remove(test, None)
+    assert set(check_questions.unused(stage.items.filter(state=Item.State.CHECK)).values_list("pk", flat=True)) == drawn
+    assert testing.replace_by_known(second, 3, None) == 3
+    assert testing.replace_by_known(second, 2, None) == 2
+
+
+def test_a_file_of_questions_sets_the_drawn_items_free(stage, market) -> None:
+    share(stage, 0.25)
+    imported(stage, rows(8, 6))
+    test = make.qualification_test(stage.project, key="reading-test", questions=[])
+    testing.replace_by_known(test, 6, None)
+    assert publishing.quote(stage).check_questions == 0
+    testing.replace_by_file(test, b'[{"question": "Wet?", "choices": ["Yes", "No"], "right": 0}]', None)
+    assert not test.drawn.exists() and publishing.quote(stage).check_questions == 3
