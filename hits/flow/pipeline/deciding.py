@@ -277,8 +277,8 @@ def _measure(stage: Stage) -> None:
     """What the protocol measures over the answers: of items, such as how often the majority is right, under any rule;
     of single answers, such as EM and F1, where the rule only measures.
 
-    Items are measured as soon as all wanted answers count, also those that the rule drops: what a rule does with ties
-    changes no figure.
+    Items are measured as soon as all wanted answers count, by all that do, also those that the rule drops: what a rule
+    does with ties changes no figure.
     """
     protocol = protocol_of(stage)
     if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
@@ -302,18 +302,23 @@ def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
 
 
 def _all_answers(labels: QuerySet[Label], stage: Stage) -> list[tuple]:
-    """(document, item, what each of the first answers that are wanted says), one an item that has so many."""
+    """(document, item, what each of its answers that count says), one an item that has as many as are wanted.
+
+    Answers beyond those are measured too: releases, agreement and aggregation read the same ones. Only the verdict goes
+    by the first ones that are wanted.
+    """
     usual: int = stage.rule["params"]["answers"]
     own = stage.items.filter(wanted__isnull=False) if stage.most_answers else stage.items.none()
     numbers = {pk: wanted or usual for pk, wanted in own.values_list("pk", "wanted")}
-    given: dict[int, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    given: dict[int, dict[tuple[int, int], dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
     rows = labels.order_by("item", "assignment__submitted_at", "id")
-    columns = ("item", "worker__pk", "unit", "value", "correct")
-    for item, worker, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
-        if worker in given[item] or len(given[item]) < numbers.get(item, usual):
-            given[item][worker] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
+    columns = ("item", "worker__pk", "assignment", "unit", "value", "correct")
+    for item, worker, assignment, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
+        said = {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
+        given[item][worker, assignment] |= said
     found = []
-    for pks in chunks([pk for pk, answers in given.items() if len(answers) == numbers.get(pk, usual)]):
+    enough = [pk for pk, of in given.items() if len({worker for worker, _ in of}) >= numbers.get(pk, usual)]
+    for pks in chunks(enough):
         items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
         found += [(document, data, list(given[pk].values())) for pk, document, data in items]
     return found
