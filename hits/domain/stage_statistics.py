@@ -18,10 +18,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from django.db.models import Count, Max
 
 from hits.domain import competences
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
-from hits.models import ComputationRun, Item, Project, Stage, StageSummary
+from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary
 from hits.quality.aggregation.methods import (
     BY_LEVEL,
     METHODS,
@@ -158,13 +159,39 @@ def harvested_before(run: ComputationRun) -> int | None:
     return next((int(entry["answers"]) for entry in run.log if "answers" in entry), None)
 
 
+def _labels_now(stage: Stage) -> list[int]:
+    """[how many labels count, the newest of them]: other ones are there where either is another."""
+    found = Label.objects.counting().filter(stage=stage).aggregate(n=Count("id"), newest=Max("id"))
+    return [found["n"], found["newest"] or 0]
+
+
+def is_older(run: ComputationRun, stage: Stage) -> bool:
+    """Whether answers came, or began or stopped to count, since the run read them."""
+    before = next((entry["labels"] for entry in run.log if "labels" in entry), None)
+    if before is None:
+        # A run of an earlier version noted the answers alone.
+        return harvested_before(run) != stage.summary.answers
+    return bool(before != _labels_now(stage))
+
+
+def methods_by_unit(run: ComputationRun) -> dict[str, str]:
+    """Which method gave the values of each unit, by the name that it has without a group."""
+    report = report_of(run)
+    wanted = report.get("method", run.params.get("method", ""))
+    return {
+        unit["unit"]: unit.get("values_by") or method_of(unit["level"], wanted)
+        for unit in report.get("units", [])
+        if not unit["why"]
+    }
+
+
 def _run(
     stage_pk: int, collected: object, params: Mapping[str, Any], seed: int, checkpoint: Any
 ) -> Iterator[Progress | Found]:
     """A crash lets it begin anew: it takes seconds."""
     stage = Stage.objects.select_related("summary").get(pk=stage_pk)
     harvested = stage.summary.answers
-    yield Progress(0, 0, entry={"answers": harvested}, anew=True)
+    yield Progress(0, 0, entry={"answers": harvested, "labels": _labels_now(stage)}, anew=True)
     units = read(stage)
     reports, values, estimates = [], [], competences.Collected(params["method"])
     for number, unit in enumerate(units):
@@ -205,7 +232,8 @@ def _unit(
         return {**told, "why": str(error)}, None
     told |= {"worst": [_place(item, apart) for item, apart in told.get("worst", [])]}
     wanted = method_of(unit.level, wanted)
-    chosen = fitting[wanted][1] if wanted in fitting else METHODS[BY_LEVEL[unit.level][0]][1](given)
+    told["values_by"] = wanted if wanted in fitting else BY_LEVEL[unit.level][0]
+    chosen = fitting[wanted][1] if wanted in fitting else METHODS[told["values_by"]][1](given)
     return _as_json(told), (unit.unit, answers, chosen)
 
 

@@ -39,6 +39,7 @@ class Card:
     notes: Sequence[str]
     stages: Sequence[tuple[str, Mapping[str, str]]]
     rules: Mapping[str, str] = field(default_factory=dict)
+    aggregated: Sequence[tuple[str, Mapping[str, str]]] = ()
     about: str = ""
     licence: str = ""
     terms: str = ""
@@ -87,6 +88,8 @@ def _body(card: Card) -> Iterator[str]:
     yield from _section("How to load it", _loading(card.tables))
     for title, facts in card.stages:
         yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
+    for title, facts in card.aggregated:
+        yield from _section(f"Aggregated values: {_plain(title)}", _rows("fact", facts))
     for title, text in card.rules.items():
         yield from _section(f"Rule of {_plain(title)}", _fenced("\n".join(text.splitlines())))
     yield from _section("Notes", [f"* {_plain(note)}" for note in card.notes])

@@ -48,6 +48,7 @@ from hits.recipes.source import (
     ReleaseContent,
     SourceDocument,
     SourceItem,
+    ToldItem,
 )
 from hits.recipes.spec import OptionError, Recipe, RecipeError, Requirement, Sample, StageSpec, TestSpec, recipe_fields
 from hits.text import plugin_modules
@@ -73,6 +74,7 @@ __all__ = [
     "SourceItem",
     "StageSpec",
     "TestSpec",
+    "ToldItem",
     "available",
     "faults",
     "load",

@@ -229,6 +229,18 @@ class Computation:
 
 
 @dataclass(frozen=True)
+class ToldItem:
+    """An item that a row of a release came from, in a split whose labels are told.
+
+    `groups` are those of its units of which there are rows, such as `q3`; None: all of its units.
+    """
+
+    key: str
+    split: str
+    groups: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
 class ReleaseContent:
     """Files by name, whole or as streams, and what the manifest says about them.
 
@@ -236,6 +248,9 @@ class ReleaseContent:
     files of one table have the same columns with the same types. A split without a row is left out: loaders refuse it.
 
     `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
+
+    `told` streams, by the key of a stage, the items of which a release may tell labels: not those of a split whose
+    labels are hidden. `aggregated` says how each of these stages was aggregated; the flow fills it in.
     """
 
     files: Mapping[str, bytes | BinaryIO]
@@ -245,3 +260,5 @@ class ReleaseContent:
     notes: tuple[str, ...] = ()
     check: Callable[[], Json] | None = None
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    told: Mapping[str, Callable[[], Iterator[ToldItem]]] = field(default_factory=dict)
+    aggregated: Sequence[Json] = ()

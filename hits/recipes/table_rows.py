@@ -10,6 +10,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -29,6 +30,7 @@ from hits.recipes.source import (
     ReleaseContent,
     SourceDocument,
     SourceItem,
+    ToldItem,
 )
 from hits.text.cells import as_text
 
@@ -155,7 +157,17 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
             "units whose values are numbers. Written texts stand in answers.jsonl alone.",
             "`worker` is a pseudonym: the same for the same worker within this project.",
         ),
+        told=told_kept(collected, stage),
     )
+
+
+def told_kept(collected: Collected, *stages: str) -> dict[str, Callable[[], Iterator[ToldItem]]]:
+    """`ReleaseContent.told` where there are no splits: every kept item of these stages."""
+
+    def told(stage: str) -> Iterator[ToldItem]:
+        return (ToldItem(item.key, "train") for item in collected.judged(stage) if item.outcome == "kept")
+
+    return {stage: partial(told, stage) for stage in stages}
 
 
 def _kept(collected: Collected, stage: str) -> Iterator[JudgedItem]:

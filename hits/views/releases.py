@@ -16,6 +16,7 @@ from hits.flow.setup import release_cards
 from hits.formats.faults import FormatErrors
 from hits.formats.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
+from hits.quality.aggregation.methods import METHODS
 from hits.views import jobs
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -142,7 +143,13 @@ def described(manifest: dict) -> dict[str, object]:
         "collection": manifest.get("collection", []),
         "artefacts": _artefacts(manifest.get("artefacts", {})),
         "licence": manifest.get("licence"),
+        "aggregated": [_values(row) for row in manifest.get("aggregated", [])],
     }
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, Any]:
+    methods = sorted({METHODS[name][0] if name in METHODS else name for name in row["methods"].values()})
+    return {**row, "named": ", ".join(methods)}
 
 
 def _artefacts(found: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str, float]]]:

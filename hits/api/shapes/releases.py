@@ -56,6 +56,11 @@ class PreviewShape(Shape):
         help_text="Of each stage what was asked, kept and dropped by reason, its answers, workers, blocked ones, "
         "median seconds and wage an hour in dollars.",
     )
+    aggregated = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Of each stage with aggregated values: the methods by unit, when they were computed, over how many "
+        "answers, and whether those are not all.",
+    )
     licence = LicenceShape(allow_null=True, help_text="null: none is stated.")
     citation = serializers.CharField(allow_null=True)
     description = serializers.CharField(allow_null=True)

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, BinaryIO
 
@@ -15,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import release_cards, stage_statistics
+from hits.domain import release_cards, release_values, stage_statistics
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -26,6 +27,7 @@ from hits.formats import data_card
 from hits.formats.licences import OWN, OWN_FILE
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
+from hits.quality.aggregation.methods import METHODS
 from hits.recipes.source import ReleaseContent
 from hits.recipes.table_rows import release_of
 from hits.refusals import Refusal
@@ -57,6 +59,7 @@ def preview(project: Project) -> dict[str, Any]:
         "scores": _scores(project),
         "collection": _collection(project),
         "agreement": _agreement(project),
+        "aggregated": list(content.aggregated),
         **_stated(project),
     }
 
@@ -128,7 +131,15 @@ def _build(project: Project) -> ReleaseContent:
         for stage in project.stages.exclude(input={}).order_by("position"):
             if is_added(stage):
                 content = _with_stage(content, stage)
-    return content
+        return _with_values(project, content)
+
+
+def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
+    """The content with the values that were aggregated from the answers, where they were."""
+    files, tables, facts = release_values.files_of(project, content.told)
+    return replace(
+        content, files={**content.files, **files}, tables={**content.tables, **tables}, aggregated=tuple(facts)
+    )
 
 
 def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -152,6 +163,7 @@ def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:
         left_out={**content.left_out, **{f"{stage.key}: {why}": count for why, count in own.left_out.items()}},
         notes=tuple(dict.fromkeys((*content.notes, *own.notes))),
         tables={**content.tables, **_prefixed(stage, own.tables if files else {})},
+        told={**content.told, **own.told},
     )
 
 
@@ -177,6 +189,12 @@ def _card(project: Project, content: ReleaseContent) -> data_card.Card:
         notes=content.notes,
         stages=[(title, facts) for title, facts in asked if facts["Answers"] != "0"],
         rules={stage.title: rule for stage in stages if (rule := stage.rule["params"].get("text", ""))},
+        aggregated=[
+            (stage.title, _values_facts(row))
+            for row in content.aggregated
+            for stage in stages
+            if stage.key == row["stage"]
+        ],
         about=said.description,
         licence=said.licence,
         terms=said.terms,
@@ -213,6 +231,20 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
         "Blocked workers": f"{row['blocked_workers']:,}",
         **(paid if given > imported else {}),
         "Items kept": f"{row['kept']:,} of {row['asked']:,}",
+    }
+
+
+def _values_facts(row: Mapping[str, Any]) -> dict[str, str]:
+    """What a reader has to know of a stage's aggregated values."""
+    by = sorted({METHODS[name][0] for name in row["methods"].values()})
+    moment = datetime.fromisoformat(row["computed_at"])
+    older = "yes: answers came or stopped counting since" if row["older_than_answers"] else "no"
+    return {
+        "Values by": ", ".join(by),
+        "Computed": f"{moment:%Y-%m-%d %H:%M} UTC",
+        "Over answers": f"{row['answers'] or 0:,}",
+        "Older than the newest answers": older,
+        "Values": f"{row['values']:,}",
     }
 
 
@@ -295,6 +327,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "scores": _scores(project),
         "collection": _collection(project),
         **({"agreement": agreed} if (agreed := _agreement(project)) else {}),
+        **({"aggregated": list(content.aggregated)} if content.aggregated else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
         "files": [

@@ -21,7 +21,7 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.recipes.table_rows import ANNOTATIONS, annotations_file
+from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
 
 STAGE = "choose"
 TABLE = choices.TABLE
@@ -106,6 +106,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         notes=(
             "`share` is the part of the answers that the majority gave. In a tie there is no majority: both are empty.",
         ),
+        told=told_kept(collected, STAGE),
     )
 
 

@@ -42,6 +42,7 @@ from hits.recipes.source import (
     ReleaseContent,
     SourceDocument,
     SourceItem,
+    ToldItem,
 )
 from hits.text.least_challenging import Choice, chosen_by_scores, least_challenging, pairs_by_fold
 from hits.text.paragraphs import COHERENCE, NoParagraphError, paragraph_of
@@ -484,7 +485,15 @@ def build_release(collected: Collected) -> ReleaseContent:
         notes=(*found.notes, *_notes(replaced, counts, computed, none_text)),
         check=partial(artefacts, files),
         tables={"questions": {name: f"{PUBLISHED[name]}.parquet" for name in SPLITS if counts[name]}},
+        told={VALIDATE: partial(_told, collected, found)},
     )
+
+
+def _told(collected: Collected, found: splitting.Split) -> Iterator[ToldItem]:
+    """The released sets of train and dev; the labels of test are hidden."""
+    for item in collected.judged(VALIDATE):
+        if item.outcome == "kept" and (name := found.part(_digest(item))) != "test":
+            yield ToldItem(item.key, name)
 
 
 def _overall(tallies: Iterable[Tally]) -> Tally:

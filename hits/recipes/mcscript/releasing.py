@@ -29,7 +29,7 @@ from hits.recipes.mcscript.asking import ANSWERS, QUESTION_STAGES, STORY, is_wit
 from hits.recipes.mcscript.charting import labels_chart, types_chart
 from hits.recipes.mcscript.selecting import REVIEW, SELECT, answerable, selected
 from hits.recipes.mcscript.splitting import SPLITS, Split, ToldText, split
-from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent
+from hits.recipes.source import Collected, GivenLabel, Json, JudgedItem, NextItem, ReleaseContent, ToldItem
 from hits.text.hiding import visible
 from hits.text.question_statistics import AskedQuestion, QuestionTally, together
 from hits.text.statistics import OVERALL
@@ -350,7 +350,15 @@ def build_release(collected: Collected) -> ReleaseContent:
         notes=(*found.notes, *_notes(collected, found, passed.left_out)),
         check=partial(_artefacts, files),
         tables={"questions": {name: f"{name}.parquet" for name in SPLITS if statistics[name]["questions"]}},
+        told={ANSWERS: partial(_told, collected, found)},
     )
+
+
+def _told(collected: Collected, found: Split) -> Iterator[ToldItem]:
+    """The texts of train and dev with those of their questions that are released; the labels of test are hidden."""
+    for one in released(collected, Passed()):
+        if (name := found.part(one.digest)) != "test":
+            yield ToldItem(one.item.key, name, frozenset(f"q{question.number}" for question in one.text.questions))
 
 
 def _artefacts(files: Mapping[str, BinaryIO]) -> Json:

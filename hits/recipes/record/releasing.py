@@ -19,8 +19,8 @@ from hits.formats.reading import kind, quoted
 from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.keys import reading
-from hits.recipes.record.splitting import CRAWLED, DEFAULTS, HUMAN, kept_item, split
-from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent
+from hits.recipes.record.splitting import CRAWLED, DEFAULTS, HUMAN, REVALIDATE, VALIDATE, Split, kept_item, split
+from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ToldItem
 from hits.text.artefacts import Example
 from hits.text.squad import macro
 from hits.text.statistics import split_statistics
@@ -67,7 +67,15 @@ def release_of(
         notes=found.notes,
         check=partial(check, {name: partial(_examples, of) for name, of in documents.items()}),
         tables={"queries": {name: f"{name}.parquet" for name, items in parts.items() if items}},
+        told=dict.fromkeys((VALIDATE, REVALIDATE, HUMAN), partial(_told, found)),
     )
+
+
+def _told(found: Split) -> Iterator[ToldItem]:
+    """Queries have the same key in each stage. Those of test are not told."""
+    for split_name, items in (("train", found.train), ("dev", found.dev)):
+        for item in items:
+            yield ToldItem(item.query_key, split_name)
 
 
 def _examples(documents: Iterable[record.Document]) -> Iterator[Example]:

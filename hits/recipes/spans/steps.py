@@ -25,7 +25,7 @@ from hits.quality.aggregation.spans import votes_of
 from hits.recipes.source import Collected, Json, JudgedItem, NextItem, ReleaseContent, SourceDocument, SourceItem
 from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
-from hits.recipes.table_rows import ANNOTATIONS, annotations_file
+from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
 
 if TYPE_CHECKING:
     import pyarrow
@@ -195,6 +195,7 @@ def build_release(collected: Collected) -> ReleaseContent:
             f"there the spans stand that at least {enough} marked.",
             f"Spans that overlap a longer one and so stand in spans.jsonl alone: {figures.flattened:,}.",
         ),
+        told=told_kept(collected, ANNOTATE, ADJUDICATE),
     )
 
 

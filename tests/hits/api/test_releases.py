@@ -32,7 +32,10 @@ def _data(number: int) -> dict[str, object]:
 def test_the_preview_counts_and_makes_nothing(api: APIClient, kept: list[Item]) -> None:
     preview = api.get(HOME + "release-preview/").json()
     assert preview["counts"]["train"] == 3
-    assert set(preview) == {"why_empty", "counts", "left_out", "statistics", "notes", "scores", "collection"}
+    assert set(preview) == {
+        "why_empty", "counts", "left_out", "statistics", "notes", "scores", "collection", "aggregated",
+        "licence", "citation", "description",
+    }  # fmt: skip
     assert not Release.objects.exists()
 
 

@@ -127,6 +127,18 @@ def test_the_library_for_data_sets_loads_each_table_with_its_splits(
         assert len({json.dumps(found[split].features.to_dict(), sort_keys=True) for split in found}) == 1
 
 
+@pytest.mark.parametrize("recipe", RELEASES)
+def test_labels_are_told_of_released_items_alone_and_never_of_test(recipe: str) -> None:
+    content = RELEASES[recipe]()
+    told = [item for of in content.told.values() for item in of()]
+    assert told and {item.split for item in told} <= {"train", "dev"}
+    if "test" in content.counts:
+        assert content.counts["test"]
+        most = max(len(list(of())) for of in content.told.values())
+        groups = sum(len(item.groups or ()) for item in told)
+        assert (groups or most) == content.counts["train"] + content.counts["dev"]
+
+
 def test_without_a_name_the_first_table_is_loaded(
     released: tuple[ReleaseContent, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
