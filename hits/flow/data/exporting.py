@@ -7,24 +7,25 @@ memory does not grow with the table, and nothing else waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import islice, repeat
+from typing import Any, TypeAlias
 
 from django.db.models import Exists, OuterRef
+from django.db.models.functions import Cast
 
-from hits.domain import hit_items
+from hits.domain import hit_items, item_inputs
 from hits.domain.imported_results import own_id
 from hits.domain.item_answers import all_numbered
+from hits.domain.json_texts import decoded, text_of
 from hits.domain.plugins import protocol_of, settings_of
-from hits.formats.results import ANSWER, INPUT, OWN_COLUMNS, Result, results_columns, results_rows
-from hits.formats.tables import Format, Type, pieces_of
+from hits.formats.results import ANSWER, INPUT, OWN_COLUMNS, AskedHit, Result, results_batches, results_columns
+from hits.formats.tables import Columns, Format, Type, pieces_of
 from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage, Upload
 from hits.models.answers import AssignmentQuerySet
 from hits.protocols.base import Json
-from hits.protocols.columns import columns_of
 from hits.protocols.optional import KnownValuesProtocol
 from hits.recipes.table_rows import pseudonym
 from hits.refusals import Refusal
@@ -63,25 +64,20 @@ MTURK_COLUMNS = {"AssignmentId", WORKER_COLUMN}
 NAME_COLUMNS = frozenset(["Turkle.Username"])
 IMPORT = "import-"
 IMPORTED_IN_MTURK = "ImportedFrom"
-_ANSWER_COLUMNS = (
-    "pk",
-    "assignment_id",
-    "worker__worker_id",
-    "hit",
-    "state",
-    "accepted_at",
-    "submitted_at",
-    "auto_approval_at",
-    "seconds",
-    "problem",
-    "held",
-    "admitted",
-    "feedback",
-    "scored",
-    "item",
-    "imported_from",
-)
-_LABEL_COLUMNS = ("item", "unit", "value", "correct", "undone_at")
+# Whether an answer counts goes by these.
+_JUDGED_BY = ("state", "problem", "held", "admitted", "scored", "worker__worker_id")
+_LONG_COLUMNS = (*_JUDGED_BY, "submitted_at", "seconds", "hit__batch", "hit__item", "item", "imported_from")
+_MTURK_COLUMNS = (
+    *_JUDGED_BY, "assignment_id", "hit", "accepted_at", "submitted_at", "auto_approval_at", "seconds", "feedback",
+    "item", "imported_from", "imported_from__name",
+)  # fmt: skip
+_HIT_COLUMNS = (
+    "pk", "hit_id", "item_id", "item_count", "token", "reward", "max_assignments", "assignment_seconds", "expires_at",
+    "batch__created_at",
+)  # fmt: skip
+_LABEL_COLUMNS = ("assignment", "item", "unit", text_of("value"), "correct", "undone_at")
+# An imported answer has no HIT, and nothing of the stage's: it was asked elsewhere.
+_ELSEWHERE = AskedHit("", "", "", "", "", None, None, None, None, None, None, {})
 
 
 class UnknownFormatError(Refusal):
@@ -129,13 +125,13 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
     name_of = _naming(project, choices)
     answers = [_Answers(stage, name_of, choices) for stage in stages]
     if choices.format == MTURK:
-        columns, rows = _mturk(answers, choices)
-        pieces = pieces_of(rows, columns, dict.fromkeys(columns, "string"), "csv")
+        columns, batches = _mturk(answers, choices)
+        pieces = pieces_of(batches, columns, dict.fromkeys(columns, "string"), "csv")
         return ResultsFile(f"{name}-results.csv", CONTENT_TYPES[MTURK], pieces)
     types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
     types |= {NOT_COUNTED: "string"} if choices.all else {}
-    rows = (row for each in answers for row in each.long())
-    pieces = pieces_of(rows, list(types), types, _format(choices.format))
+    batches = ([found[name] for name in types] for each in answers for found in each.long())
+    pieces = pieces_of(batches, list(types), types, _format(choices.format))
     return ResultsFile(f"{name}-labels.{choices.format}", CONTENT_TYPES[choices.format], pieces)
 
 
@@ -151,29 +147,8 @@ def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
     return lru_cache(REMEMBERED)(lambda worker_id: pseudonym(worker_id, project.pseudonym_key))
 
 
-@dataclass(slots=True)
-class _Label:
-    """Of an answer that gave none, only the item."""
-
-    item: int
-    unit: str | None = None
-    value: Any = None
-    correct: bool | None = None
-    undone_at: datetime | None = None
-
-    @property
-    def is_judged(self) -> bool:
-        return self.correct is not None
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Some answers of a stage, with their HITs; items and labels by answer."""
-
-    answers: Sequence[Json]
-    hits: Mapping[int, Hit]
-    items: Mapping[int, Sequence[int]]
-    labels: Mapping[int, Sequence[_Label]]
+# What an answer says about a unit, in the order of `_LABEL_COLUMNS`. Of an answer that gave no label, only the item.
+_Label: TypeAlias = tuple[Any, ...]
 
 
 class _Answers:
@@ -193,82 +168,97 @@ class _Answers:
         counting = Label.objects.of_counting_answers().filter(assignment=OuterRef("pk"))
         return Assignment.objects.filter(Exists(counting), stage=self.stage)
 
-    def parts(self, *more: str, labels: bool = False) -> Iterator[_Part]:
+    def parts(self, *columns: str | Cast, labels: bool = False, **texts: Cast) -> Iterator[list[Any]]:
         """By their ids: a query for some thousand, so that none stays open as long as somebody reads the file."""
         last = 0
-        while True:
-            rows = self.rows(labels=labels).filter(pk__gt=last).order_by("pk").values(*_ANSWER_COLUMNS, *more)
-            if not (answers := list(rows[:CHUNK])):
-                return
-            last = answers[-1]["pk"]
-            yield self._part(answers, labels)
-
-    def _part(self, answers: Sequence[Json], labels: bool) -> _Part:
-        hits = Hit.objects.select_related("batch").in_bulk({row["hit"] for row in answers if row["hit"]})
-        of_hit = hit_items.item_pks(hits.values())
-        # An imported answer has no HIT, and names its item itself.
-        pks = {row["pk"]: of_hit[row["hit"]] if row["hit"] else [row["item"]] for row in answers}
-        given: dict[int, list[_Label]] = {row["pk"]: [] for row in answers}
-        if labels:
-            found = Label.objects.filter(assignment__in=given).order_by("pk")
-            for answer, *label in found.values_list("assignment", *_LABEL_COLUMNS):
-                given[answer].append(_Label(*label))
-        return _Part(answers, hits, pks, given)
+        found = self.rows(labels=labels).order_by("pk").annotate(**texts)
+        while answers := list(found.filter(pk__gt=last).values_list("pk", *columns, *texts, named=True)[:CHUNK]):
+            last = answers[-1].pk
+            yield answers
 
     # The long table
 
-    def long(self) -> Iterator[Json]:
-        """A row for each label; of an answer without any, such as an invalid one, one without unit and value."""
-        for part in self.parts(labels=True):
-            keys, known = self._keys_and_known(part)
-            for answer in part.answers:
-                why = self.why_not(answer)
-                first = part.items[answer["pk"]][0]
-                batch = _batch(answer, part.hits)
-                for label in part.labels[answer["pk"]] or ([_Label(first)] if self.choices.all else ()):
-                    why_not = why or ("taken back" if label.undone_at else "")
-                    if self.choices.all or not why_not:
-                        row = self._long_row(answer, label, known)
-                        yield {**row, "item": keys[label.item], "batch": batch, NOT_COUNTED: why_not}
+    def long(self) -> Iterator[dict[str, Sequence[Any]]]:
+        """The columns of some rows at a time. A row is a label; of an answer without any, such as an invalid one, one
+        without unit and value.
+        """
+        for answers in self.parts(*_LONG_COLUMNS, labels=True):
+            why = {answer.pk: self.why_not(answer) for answer in answers}
+            told = {answer.pk: self._told(answer) for answer in answers}
+            labels = self._labels(answers, why)
+            for start in range(0, len(labels), CHUNK):
+                yield self._columns(labels[start : start + CHUNK], told, why)
 
-    def _long_row(self, answer: Json, label: _Label, known: Mapping[int, Json]) -> Json:
-        gold = known[label.item].get(label.unit or "") if label.is_judged else None
-        nested = self.choices.format == "jsonl"
-        return {
-            STAGE: self.stage.key,
-            "unit": label.unit,
-            "worker": self.name_of(answer["worker__worker_id"]),
-            "value": label.value if nested else as_text(label.value),
-            "correct": label.correct,
-            "gold": gold if nested or gold is None else as_text(gold),
-            "submitted_at": answer["submitted_at"].isoformat(),
-            "seconds": answer["seconds"],
+    def _told(self, answer: Any) -> tuple[str, str, float | None, str]:
+        """What all labels of an answer have: worker, submitted_at, seconds and batch."""
+        worker = self.name_of(answer.worker__worker_id)
+        return worker, answer.submitted_at.isoformat(), answer.seconds, _batch(answer)
+
+    def _labels(self, answers: Sequence[Any], why: Mapping[int, str]) -> list[_Label]:
+        """Those that are wanted, in the order of the answers."""
+        first, last = answers[0].pk, answers[-1].pk
+        of_stage = Label.objects.filter(assignment__stage=self.stage, assignment__gte=first, assignment__lte=last)
+        found = of_stage.order_by("assignment_id", "pk").values_list(*_LABEL_COLUMNS)
+        if not self.choices.all:
+            counting = {answer for answer, reason in why.items() if not reason}
+            return [label for label in found.filter(undone_at=None) if label[0] in counting]
+        given = dict[int, list[_Label]]()
+        for label in found:
+            given.setdefault(label[0], []).append(label)
+        empty = {answer.pk: [(answer.pk, answer.hit__item or answer.item, *[None] * 4)] for answer in answers}
+        return [label for pk, none in empty.items() for label in given.get(pk, none)]
+
+    def _columns(
+        self, labels: Sequence[_Label], told: Mapping[int, tuple[Any, ...]], why: Mapping[int, str]
+    ) -> dict[str, Sequence[Any]]:
+        answers, items, units, values, correct, undone = zip(*labels, strict=True)
+        workers, submitted, seconds, batches = zip(*map(told.__getitem__, answers), strict=True)
+        keys, known = self._keys_and_known(set(items), judged=set(correct) != {None})
+        gold = [
+            None if right is None else known[item].get(unit or "")
+            for item, unit, right in zip(items, units, correct, strict=True)
+        ]
+        # JSON Lines may hold nested values.
+        spelled = list if self.choices.format == "jsonl" else _spelled
+        columns: dict[str, Sequence[Any]] = {
+            "item": [keys[item] for item in items],
+            "unit": units,
+            "worker": workers,
+            "value": spelled(decoded(values)),
+            "correct": correct,
+            "gold": spelled(gold),
+            "submitted_at": submitted,
+            "seconds": seconds,
+            "batch": batches,
         }
+        if self.choices.all:
+            back = ["taken back" if moment else "" for moment in undone]
+            columns[NOT_COUNTED] = [why[answer] or other for answer, other in zip(answers, back, strict=True)]
+        return {STAGE: [self.stage.key] * len(labels), **columns}
 
-    def _keys_and_known(self, part: _Part) -> tuple[dict[int, str], dict[int, Json]]:
+    def _keys_and_known(self, pks: Collection[int], judged: bool) -> tuple[dict[int, str], dict[int, Json]]:
         """By item its key, and the values that are right, by unit."""
-        items = Item.objects.filter(pk__in=_all(part.items))
+        items = Item.objects.filter(pk__in=pks)
         protocol, settings = self.task or (None, {})
-        judged = any(label.is_judged for given in part.labels.values() for label in given)
         if not judged or not isinstance(protocol, KnownValuesProtocol):
             keys = dict(items.values_list("pk", "key"))
             return keys, dict.fromkeys(keys, {})
-        keys, known = {}, {}
-        for pk, key, document, data in items.values_list("pk", "key", "document__data", "data"):
-            keys[pk], known[pk] = key, protocol.known_values(document, data, settings)
-        return keys, known
+        rows = list(items.values_list("pk", "key", text_of("document__data"), text_of("data")))
+        found, names, documents, own = zip(*rows, strict=True)
+        known = map(protocol.known_values, decoded(documents), decoded(own), repeat(settings))
+        return dict(zip(found, names, strict=True)), dict(zip(found, known, strict=True))
 
-    def why_not(self, answer: Json) -> str:
+    def why_not(self, answer: Any) -> str:
         """Why an answer does not count, as `hits.domain.counting` decides it; empty where it does."""
-        if answer["state"] == Assignment.State.REJECTED:
+        if answer.state == Assignment.State.REJECTED:
             return "rejected"
-        if answer["problem"]:
-            return f"invalid: {answer['problem']}"
-        if answer["held"] and answer["admitted"] is not True:
-            return "left out by a lead" if answer["admitted"] is False else f"not counted yet: {answer['held']}"
-        if answer["worker__worker_id"] in self.blocked:
+        if answer.problem:
+            return f"invalid: {answer.problem}"
+        if answer.held and answer.admitted is not True:
+            return "left out by a lead" if answer.admitted is False else f"not counted yet: {answer.held}"
+        if answer.worker__worker_id in self.blocked:
             return "the worker is blocked"
-        return "" if answer["scored"] else "not checked yet"
+        return "" if answer.scored else "not checked yet"
 
     # Mechanical Turk's columns
 
@@ -288,14 +278,8 @@ class _Answers:
         return self.rows().exclude(imported_from__in=self.files).exists()
 
     def inputs(self) -> list[str]:
-        """The columns of the items, by name; those of HITs about several items with the item's number.
-
-        PostgreSQL does not keep the order of the fields of an object.
-        """
-        names: set[str] = set()
-        for document, item in self.stage.items.values_list("document__data", "data").iterator(chunk_size=CHUNK):
-            names.update(_inputs(document, item))
-        found = sorted(names)
+        """The columns of the items, by name; those of HITs about several items with the item's number."""
+        found = item_inputs.names_of(self.stage)
         counts = set(self.stage.hits.order_by().values_list("item_count", flat=True).distinct())
         numbered = [f"item{number}:{name}" for number in range(1, max(counts, default=1) + 1) for name in found]
         return [*(found if 1 in counts or not counts else ()), *(numbered if max(counts, default=1) > 1 else ())]
@@ -303,67 +287,93 @@ class _Answers:
     def fields(self) -> set[str]:
         """The names of what was posted, other than in such files."""
         found: set[str] = set()
-        rows = self.rows().exclude(imported_from__in=self.files).values_list("answer", "hit__item_count")
-        for answer, count in rows.iterator(chunk_size=CHUNK):
-            found.update(self._posted(answer, count or 1))
+        rows = self.rows().exclude(imported_from__in=self.files).values_list(text_of("answer"), "hit__item_count")
+        left = rows.iterator(chunk_size=CHUNK)
+        while part := list(islice(left, CHUNK)):
+            posted, counts = zip(*part, strict=True)
+            for answer, count in zip(decoded(posted), counts, strict=True):
+                found.update(self._posted(answer, count or 1))
         return found
 
-    def mturk(self, marks: bool) -> Iterator[Result | dict[str, str]]:
-        """`marks`: with a column that says of which file an answer is."""
-        for part in self.parts("answer", "row", "imported_from__name"):
-            rows = Item.objects.filter(pk__in=_all(part.items)).values_list("pk", "document__data", "data")
-            asked = {pk: _inputs(document, item) for pk, document, item in rows}
-            for answer in part.answers:
-                more = {NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {}
-                more |= {IMPORTED_IN_MTURK: answer["imported_from__name"] or ""} if marks else {}
-                if columns := self.files.get(answer["imported_from"]):
-                    row = dict(zip(columns, answer["row"], strict=True))
-                    names = row.keys() & NAME_COLUMNS if not self.choices.worker_ids else ()
-                    worker = {WORKER_COLUMN: self.name_of(answer["worker__worker_id"])}
-                    yield {**row, **dict.fromkeys(names, ""), **worker, **more}
-                else:
-                    inputs = _numbered([asked[pk] for pk in part.items[answer["pk"]]])
-                    yield self._result(answer, part.hits.get(answer["hit"]), inputs, more)
+    def mturk(self, marks: bool) -> Iterator[list[Result | dict[str, str]]]:
+        """Some rows at a time. `marks`: with a column that says of which file an answer is."""
+        rows = ("row",) if self.files else ()
+        for answers in self.parts(*_MTURK_COLUMNS, *rows, posted=text_of("answer")):
+            hits = self._hits({answer.hit for answer in answers if answer.hit})
+            elsewhere = item_inputs.of_items({answer.item for answer in answers if not answer.hit})
+            posted = decoded([answer.posted for answer in answers])
+            yield [
+                self._theirs(answer, marks) or self._result(answer, fields, hits.get(answer.hit), elsewhere, marks)
+                for answer, fields in zip(answers, posted, strict=True)
+            ]
 
-    def _result(self, answer: Json, hit: Hit | None, inputs: Json, more: dict[str, str]) -> Result:
-        """Of an imported answer there is no HIT, and nothing of the stage's: it was asked elsewhere."""
+    def _theirs(self, answer: Any, marks: bool) -> dict[str, str]:
+        """The row of a file in Mechanical Turk's columns as it came, but for the worker; empty for other answers."""
+        if not (columns := self.files.get(answer.imported_from)):
+            return {}
+        row = dict(zip(columns, answer.row, strict=True))
+        names = row.keys() & NAME_COLUMNS if not self.choices.worker_ids else ()
+        worker = {WORKER_COLUMN: self.name_of(answer.worker__worker_id)}
+        return {**row, **dict.fromkeys(names, ""), **worker, **self._more(answer, marks)}
+
+    def _more(self, answer: Any, marks: bool) -> dict[str, str]:
+        more = {NOT_COUNTED_IN_MTURK: self.why_not(answer)} if self.choices.all else {}
+        return more | ({IMPORTED_IN_MTURK: answer.imported_from__name or ""} if marks else {})
+
+    def _hits(self, pks: Collection[int]) -> dict[int, tuple[AskedHit, int]]:
+        """The HITs, each with the number of its items, by their ids."""
+        hits = list(Hit.objects.filter(pk__in=pks).values_list(*_HIT_COLUMNS, named=True))
+        items = hit_items.item_pks(hits)
+        asked = item_inputs.of_items({pk for pks in items.values() for pk in pks})
+        return {hit.pk: (self._asked(hit, [asked[pk] for pk in items[hit.pk]]), hit.item_count) for hit in hits}
+
+    def _asked(self, hit: Any, inputs: Sequence[Json]) -> AskedHit:
         stage = self.stage
-        return Result(
-            hit_id=(hit and hit.hit_id) or "",
+        return AskedHit(
+            hit_id=hit.hit_id or "",
             # Which of several it was made with, no table says.
-            hit_type_id=stage.hit_type_id if hit and not stage.earlier_hit_types else "",
-            title=stage.hit_title if hit else "",
-            description=stage.hit_description if hit else "",
-            keywords=stage.keywords if hit else "",
-            reward=hit.reward if hit else None,
-            created_at=hit.batch.created_at if hit else None,
-            max_assignments=hit.max_assignments if hit else None,
-            duration_seconds=hit.assignment_seconds if hit else None,
-            auto_approval_seconds=stage.auto_approval_seconds if hit else None,
-            expires_at=hit.expires_at if hit else None,
-            assignment_id=answer["assignment_id"],
-            worker_id=self.name_of(answer["worker__worker_id"]),
-            status=answer["state"],
-            accepted_at=answer["accepted_at"],
-            submitted_at=answer["submitted_at"],
-            work_seconds=answer["seconds"],
-            inputs=inputs,
-            answers=self._posted(answer["answer"], hit.item_count if hit else 1),
-            annotation=hit.token if hit else "",
-            auto_approval_at=answer["auto_approval_at"],
-            feedback=answer["feedback"],
-            more=more,
+            hit_type_id="" if stage.earlier_hit_types else stage.hit_type_id,
+            title=stage.hit_title,
+            description=stage.hit_description,
+            keywords=stage.keywords,
+            reward=hit.reward,
+            created_at=hit.batch__created_at,
+            max_assignments=hit.max_assignments,
+            duration_seconds=hit.assignment_seconds,
+            auto_approval_seconds=stage.auto_approval_seconds,
+            expires_at=hit.expires_at,
+            annotation=hit.token,
+            inputs=_numbered(inputs),
         )
 
-    def _posted(self, answer: Mapping[str, str], count: int) -> dict[str, str]:
-        # A page of a lead's own may post the worker's id.
-        own = {name: value for name, value in answer.items() if name != WORKER_FIELD or self.choices.worker_ids}
-        return all_numbered(own, count) if count > 1 else own
+    def _result(
+        self, answer: Any, posted: Json, hit: tuple[AskedHit, int] | None, elsewhere: Mapping[int, Json], marks: bool
+    ) -> Result:
+        asked, count = hit or (replace(_ELSEWHERE, inputs=elsewhere[answer.item]), 1)
+        return Result(
+            hit=asked,
+            assignment_id=answer.assignment_id,
+            worker_id=self.name_of(answer.worker__worker_id),
+            status=answer.state,
+            accepted_at=answer.accepted_at,
+            submitted_at=answer.submitted_at,
+            work_seconds=answer.seconds,
+            answers=self._posted(posted, count),
+            auto_approval_at=answer.auto_approval_at,
+            feedback=answer.feedback,
+            more=self._more(answer, marks),
+        )
+
+    def _posted(self, answer: Mapping[str, str], count: int) -> Mapping[str, str]:
+        if WORKER_FIELD in answer and not self.choices.worker_ids:
+            # A page of a lead's own may post it.
+            answer = {name: value for name, value in answer.items() if name != WORKER_FIELD}
+        return all_numbered(answer, count) if count > 1 else answer
 
 
-def _inputs(document: Json, item: Json) -> Json:
-    """What an item brings: the columns of its row, or the fields of its document and its own."""
-    return columns_of(document, item) or {**document, **item}
+def _spelled(values: Sequence[Any]) -> list[str | None]:
+    """Values as texts; what is not there stays so."""
+    return [None if value is None else as_text(value) for value in values]
 
 
 def _numbered(inputs: Sequence[Json]) -> Json:
@@ -373,17 +383,13 @@ def _numbered(inputs: Sequence[Json]) -> Json:
     return {f"item{number}:{name}": value for number, each in enumerate(inputs, 1) for name, value in each.items()}
 
 
-def _batch(answer: Json, hits: Mapping[int, Hit]) -> str:
+def _batch(answer: Any) -> str:
     """The number of the batch in which it was asked, or of the import with which it came."""
-    return str(hits[answer["hit"]].batch_id) if answer["hit"] else f"{IMPORT}{answer['imported_from']}"
+    return str(answer.hit__batch or f"{IMPORT}{answer.imported_from}")
 
 
-def _all(item_pks: Mapping[int, Sequence[int]]) -> set[int]:
-    return {pk for pks in item_pks.values() for pk in pks}
-
-
-def _mturk(answers: Sequence[_Answers], choices: Choices) -> tuple[list[str], Iterator[Json]]:
-    """The columns, and a row of texts for each answer."""
+def _mturk(answers: Sequence[_Answers], choices: Choices) -> tuple[list[str], Iterator[Columns]]:
+    """The columns, and batches of them: texts, of each answer one."""
     theirs = [name for each in answers for columns in each.files.values() for name in columns]
     inputs = dict.fromkeys(name for each in answers if each.has_others() or not theirs for name in each.inputs())
     inputs |= dict.fromkeys(name.removeprefix(INPUT) for name in theirs if name.startswith(INPUT))
@@ -395,4 +401,5 @@ def _mturk(answers: Sequence[_Answers], choices: Choices) -> tuple[list[str], It
     marks = len(kinds) > 1
     more = [NOT_COUNTED_IN_MTURK] * choices.all + [IMPORTED_IN_MTURK] * marks
     columns = list(results_columns(inputs, fields, [*dict.fromkeys(own), *more]))
-    return columns, results_rows((result for each in answers for result in each.mturk(marks)), columns)
+    results = (part for each in answers for part in each.mturk(marks))
+    return columns, (batch for part in results for batch in results_batches(part, columns))

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 import pytest
@@ -203,7 +202,6 @@ def test_queries_do_not_grow_with_the_answers_of_a_part(stage: Stage, name: str)
 @pytest.mark.parametrize("name", ["csv", "jsonl", "mturk"])
 def test_a_file_is_sent_before_all_of_it_is_read(stage: Stage, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporting, "CHUNK", 2)
-    monkeypatch.setattr(exporting, "pieces_of", partial(exporting.pieces_of, row_group=2))
     for number in range(6):
         answered(stage, str(number), "glad", f"A{number}")
     pieces = of_stage(stage, Choices(name)).pieces

@@ -24,6 +24,7 @@ from hits.formats import cosmos
 from hits.formats.tables import (
     COSMOS_TYPES,
     RowRefusedError,
+    pieces_of,
     schema_of,
     write_all,
     write_csv,
@@ -133,6 +134,24 @@ def test_parquet_and_json_lines_hold_nested_values():
     assert (
         parquet.read_table(stream).to_pylist() == [json.loads(line) for line in lines.getvalue().splitlines()] == nested
     )
+
+
+def test_pieces_of_batches_are_the_lines_of_the_table_whatever_their_values_hold():
+    first = [["a", "100 %s"], [[1, {"x": "y\n"}], {}], [None, True]]
+    second = [["=1\n"], [2.5], [False]]
+    columns = ("50 %", "nested", "kept")
+    lines = b"".join(pieces_of([first, second], columns, {}, "jsonl")).decode().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"50 %": "a", "nested": [1, {"x": "y\n"}], "kept": None},
+        {"50 %": "100 %s", "nested": {}, "kept": True},
+        {"50 %": "=1\n", "nested": 2.5, "kept": False},
+    ]
+    flat = [["a", " =1"], ["-2", "=1"], [None, True]]
+    assert b"".join(pieces_of([flat, second], columns, {}, "csv")).decode() == (
+        "50 %,nested,kept\r\na,'-2,\r\n' =1,'=1,true\r\n\"'=1\n\",2.5,false\r\n"
+    )
+    with pytest.raises(ValueError, match="a batch has 2 columns, and the table 3"):
+        b"".join(pieces_of([flat[:2]], columns, {}, "csv"))
 
 
 def test_a_table_without_rows_still_has_its_columns():

@@ -1,0 +1,42 @@
+"""What an item brings to its task, as columns `Input.*` of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from hits.domain.json_texts import decoded, text_of
+from hits.models import Item, Stage
+from hits.protocols.base import Json
+from hits.protocols.columns import columns_of
+
+CHUNK = 2000
+
+
+def inputs_of(document: Json, item: Json) -> Json:
+    """The columns of the item's row; of an item without a row, the fields of its document and its own."""
+    return columns_of(document, item) or {**document, **item}
+
+
+def names_of(stage: Stage) -> list[str]:
+    """The names of all that items of the stage bring, in their order: PostgreSQL keeps no order of the fields of an
+    object. Memory does not grow with the items.
+    """
+    names: set[str] = set()
+    rows = stage.items.values_list(text_of("document__data"), text_of("data")).iterator(chunk_size=CHUNK)
+    while part := list(islice(rows, CHUNK)):
+        for document, item in _pairs(part):
+            names.update(inputs_of(document, item))
+    return sorted(names)
+
+
+def of_items(pks: Collection[int]) -> dict[int, Json]:
+    """What each of these items brings, by its id."""
+    rows = list(Item.objects.filter(pk__in=pks).values_list("pk", text_of("document__data"), text_of("data")))
+    pairs = _pairs([row[1:] for row in rows])
+    return {pk: inputs_of(document, item) for (pk, *_), (document, item) in zip(rows, pairs, strict=True)}
+
+
+def _pairs(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[Json, Json]]:
+    return zip(decoded([row[0] for row in rows]), decoded([row[1] for row in rows]), strict=True)
