@@ -247,14 +247,19 @@ def cents_moved(evidence: Evidence) -> list[Counter[str]]:
     return list(moved.values())
 
 
+def _files(folder: Path) -> list[str]:
+    """Those in folders within it too."""
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+
+
 def releases_are_identical(evidence: Evidence) -> str:
     """The last two; the very first one was new."""
     first, second = evidence.found.releases[-2:]
     is_new = [release.report["is_new"] for release in evidence.found.releases]
     if not is_new[0] or is_new[-1] or first.report["digest"] != second.report["digest"]:
         raise CheckFailedError(f"made twice, the release differs: {first.report} and {second.report}")
-    names = sorted(file.name for file in first.folder.iterdir())
-    refuse_unequal("the files of the two", names, sorted(file.name for file in second.folder.iterdir()))
+    names = _files(first.folder)
+    refuse_unequal("the files of the two", names, _files(second.folder))
     for name in names:
         if (first.folder / name).read_bytes() != (second.folder / name).read_bytes():
             raise CheckFailedError(f"{name} differs between the two releases")

@@ -26,8 +26,9 @@ class Card:
     """`tables` has the file of each split by the name of the table, the first of which is the usual one.
 
     `stages` are those that people answered, in order: (title, facts by their name); `aggregated` are those with values
-    from all answers to an item, likewise. What a lead states is text, never markup: `about` the collection, the
-    `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`), and the `citation`.
+    from all answers to an item, likewise; `pages` say which file has the page of a stage. What a lead states is text,
+    never markup: `about` the collection, the `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`),
+    and the `citation`.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Card:
     stages: Sequence[tuple[str, Mapping[str, str]]]
     rules: Mapping[str, str] = field(default_factory=dict)
     aggregated: Sequence[tuple[str, Mapping[str, str]]] = ()
+    pages: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
     licence: str = ""
     terms: str = ""
@@ -88,6 +90,7 @@ def _body(card: Card) -> Iterator[str]:
     yield from _section("How to load it", _loading(card.tables))
     for title, facts in card.stages:
         yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
+    yield from _section("What workers saw", _rows("stage", card.pages))
     for title, facts in card.aggregated:
         yield from _section(f"Aggregated values: {_plain(title)}", _rows("fact", facts))
     for title, text in card.rules.items():

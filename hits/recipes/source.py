@@ -250,7 +250,8 @@ class ReleaseContent:
     `check` finds out what the files give away, while they can be read; see `hits.text.artefacts`.
 
     `told` streams, by the key of a stage, the items of which a release may tell labels: not those of a split whose
-    labels are hidden. `aggregated` says how each of these stages was aggregated; the flow fills it in.
+    labels are hidden. `aggregated` says how each of these stages was aggregated, and `pages` which file has the page of
+    a stage; the flow fills both in.
     """
 
     files: Mapping[str, bytes | BinaryIO]
@@ -262,3 +263,4 @@ class ReleaseContent:
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     told: Mapping[str, Callable[[], Iterator[ToldItem]]] = field(default_factory=dict)
     aggregated: Sequence[Json] = ()
+    pages: Sequence[Json] = ()

@@ -21,6 +21,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from common.addresses import client_address, network
+from hits.domain.task_pages import Page
 from hits.flow.pipeline import serving
 from hits.protocols.base import AnswerRefusedError
 from hits.views.jobs import fetch_soon
@@ -63,7 +64,7 @@ def task(request: HttpRequest, token: str) -> HttpResponse:
     return shown(page, request)
 
 
-def shown(page: serving.Page, request: HttpRequest, template: str = "") -> HttpResponse:
+def shown(page: Page, request: HttpRequest, template: str = "") -> HttpResponse:
     """The worker's page, or a part of it, with a policy that allows its own sources and no other.
 
     422 for a screen that came back because it is not answered.

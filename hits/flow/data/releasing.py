@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import release_cards, release_values, stage_statistics
+from hits.domain import release_cards, release_values, saved_pages, stage_statistics
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -131,7 +131,7 @@ def _build(project: Project) -> ReleaseContent:
         for stage in project.stages.exclude(input={}).order_by("position"):
             if is_added(stage):
                 content = _with_stage(content, stage)
-        return _with_values(project, content)
+        return _with_pages(project, _with_values(project, content))
 
 
 def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -140,6 +140,12 @@ def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
     return replace(
         content, files={**content.files, **files}, tables={**content.tables, **tables}, aggregated=tuple(facts)
     )
+
+
+def _with_pages(project: Project, content: ReleaseContent) -> ReleaseContent:
+    """The content with the page of each stage's task, as workers saw it."""
+    files, facts = saved_pages.files_of(project, content.told)
+    return replace(content, files={**content.files, **files}, pages=tuple(facts))
 
 
 def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -195,6 +201,7 @@ def _card(project: Project, content: ReleaseContent) -> data_card.Card:
             for stage in stages
             if stage.key == row["stage"]
         ],
+        pages=saved_pages.described(list(content.pages), {stage.key: stage.title for stage in stages}),
         about=said.description,
         licence=said.licence,
         terms=said.terms,
@@ -327,6 +334,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         "scores": _scores(project),
         "collection": _collection(project),
         **({"agreement": agreed} if (agreed := _agreement(project)) else {}),
+        **({"task_pages": list(content.pages)} if content.pages else {}),
         **({"aggregated": list(content.aggregated)} if content.aggregated else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),

@@ -12,14 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core import signing
 from django.db.models import Count
-from django.urls import reverse
 from django.utils import timezone
 
 from hits.domain import drafts, eligibility, item_answers
@@ -28,14 +27,14 @@ from hits.domain.eligibility import Cause
 from hits.domain.failures import note
 from hits.domain.hit_items import all_item_pks, hits_of, items_of
 from hits.domain.item_answers import ON_SCREEN, fields_by_item, kept_fields, number_on_screen
-from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of, stage_fault
 from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk, task_path
+from hits.domain.task_pages import Page, page_of
 from hits.models import Assignment, Draft, Hit, Item
-from hits.protocols.base import AnswerRefusedError, Json, Move, Step, StepwiseProtocol
-from hits.protocols.optional import SizedProtocol, SourcesProtocol
+from hits.protocols.base import AnswerRefusedError, Move, Step, StepwiseProtocol
+from hits.protocols.optional import SizedProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # Of a draft of any task; one whose answers can be longer keeps more, and nothing more than the second.
@@ -110,72 +109,6 @@ class Visit:
     worker_id: str
 
 
-@dataclass(frozen=True)
-class Page:
-    """What the task template needs. `token` and `origin`, the marketplace's, are empty in a preview.
-
-    `moved` says that this screen follows another one of the same task, `reasons` why that is the same one again.
-    `shown_at` is the address that shows the same, where there is one.
-    A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
-    said of the others, and only that of the last one goes to the marketplace.
-    `sources` are the origins from which the page loads, by the directive of its policy.
-    """
-
-    hit: Hit
-    template: str
-    task: Json
-    settings: Json
-    assignment_id: str = ""
-    worker_id: str = ""
-    origin: str = ""
-    token: str = ""
-    draft: dict[str, str] = field(default_factory=dict)
-    first_visit: bool = True
-    number: int = 1
-    kept: dict[str, str] = field(default_factory=dict)
-    step: Step | None = None
-    shown_at: str = ""
-    moved: bool = False
-    reasons: tuple[str, ...] = ()
-    sources: Mapping[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def preview(self) -> bool:
-        return not self.token
-
-    @property
-    def step_template(self) -> str:
-        """Of one screen alone, where the task has several."""
-        return f"{self.hit.stage.protocol}/_step.html"
-
-    @property
-    def item_count(self) -> int:
-        return self.hit.item_count
-
-    @property
-    def leads_on(self) -> bool:
-        """Whether another item of the same HIT follows."""
-        return self.number < self.item_count
-
-    @property
-    def form_url(self) -> str:
-        """Where the form is sent."""
-        return self.step_url if self.leads_on else self.submit_url
-
-    @property
-    def submit_url(self) -> str:
-        return f"{self.origin}/mturk/externalSubmit"
-
-    @property
-    def step_url(self) -> str:
-        """Where a screen of a task with steps is posted; the page that comes back has to know the marketplace."""
-        return f"{reverse('task-step')}?{urlencode({'turkSubmitTo': self.origin})}"
-
-    @property
-    def back_url(self) -> str:
-        return f"{self.step_url}&go=back"
-
-
 def resolve(token: str) -> Hit:
     """The HIT of an address. Raises TokenRefusedError."""
     try:
@@ -215,29 +148,22 @@ def _refuse_unusable(hit: Hit) -> None:
 def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
     """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
     hit = visit.hit
-    protocol = protocol_of(hit.stage)
-    options = settings_of(hit.stage)
     number = number_on_screen(draft, hit.item_count) if draft else 1
     said = fields_by_item(draft, hit.item_count)
     shown = items_of([hit])[hit.pk][number - 1]
-    item = shown.data
-    (document,) = with_media(protocol, hit.stage.project_id, [(shown.document.data, item)], options)
-    if isinstance(protocol, StepwiseProtocol) and step is None:
+    if isinstance(protocol_of(hit.stage), StepwiseProtocol) and step is None:
         step = _step(visit, draft, "stay")
-    return Page(
+    return page_of(
         hit,
-        f"{protocol.name}/task.html",
-        protocol.page(document, item, options, visit.worker_id),
-        options,
-        assignment_id=visit.assignment_id,
+        shown,
         worker_id=visit.worker_id,
+        step=step,
+        assignment_id=visit.assignment_id,
         origin=origin,
         token=page_token(visit) if visit.assignment_id else "",
         draft=said[number - 1],
         number=number,
         kept=kept_fields(said, number),
-        step=step,
-        sources=protocol.sources(document, item, options) if isinstance(protocol, SourcesProtocol) else {},
     )
 
 

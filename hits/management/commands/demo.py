@@ -199,6 +199,7 @@ class Command(BaseCommand):
         found, is_new = releasing.release(project, _lead())
         options["folder"].mkdir(parents=True, exist_ok=True)
         for file in found.files.select_related("blob"):
+            (options["folder"] / file.name).parent.mkdir(exist_ok=True)
             (options["folder"] / file.name).write_bytes(file.blob.read())
         report = {"number": found.number, "is_new": is_new, "digest": found.digest}
         report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}

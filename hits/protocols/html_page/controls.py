@@ -5,13 +5,13 @@ Read from the page as it is written: fields that scripts make are not among them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Literal
 
 from common.html_tags import Page, Tag
+from hits.text.crowd_elements import categories
 
 # How the values of a field are read: one of several choices, a list, a number, a written text, anything short.
 Kind = Literal["one", "several", "number", "text", "line"]
@@ -152,21 +152,6 @@ def _option(html: str, tag: Tag) -> str:
     if tag.attribute("value"):
         return tag.value("value")
     return unescape(html[tag.end :].partition("<")[0])
-
-
-def categories(text: str) -> tuple[str, ...]:
-    """As the crowd elements read the attribute: JSON, also with single quotes, or a list with commas."""
-    if text.strip().startswith("${"):
-        # Known only with the row.
-        return ()
-    for spelled in (text, text.replace("'", '"')):
-        try:
-            found = json.loads(spelled)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, list):
-            return tuple(one if isinstance(one, str) else json.dumps(one) for one in found)
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _is_on(tag: Tag, name: str) -> bool:

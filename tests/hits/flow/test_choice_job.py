@@ -97,6 +97,7 @@ def test_the_folder_of_a_release_is_loaded_as_it_is_and_its_card_says_what_was_a
     answered(stage, market, {"n1": ["yes", "yes", "no"], "n2": ["c1", "c1", "c2"]})
     made, _ = releasing.release(stage.project, lead)
     for file in made.files.all():
+        (tmp_path / file.name).parent.mkdir(exist_ok=True)
         (tmp_path / file.name).write_bytes(file.blob.read())
     items = datasets.load_dataset(str(tmp_path), cache_dir=str(tmp_path / "cache"))["train"]
     assert items.column_names[-1] == "Input.votes" and list(items["votes"]) == ["Yes: 2 | No: 1", "Ada: 2 | Ben: 1"]

@@ -144,6 +144,7 @@ def released(project: Project, folder: Path) -> demo_checks.Release:
     found, is_new = releasing.release(Project.objects.get(pk=project.pk), None)
     folder.mkdir()
     for file in found.files.select_related("blob"):
+        (folder / file.name).parent.mkdir(exist_ok=True)
         (folder / file.name).write_bytes(file.blob.read())
     report = {"is_new": is_new, "digest": found.digest, "counts": found.manifest["counts"]}
     return demo_checks.Release(report, folder)
