@@ -14,11 +14,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.jsonstream import JsonStream, UnreadableJsonError
+from hits.formats.parquet import Kind
 from hits.formats.reading import (
     LONGEST_KEY,
     MAX_BYTES,
@@ -32,10 +33,8 @@ from hits.formats.reading import (
     unwanted,
 )
 
-if TYPE_CHECKING:
-    import pyarrow
-
 __all__ = [
+    "ROW_TYPES",
     "Answer",
     "Document",
     "Fault",
@@ -44,7 +43,6 @@ __all__ = [
     "Span",
     "numbered_lines",
     "read",
-    "row_schema",
     "rows",
     "write",
 ]
@@ -496,7 +494,7 @@ def numbered_lines(documents: Iterable[Document], *, answers: bool = True) -> It
 
 
 def rows(documents: Iterable[Document], *, answers: bool = True) -> Iterator[dict[str, Any]]:
-    """One a query, with the columns that data-set libraries give SuperGLUE's ReCoRD, and `id`; `row_schema` has them.
+    """One a query, with the columns that data-set libraries give SuperGLUE's ReCoRD, and `id`; `ROW_TYPES` has them.
 
     Spans end behind their last character there; entities and answers are each named once, in their order.
     """
@@ -517,19 +515,13 @@ def rows(documents: Iterable[Document], *, answers: bool = True) -> Iterator[dic
             number += 1
 
 
-def row_schema() -> pyarrow.Schema:
-    """The Arrow schema of `rows`."""
-    import pyarrow as pa
-
-    texts, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
-    return pa.schema(
-        {
-            "id": pa.string(),
-            "passage": pa.string(),
-            "query": pa.string(),
-            "entities": texts,
-            "entity_spans": pa.struct({"text": texts, "start": numbers, "end": numbers}),
-            "answers": texts,
-            "idx": pa.struct({"passage": pa.int32(), "query": pa.int32()}),
-        }
-    )
+# The types of the columns of `rows`, for Parquet.
+ROW_TYPES: dict[str, Kind] = {
+    "id": "string",
+    "passage": "string",
+    "query": "string",
+    "entities": ["string"],
+    "entity_spans": {"text": ["string"], "start": ["int32"], "end": ["int32"]},
+    "answers": ["string"],
+    "idx": {"passage": "int32", "query": "int32"},
+}

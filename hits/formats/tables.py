@@ -19,13 +19,11 @@ import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from common.spreadsheet import harmless
 from hits.formats.cosmos import ANSWERS
-
-if TYPE_CHECKING:
-    import pyarrow
+from hits.formats.parquet import Kind, ParquetFile
 
 Format = Literal["csv", "jsonl", "parquet"]
 Type = Literal["string", "int64", "float64", "bool"]
@@ -70,14 +68,15 @@ def write_jsonl(rows: Iterable[Row], columns: Sequence[str], stream: BinaryIO) -
     return _write(_with_columns(rows, columns), columns, [_jsonl_sink(columns, stream)])
 
 
-def write_parquet(rows: Iterable[Row], schema: pyarrow.Schema, stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
+def write_parquet(rows: Iterable[Row], types: Mapping[str, Kind], stream: BinaryIO, row_group: int = ROW_GROUP) -> int:
     """Parquet without a time stamp, in groups of so many rows. Returns the number of rows.
 
-    Values may be nested, as the schema has it. Raises RowRefusedError for a row with other columns and
-    pyarrow.ArrowException for a value that does not fit the schema.
+    Values may be nested, as the types of the columns have it. Raises RowRefusedError for a row with other columns,
+    ParquetValueError for a value of another type, and ParquetProcessError.
     """
-    with _parquet_sink(schema, stream) as sink:
-        return _write(_with_columns(rows, schema.names), schema.names, [sink], row_group)
+    columns = list(types)
+    with _parquet_sink(types, stream) as sink:
+        return _write(_with_columns(rows, columns), columns, [sink], row_group)
 
 
 def write_all(
@@ -91,7 +90,7 @@ def write_all(
 
     The types are those that the usual data-set libraries name so; a value that is not there is None. Raises
     RowRefusedError for a row with other columns or a value of another type: each format would turn it into
-    something else.
+    something else. Raises ParquetProcessError too.
     """
     if set(columns) != set(types) or len(set(columns)) != len(columns):
         raise ValueError(f"each column needs one type: columns {list(columns)}, types {dict(types)}")
@@ -109,7 +108,7 @@ def pieces_of(
 
     A batch is a part of the rows, as a sequence of values for each column, in their order. CSV is for spreadsheets too:
     cells that those would run as a formula get an apostrophe. JSON Lines may hold nested values. Raises ValueError for
-    a batch with another number of columns, and pyarrow.ArrowException for a value of another type in Parquet.
+    a batch with another number of columns, and for Parquet what `ParquetFile` raises.
     """
     stream = _Pieces()
     with ExitStack() as stack:
@@ -118,7 +117,7 @@ def pieces_of(
         elif name == "jsonl":
             sink = _jsonl_sink(columns, stream)
         else:
-            sink = stack.enter_context(_parquet_sink(schema_of(columns, types), stream))
+            sink = stack.enter_context(_parquet_sink({name: types[name] for name in columns}, stream))
         yield from stream.taken()
         for batch in batches:
             if len(batch) != len(columns):
@@ -145,13 +144,6 @@ class _Pieces(io.BytesIO):
         self.seek(0)
         self.truncate()
         return [part] if part else []
-
-
-def schema_of(columns: Sequence[str], types: Mapping[str, Type]) -> pyarrow.Schema:
-    """The Arrow schema of a flat table."""
-    import pyarrow
-
-    return pyarrow.schema([(name, pyarrow.type_for_alias(types[name])) for name in columns])
 
 
 # Checks on the way
@@ -206,7 +198,7 @@ def _open(name: Format, columns: Sequence[str], types: Mapping[str, Type], strea
         return _csv_sink(columns, stream)
     if name == "jsonl":
         return _jsonl_sink(columns, stream)
-    return stack.enter_context(_parquet_sink(schema_of(columns, types), stream))
+    return stack.enter_context(_parquet_sink({name: types[name] for name in columns}, stream))
 
 
 def _csv_sink(
@@ -258,15 +250,11 @@ def _encoded(column: Sequence[Any]) -> Sequence[str]:
 
 
 @contextmanager
-def _parquet_sink(schema: pyarrow.Schema, stream: BinaryIO) -> Iterator[_Sink]:
-    # Only whoever releases pays for loading the library.
-    import pyarrow
-    from pyarrow import parquet
+def _parquet_sink(types: Mapping[str, Kind], stream: BinaryIO) -> Iterator[_Sink]:
+    with ParquetFile(types) as file:
 
-    def sink(batch: Columns) -> None:
-        arrays = [pyarrow.array(values, field.type) for values, field in zip(batch, schema, strict=True)]
-        writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+        def sink(batch: Columns) -> None:
+            stream.write(file.write(batch))
 
-    # Named, so that another version of the library with other defaults writes the same kind of file.
-    with parquet.ParquetWriter(stream, schema, version="2.6", compression="snappy") as writer:
         yield sink
+        stream.write(file.end())

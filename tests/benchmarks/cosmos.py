@@ -124,16 +124,15 @@ def _in_its_own_process(what: str, slug: str) -> dict[str, float]:
 
 
 def memory(slug: str) -> dict[str, float]:
-    """`held` is what a release holds at its most, in MiB: objects, texts, and Arrow's buffers.
+    """`held` is what a release holds at its most, in MiB: objects and texts. Parquet is written by a process of its
+    own, which `tests.benchmarks.results` measures.
 
     Counted by the allocators, as a process keeps what it was given once, used or not. Counting slows it down.
     """
-    import pyarrow
-
     project, releasing = _warm(slug)
     tracemalloc.start()
     releasing.release(project, None)
-    held = tracemalloc.get_traced_memory()[1] + pyarrow.default_memory_pool().max_memory()
+    held = tracemalloc.get_traced_memory()[1]
     return {"held": held / 2**20}
 
 

@@ -2,7 +2,8 @@
 
 Part of `make bench`; alone: `python -m tests.benchmarks.results`. 30,000 answers to 10,000 items, each of three labels,
 in Mechanical Turk's columns, and as the long table in CSV, JSON Lines and Parquet; then a stage of 1,000,000 labels as
-the long table. Each file is made in a process of its own, which is measured from when it is ready to answer a request.
+the long table. Each file is made in a process of its own, which is measured from when it is ready to answer a request;
+what writes Parquet beside it is told apart. Of three runs the one that took least counts.
 RESULTS_ANSWERS and RESULTS_LABELS make it smaller, TEST_DATABASE_URL names the PostgreSQL server.
 """
 
@@ -16,13 +17,16 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
+
+import psutil
 
 from ops.surroundings import ROOT
 from tests.benchmarks.databases import own_database
 
 ANSWERS = int(os.environ.get("RESULTS_ANSWERS", "30000"))
 LABELS = int(os.environ.get("RESULTS_LABELS", "1000000"))
-SECONDS, MEGABYTES, EACH = 2.0, 50, 3
+SECONDS, MEGABYTES, EACH, RUNS = 2.0, 50, 3, 3
 UNITS = ("mask", "sure", "why")
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 FORM = {
@@ -41,7 +45,12 @@ def main() -> int:
 
 
 def run() -> int:
+    from django.db import connection
+
     few, many = fill("few", ANSWERS), fill("many", LABELS // len(UNITS))
+    with connection.cursor() as cursor:
+        # As the database does by itself a minute later.
+        cursor.execute("VACUUM ANALYZE")
     print(f"\n{ANSWERS:,} answers and {LABELS:,} labels on PostgreSQL, {os.cpu_count()} cores,", end=" ")
     print(f"load {os.getloadavg()[0]:.1f}")
     fine = [line(few, name, SECONDS) for name in ("mturk", "csv", "jsonl", "parquet")]
@@ -50,18 +59,28 @@ def run() -> int:
 
 
 def line(slug: str, name: str, most: float | None) -> bool:
-    command = [sys.executable, "-m", "tests.benchmarks.results", slug, name]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+    """The least of some runs: whatever else the machine does, adds to them."""
+    found = min((_apart(slug, name) for _ in range(RUNS if most else 1)), key=lambda run: run["seconds"])
     fine = found["memory"] <= MEGABYTES and (most is None or found["seconds"] <= most)
     target = f"target {MEGABYTES} MB" + (f", {most} s" if most else "")
-    told = f"{found['seconds']:6.2f} s ({found['cpu']:.2f} of the processor), {found['bytes'] / 1e6:7.1f} MB"
-    print(f"{slug:5} {name:8} {told}, {found['memory']:6.1f} MB of memory   {target}   {'ok' if fine else 'MISSED'}")
+    told = f"{found['seconds']:6.2f} s ({found['cpu']:5.2f} of the processor), {found['bytes'] / 1e6:7.1f} MB"
+    memory = f"{found['memory']:6.1f} MB of memory"
+    print(f"{slug:5} {name:8} {told}, {memory}   {target}   {'ok' if fine else 'MISSED'}")
+    if found["others_memory"]:
+        others = f"{found['others_cpu']:.2f} of the processor, {found['others_memory']:.1f} MB at most, then it ends"
+        print(f"{'':14} and the process that writes it: {others}")
     return fine
 
 
+def _apart(slug: str, name: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "tests.benchmarks.results", slug, name]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 def measured(slug: str, name: str) -> dict[str, float]:
-    """In this process: the file is read to its end and thrown away."""
+    """In this process: the file is read to its end and thrown away. `others` is of the processes that it starts."""
     import django
 
     django.setup()
@@ -75,15 +94,27 @@ def measured(slug: str, name: str) -> dict[str, float]:
     stage = Stage.objects.select_related("project").get(project__slug=slug)
     exporting.protocol_of(stage)
     before, began, cpu = resident(), time.perf_counter(), time.process_time()
-    size = sum(len(piece) for piece in exporting.of_stage(stage, exporting.Choices(name)).pieces)
+    size = others = 0
+    for piece in exporting.of_stage(stage, exporting.Choices(name)).pieces:
+        size += len(piece)
+        others = max(others, sum(peak(child.pid) for child in psutil.Process().children()))
     took = time.perf_counter() - began
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "seconds": took,
         "cpu": time.process_time() - cpu,
         "bytes": size,
         # The most that the process ever had.
         "memory": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before) / 1e6,
+        "others_cpu": children.ru_utime + children.ru_stime,
+        "others_memory": others / 1e6,
     }
+
+
+def peak(pid: int) -> int:
+    """The most memory that a process ever had, in bytes; what getrusage tells of it has that of its parent in it."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
 def resident() -> int:

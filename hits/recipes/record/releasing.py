@@ -137,7 +137,7 @@ def _files(documents: Mapping[str, Sequence[record.Document]]) -> dict[str, Bina
         files[_LINES[name]] = _spooled(record.numbered_lines(of, answers=told))
         # Whoever stores the release reads the streams, so they outlive this function.
         table = files[f"{name}.parquet"] = TemporaryFile()  # noqa: SIM115
-        write_parquet(record.rows(of, answers=told), record.row_schema(), table)
+        write_parquet(record.rows(of, answers=told), record.ROW_TYPES, table)
     return files
 
 

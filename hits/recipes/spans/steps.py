@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from hits.formats.faults import Faults
+from hits.formats.parquet import Kind
 from hits.formats.reading import Keys, Row, first_character, json_lines, text_lines, told
 from hits.formats.tables import write_jsonl, write_parquet
 from hits.protocols.marked import LONGEST_TEXT, Span
@@ -27,13 +28,17 @@ from hits.recipes.spans import conll
 from hits.recipes.spans.agreement import Agreement
 from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
 
-if TYPE_CHECKING:
-    import pyarrow
-
 ANNOTATE, ADJUDICATE = "annotate", "adjudicate"
 LONGEST_KEY = 200
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
-COLUMNS = ("id", "text", "spans", "answers", "decided_by")
+TYPES: dict[str, Kind] = {
+    "id": "string",
+    "text": "string",
+    "spans": [{"start": "int64", "end": "int64", "label": "string", "text": "string", "marked_by": "int64"}],
+    "answers": "int64",
+    "decided_by": "string",
+}
+COLUMNS = tuple(TYPES)
 _LANGUAGE = re.compile("[a-z]{2,3}")
 VOTES, ADJUDICATOR = "votes", "adjudicator"
 EXPLAINED = """\
@@ -171,7 +176,7 @@ def build_release(collected: Collected) -> ReleaseContent:
     figures, enough = _Figures(), collected.options["enough"]
     texts = write_jsonl(_rows(collected, figures, conll_file), COLUMNS, jsonl_file)
     jsonl_file.seek(0)
-    write_parquet(map(json.loads, jsonl_file), _schema(), parquet_file)
+    write_parquet(map(json.loads, jsonl_file), TYPES, parquet_file)
     kept = (item for item in collected.judged(ANNOTATE, labels=True) if item.outcome == "kept")
     outcomes = Counter(item.outcome for item in collected.judged(ANNOTATE))
     left_out = {"dropped by the rule": outcomes["dropped"], "answers are missing": outcomes["open"]}
@@ -197,17 +202,6 @@ def build_release(collected: Collected) -> ReleaseContent:
         ),
         told=told_kept(collected, ANNOTATE, ADJUDICATE),
     )
-
-
-def _schema() -> pyarrow.Schema:
-    """Of spans.parquet: a row a text."""
-    # Imported late: it takes a third of a second, and few programs write tables.
-    import pyarrow
-
-    span = {"start": "int64", "end": "int64", "label": "string", "text": "string", "marked_by": "int64"}
-    spans = pyarrow.list_(pyarrow.struct([(name, pyarrow.type_for_alias(kind)) for name, kind in span.items()]))
-    types = {"id": "string", "text": "string", "spans": spans, "answers": "int64", "decided_by": "string"}
-    return pyarrow.schema([(name, types[name]) for name in COLUMNS])
 
 
 def _rows(collected: Collected, figures: _Figures, conll_file: BinaryIO) -> Iterator[Json]:
