@@ -74,7 +74,7 @@ class UploadRefusedError(Refusal):
 
 
 _BEING_IMPORTED = "The same file is being imported: {}."
-_SAME_FILE = {
+_SAME_FILE: Mapping[str, str] = {
     Upload.State.DONE: "The same file was imported already: {}. Remove those answers first to import it again.",
     Upload.State.MAPPING: "The same file is there and waits for its columns: {}. Say there which column is what.",
 }
