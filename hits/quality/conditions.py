@@ -5,30 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from hits.quality.rule_tree import And, Claim, Conclusion, Condition, Not, Or, RuleText
+from hits.quality.rule_tree import And, Claim, Computed, Conclusion, Condition, Not, Or, RuleText
 
+T = TypeVar("T")
 OutcomeName = Literal["kept", "dropped", "open"]
 # What a vote says of each unit: a text, a truth value or a whole number. `<unit>.correct` is there as well, true or
 # false, where the unit was compared with a reference. Units of a group are `<group>/<unit>`.
 Said = Mapping[str, str | bool | int]
 _Spelled = Mapping[str, str]
+
+
+class Value(NamedTuple):
+    """What was computed for a unit of an item from all answers; `confidence` is 0..1 where there is one."""
+
+    value: Any
+    confidence: float | None
+
+
+# By unit. None: nothing was computed yet over the answers that the item has.
+Values = Mapping[str, Value] | None
 _NO_PARTS: Mapping[str, str] = {}
 
 
 class Judged(NamedTuple):
-    """`conclusion` is empty without a word for it; `parts` has the word of each group where groups are judged."""
+    """`conclusion` is empty without a word for it; `parts` has the word of each group where groups are judged.
+
+    `waits`: it is open until something is computed over the answers that are there.
+    """
 
     outcome: OutcomeName
     conclusion: str = ""
     parts: Mapping[str, str] = _NO_PARTS
+    waits: bool = False
 
 
-def conclude(rule: RuleText, said: Sequence[Said], answers: int | None = None) -> Judged:
+def conclude(rule: RuleText, said: Sequence[Said], answers: int | None = None, values: Values = None) -> Judged:
     """What the rule concludes from what each worker said whose vote counts, in any order.
 
-    `answers` are wanted of this item, where it wants fewer than the rule says.
+    `answers` are wanted of this item, where it wants fewer than the rule says. `values` were computed over its answers.
 
     Open while answers are missing, unless the rule judges what is there; without an answer it is always open.
     Where groups are judged the item is kept if any of them is, and has no word of its own; a group that is dropped
@@ -40,50 +56,81 @@ def conclude(rule: RuleText, said: Sequence[Said], answers: int | None = None) -
         return Judged("open")
     spelled = [{unit: _text(value) for unit, value in one.items()} for one in said]
     if rule.each:
-        return _by_group(rule, spelled)
-    conclusion = _first(rule, spelled)
-    return Judged(_outcome(conclusion.kept), conclusion.word)
+        return _by_group(rule, spelled, values)
+    conclusion = _first(rule, spelled, values)
+    return Judged(_outcome(conclusion.kept), conclusion.word) if conclusion else Judged("open", waits=True)
 
 
-def _text(value: str | bool | int) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    # A mean of 4.0 is the 4 that workers chose.
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _outcome(kept: bool) -> OutcomeName:
     return "kept" if kept else "dropped"
 
 
-def _by_group(rule: RuleText, said: Sequence[_Spelled]) -> Judged:
+def _by_group(rule: RuleText, said: Sequence[_Spelled], values: Values) -> Judged:
     groups = sorted({unit.partition("/")[0] for one in said for unit in one if "/" in unit})
-    found = {group: _first(rule, [_within(one, group) for one in said]) for group in groups}
+    found = {}
+    for group in groups:
+        own = None if values is None else _within(values, group)
+        if (conclusion := _first(rule, [_within(one, group) for one in said], own)) is None:
+            return Judged("open", waits=True)
+        found[group] = conclusion
     kept = any(conclusion.kept for conclusion in found.values())
     return Judged(_outcome(kept), parts={group: conclusion.word for group, conclusion in found.items()})
 
 
-def _within(said: _Spelled, group: str) -> _Spelled:
+def _within(said: Mapping[str, T], group: str) -> Mapping[str, T]:
     """What one worker said as the group sees it: its own units by their own names over those without a group."""
     shared = {unit: value for unit, value in said.items() if "/" not in unit}
     own = {unit.removeprefix(f"{group}/"): value for unit, value in said.items() if unit.startswith(f"{group}/")}
     return shared | own
 
 
-def _first(rule: RuleText, said: Sequence[_Spelled]) -> Conclusion:
-    holding = (line.conclusion for line in rule.lines if _holds(line.condition, rule, said))
-    return next(holding, rule.otherwise)
+def _first(rule: RuleText, said: Sequence[_Spelled], values: Values) -> Conclusion | None:
+    """None where it hangs on something that was not computed yet."""
+    for line in rule.lines:
+        holds = _holds(line.condition, rule, said, values)
+        if holds is None:
+            return None
+        if holds:
+            return line.conclusion
+    return rule.otherwise
 
 
-def _holds(condition: Condition, rule: RuleText, said: Sequence[_Spelled]) -> bool:
+def _holds(condition: Condition, rule: RuleText, said: Sequence[_Spelled], values: Values) -> bool | None:
+    """None where it hangs on something that was not computed yet, as in Kleene's logic of three values."""
     match condition:
-        case And(parts):
-            return all(_holds(part, rule, said) for part in parts)
-        case Or(parts):
-            return any(_holds(part, rule, said) for part in parts)
+        case And(parts) | Or(parts):
+            # What settles it: one part of `and` that does not hold, one of `or` that does.
+            settling = isinstance(condition, Or)
+            found = [_holds(part, rule, said, values) for part in parts]
+            if settling in found:
+                return settling
+            return None if None in found else not settling
         case Not(part):
-            return not _holds(part, rule, said)
+            holds = _holds(part, rule, said, values)
+            return None if holds is None else not holds
+        case Computed():
+            return None if values is None else _computed_holds(condition, values.get(condition.unit))
         case Claim():
             return _claim_holds(condition, rule, said)
+
+
+def _computed_holds(claim: Computed, found: Value | None) -> bool:
+    computed = None if found is None else found.value if claim.what == "aggregate" else found.confidence
+    if computed is None:
+        return False
+    if claim.sign in ("=", "!=", "in"):
+        return (_text(computed) in claim.values) != (claim.sign == "!=")
+    if isinstance(computed, bool) or not isinstance(computed, int | float):
+        return False
+    limit = float(claim.values[0])
+    return computed >= limit if claim.sign == ">=" else computed <= limit
 
 
 def _claim_holds(claim: Claim, rule: RuleText, said: Sequence[_Spelled]) -> bool:

@@ -7,11 +7,12 @@ written in the language of `rule_text`.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from hits.quality.conditions import Said, conclude
-from hits.quality.rule_text import parse, units_of
+from hits.quality.conditions import Said, Value, Values, conclude
+from hits.quality.rule_text import computed_units, parse, units_of
 from hits.quality.rule_tree import RuleFault, RuleText, RuleTextError
 
 _HEAD = "enough: "
@@ -46,15 +47,36 @@ def _of_text(fault: RuleFault) -> RuleFault:
     return RuleFault(fault.line, max(1, fault.column - len(_HEAD)), fault.message)
 
 
-def answers_wanted(said: Sequence[Said], least: int, most: int, text: str) -> int:
+def looks_at_values(text: str, most: int) -> bool:
+    """Whether the condition hangs on values that are computed, and not on the answers alone."""
+    return bool(computed_units(condition(text, most)))
+
+
+def answers_wanted(said: Sequence[Said], least: int, most: int, text: str, values: Values = None) -> int:
     """How many answers the item wants, from `least` to `most`, by what its answers say in the order of submission.
 
     It is the least number of first answers of which the condition `text` holds. With fewer answers than that it is one
-    more than there are. Later answers never change what earlier ones have settled.
+    more than there are. Later answers never change what earlier ones have settled. `values` were computed over all of
+    them; where the condition hangs on values that were not, the item `waits` at that number.
     """
+    return _first(said, least, most, text, lambda _: values)
+
+
+def waits(said: Sequence[Said], number: int, most: int, text: str, values: Values) -> bool:
+    """Whether more than `number` answers may be wanted, which hangs on values that were not computed yet."""
+    there = number < most and len(said) >= number
+    return there and conclude(condition(text, most), said[:number], number, values).waits
+
+
+def _first(
+    said: Sequence[Said], least: int, most: int, text: str, values_of: Callable[[Sequence[Said]], Values]
+) -> int:
     rule = condition(text, most)
     for number in range(least, most):
-        if len(said) < number or conclude(rule, said[:number], number).outcome == "kept":
+        if len(said) < number:
+            return number
+        judged = conclude(rule, said[:number], number, values_of(said[:number]))
+        if judged.outcome == "kept" or judged.waits:
             return number
     return most
 
@@ -64,7 +86,8 @@ def expected_answers(least: int, most: int, text: str, seed: int) -> float:
     """The mean number of answers an item, if each answer is right with a probability of 0.8; from simulated items.
 
     A wrong answer says one of the other values with equal probability: of those that the condition names and one more,
-    or of four where it names none. It is a guess for the time before anything was answered.
+    or of four where it names none. A computed value is the most probable one for somebody who knows all that. It is a
+    guess for the time before anything was answered.
     """
     values = {unit: _values(unit, named) for unit, named in units_of(condition(text, most)).items()}
     draw = random.Random(f"expected answers {seed}")
@@ -81,7 +104,18 @@ def _values(unit: str, named: Sequence[str]) -> Sequence[str]:
 def _simulated(least: int, most: int, text: str, values: Mapping[str, Sequence[str]], draw: random.Random) -> int:
     right = {unit: "yes" if unit.endswith(".correct") else draw.choice(known) for unit, known in values.items()}
     said = [{unit: _answer(right[unit], known, draw) for unit, known in values.items()} for _ in range(most)]
-    return answers_wanted(said, least, most, text)
+    computed = computed_units(condition(text, most))
+    return _first(said, least, most, text, lambda given: {unit: _computed(unit, given, values) for unit in computed})
+
+
+def _computed(unit: str, said: Sequence[Said], values: Mapping[str, Sequence[str]]) -> Value:
+    """The most probable value and its probability, by Bayes' rule from equal ones."""
+    known = values[unit]
+    times = ASSUMED_ACCURACY * (len(known) - 1) / (1 - ASSUMED_ACCURACY)
+    given = Counter(str(one[unit]) for one in said)
+    weights = {value: times ** given[value] for value in known}
+    best = max(known, key=lambda value: weights[value])
+    return Value(best, weights[best] / sum(weights.values()))
 
 
 def _answer(right: str, known: Sequence[str], draw: random.Random) -> str:

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from hits.quality.rule_tree import HEADERS, And, Claim, Conclusion, Condition, Line, Not, Or, RuleFault
+from hits.quality.rule_tree import (
+    HEADERS,
+    NUMERIC,
+    And,
+    Claim,
+    Computed,
+    Conclusion,
+    Condition,
+    Line,
+    Not,
+    Or,
+    RuleFault,
+)
 
 MAX_LENGTH = 5_000
 MAX_WORD = 40
@@ -18,6 +30,8 @@ _COUNTING = ("at least", "at most", "exactly")
 _AGREEING = ("at least", "all", "more than half")
 QUANTIFIERS = (*_COUNTING, "all", "none", "more than half", "most")
 _HOW_MANY = "at least N, at most N, exactly N, all, none, more than half or most"
+# What a claim can say of the values that were computed, and with which signs.
+COMPUTED = {"aggregate": ("=", "!=", "in", *NUMERIC), "confidence": NUMERIC}
 _MEANT = {
     **dict.fromkeys(("any", "some", "somebody", "one"), "at least 1"),
     **dict.fromkeys(("every", "everybody", "everyone", "both", "each"), "all"),
@@ -25,10 +39,11 @@ _MEANT = {
     **dict.fromkeys(("majority", "half", "mostly"), "more than half"),
 }
 JOINTS = ("and", "or")
-_TOKEN = re.compile(r'"(?:[^"]|"")*"|!=|[=(),]|[^\s=!(),":]+|\S')
+_TOKEN = re.compile(r'"(?:[^"]|"")*"|[!<>]=|[=(),]|[^\s=!(),":]+|\S')
 WORD = re.compile(r'[^\s=!(),":]+')
+_NUMBER = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
 _CONCLUSION = re.compile(r"[^\W\d_][\w-]*")
-_STARTS = {"(", "not", *(name.split()[0] for name in QUANTIFIERS)}
+_STARTS = {"(", "not", *COMPUTED, *(name.split()[0] for name in QUANTIFIERS)}
 _TAKEN = ("answers", "value", "each", "otherwise", "keep", "drop")
 
 
@@ -250,7 +265,9 @@ class _Reader:
             depth += (self.text == "(") - (self.text == ")")
             self.take()
 
-    def claim(self) -> Claim:
+    def claim(self) -> Claim | Computed:
+        if self.text.lower() in COMPUTED:
+            return self.computed()
         start = self.column
         quantifier = self.quantifier()
         number = self.counted(quantifier) if quantifier in _COUNTING else None
@@ -264,6 +281,30 @@ class _Reader:
         values, columns = self.values(sign)
         return Claim(quantifier, number, unit, values, sign == "!=", (start, unit_column, *columns))
 
+    def computed(self) -> Computed:
+        start, what = self.column, self.take().lower()
+        unit_column, unit = self.column, self.unit()
+        column, sign = self.column, self.text.lower()
+        if sign not in COMPUTED[what]:
+            example = f"{unit} = VALUE" if what == "aggregate" else f"{unit} >= 0.9"
+            raise _UnreadableError(column, f"write {' or '.join(COMPUTED[what])} after {unit!r}, such as {example}")
+        self.take()
+        if sign in NUMERIC:
+            columns: tuple[int, ...] = (self.column,)
+            values: tuple[str, ...] = (self.limit(what, sign),)
+        else:
+            values, columns = self.values(sign)
+        sign = "=" if (sign, len(values)) == ("in", 1) else sign
+        return Computed(what, unit, sign, values, (start, unit_column, *columns))
+
+    def limit(self, what: str, sign: str) -> str:
+        """In its shortest spelling."""
+        if not _NUMBER.fullmatch(self.text):
+            raise _UnreadableError(self.column, f"write a number after {sign}, such as {what} UNIT {sign} 0.9")
+        if what == "confidence" and not 0 < float(self.text) <= 1:
+            raise _UnreadableError(self.column, "a confidence is more than 0 and at most 1: write such as 0.9")
+        return f"{float(self.take()):.12g}"
+
     def quantifier(self) -> str:
         for name in QUANTIFIERS:
             size = len(name.split())
@@ -276,7 +317,7 @@ class _Reader:
         following = self.tokens[self.at + 1][0].lower() if self.text else ""
         if not self.text or self.text.lower() in JOINTS or self.text == ")":
             return f"write a condition here: {_HOW_MANY}, then UNIT = VALUE"
-        if following in ("=", "!=", "in"):
+        if following in ("=", "!=", "in", *NUMERIC):
             return f"say how many before {self.text!r}: {_HOW_MANY}"
         meant = _MEANT.get(self.text.lower()) or next(iter(get_close_matches(self.text.lower(), QUANTIFIERS, n=1)), "")
         return f"{self.text!r} does not say how many: write {meant or _HOW_MANY}"

@@ -16,7 +16,14 @@ workers:
                 the same with   UNIT != VALUE   or   UNIT in VALUE, VALUE   (those that said any of them)
                 at least N | all | more than half   agree on UNIT   (so many said the same, whatever it was)
                 most UNIT = VALUE   (more than any other value of the unit has; a tie is not most)
+                aggregate UNIT = VALUE   (also !=, in, and >= or <= with a number)
+                confidence UNIT >= NUMBER   (also <=)
     condition   claims joined by `and` or by `or`, with `not` and parentheses; `and` beside `or` needs parentheses
+
+`aggregate` is the item's value as the stage's computation of agreement found it in the answers of all workers, by the
+method that was chosen, and `confidence` how sure that is, from 0 to 1. Neither holds for a unit that nobody answered,
+nor a confidence for a value that has none, such as a mean. As long as they were not computed over the answers that the
+item has, an item that comes to a line that hangs on them waits.
 
 A unit is what an answer speaks of, such as `label`; `UNIT.correct` is yes or no where it was compared with a
 reference. Values with spaces or signs stand in double quotes, a quote in them is doubled.
@@ -40,6 +47,7 @@ from hits.quality.rule_reader import JOINTS, WORD, read_text
 from hits.quality.rule_tree import (
     And,
     Claim,
+    Computed,
     Conclusion,
     Condition,
     Line,
@@ -48,11 +56,12 @@ from hits.quality.rule_tree import (
     RuleFault,
     RuleText,
     RuleTextError,
-    claims,
+    computed,
+    leaves,
     nodes,
 )
 
-__all__ = ["RuleFault", "RuleText", "RuleTextError", "faults_against", "format", "parse", "units_of"]
+__all__ = ["RuleFault", "RuleText", "RuleTextError", "computed_units", "faults_against", "format", "parse", "units_of"]
 
 
 @lru_cache(maxsize=256)
@@ -81,12 +90,21 @@ def format(rule: RuleText) -> str:
 
 
 def units_of(rule: RuleText) -> dict[str, tuple[str, ...]]:
-    """The units that the rule counts, in its order, each with the values that it names."""
+    """The units that the rule looks at, in its order, each with the values that it names."""
     units: dict[str, dict[str, None]] = {}
     for line in rule.lines:
-        for claim in claims(line.condition):
-            units.setdefault(claim.unit, {}).update(dict.fromkeys(claim.values))
+        for claim in leaves(line.condition):
+            units.setdefault(claim.unit, {}).update(dict.fromkeys(claim.named))
     return {unit: tuple(values) for unit, values in units.items()}
+
+
+def computed_units(rule: RuleText) -> dict[str, frozenset[str]]:
+    """The units of which the rule looks at something computed, each with what: aggregate, confidence."""
+    units: dict[str, frozenset[str]] = {}
+    for line in rule.lines:
+        for claim in computed(line.condition):
+            units[claim.unit] = units.get(claim.unit, frozenset()) | {claim.what}
+    return units
 
 
 def faults_against(text: str, known: Mapping[str, tuple[str, ...] | None]) -> list[RuleFault]:
@@ -96,16 +114,16 @@ def faults_against(text: str, known: Mapping[str, tuple[str, ...] | None]) -> li
     under `each` a unit is known without its group. What is wrong with the language itself is `parse`'s to say.
     """
     read = read_text(text)
-    found = [(line, claim) for line in read.lines + read.broken for claim in claims(line.condition)]
+    found = [(line, claim) for line in read.lines + read.broken for claim in leaves(line.condition)]
     return sorted(fault for line, claim in found for fault in _unknown(claim, line, known))
 
 
-def _unknown(claim: Claim, line: Line, known: Mapping[str, tuple[str, ...] | None]) -> Iterator[RuleFault]:
+def _unknown(claim: Claim | Computed, line: Line, known: Mapping[str, tuple[str, ...] | None]) -> Iterator[RuleFault]:
     if claim.unit not in known:
         yield RuleFault(line.number, claim.columns[1], f"no answer holds {claim.unit!r}; {_nearest(claim.unit, known)}")
         return
     values = known[claim.unit]
-    for value, column in zip(claim.values, claim.columns[2:], strict=True):
+    for value, column in zip(claim.named, claim.columns[2:], strict=False):
         if values is not None and value not in values:
             yield RuleFault(line.number, column, f"{claim.unit} is never {value!r}; {_nearest(value, values)}")
 
@@ -125,6 +143,9 @@ def _spelled_conclusion(conclusion: Conclusion) -> str:
 def _spelled(condition: Condition) -> str:
     if isinstance(condition, Claim):
         return _spelled_claim(condition)
+    if isinstance(condition, Computed):
+        values = ", ".join(map(_spelled_value, condition.values))
+        return f"{condition.what} {condition.unit} {condition.sign} {values}"
     if isinstance(condition, Not):
         return f"not {_enclosed(condition.part)}"
     joint = " and " if isinstance(condition, And) else " or "

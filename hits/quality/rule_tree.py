@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+NUMERIC = (">=", "<=")
 HEADERS = {
     "answers missing": ("wait", "judge what is there"),
     "value missing": ("counts as nothing", "counts as another value"),
@@ -46,6 +47,30 @@ class Claim:
     negated: bool = False
     columns: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        return self.values
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What was computed from the answers to the item and to others: the `aggregate` of a unit, or its `confidence`.
+
+    `sign` is =, !=, in, >= or <=; the last two compare with a number. `columns` are those of the claim, of
+    its unit and of its values.
+    """
+
+    what: str
+    unit: str
+    sign: str
+    values: tuple[str, ...]
+    columns: tuple[int, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The values that an answer can be; a number to compare with is none."""
+        return () if self.sign in NUMERIC else self.values
+
 
 @dataclass(frozen=True)
 class And:
@@ -62,7 +87,7 @@ class Not:
     part: Condition
 
 
-Condition = Claim | And | Or | Not
+Condition = Claim | Computed | And | Or | Not
 
 
 @dataclass(frozen=True)
@@ -102,9 +127,14 @@ class RuleText:
         return self.value_missing == HEADERS["value missing"][1]
 
 
-def claims(condition: Condition) -> Iterator[Claim]:
-    """Every claim of the condition, in the order of the text."""
-    return (node for node in nodes(condition) if isinstance(node, Claim))
+def leaves(condition: Condition) -> Iterator[Claim | Computed]:
+    """Every claim of the condition of either kind, in the order of the text."""
+    return (node for node in nodes(condition) if isinstance(node, Claim | Computed))
+
+
+def computed(condition: Condition) -> Iterator[Computed]:
+    """Every claim of the condition about something computed, in the order of the text."""
+    return (node for node in nodes(condition) if isinstance(node, Computed))
 
 
 def nodes(condition: Condition) -> Iterator[Condition]:

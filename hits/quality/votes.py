@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from hits.quality.conditions import Judged, OutcomeName, Said, conclude
+from hits.quality.conditions import Judged, OutcomeName, Said, Values, conclude
 from hits.quality.rule_text import RuleTextError, parse
 
 
@@ -47,8 +47,8 @@ class Counts:
 
 
 Params = Mapping[str, Any]
-# The last one is how many answers the item wants.
-Decision = Callable[[Params, Counts, Sequence[Said], int], Judged]
+# The last ones are how many answers the item wants, and what was computed from them.
+Decision = Callable[[Params, Counts, Sequence[Said], int, Values], Judged]
 Check = Callable[[Params], None]
 
 
@@ -99,7 +99,7 @@ def _check_text(params: Params) -> None:
 
 
 @_register("matches_reference", 1, "need", "answers", check=_check_need)
-def _matches_reference(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
+def _matches_reference(params: Params, counts: Counts, said: Sequence[Said], wanted: int, values: Values) -> Judged:
     """Kept with `need` right ones; dropped once `answers` answers can no longer hold so many."""
     if counts.right >= params["need"]:
         return Judged("kept")
@@ -107,15 +107,15 @@ def _matches_reference(params: Params, counts: Counts, said: Sequence[Said], wan
 
 
 @_register("measured", 1, "answers", check=_check_answers)
-def _measured(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
+def _measured(params: Params, counts: Counts, said: Sequence[Said], wanted: int, values: Values) -> Judged:
     """Kept as soon as `answers` answers are there, right or wrong: they are measured, not judged."""
     return Judged("open" if counts.missing else "kept")
 
 
 @_register("conditions", 1, "answers", "text", check=_check_text)
-def _conditions(params: Params, counts: Counts, said: Sequence[Said], wanted: int) -> Judged:
+def _conditions(params: Params, counts: Counts, said: Sequence[Said], wanted: int, values: Values) -> Judged:
     """What the lines of `text` conclude; the language is described in `rule_text`."""
-    return conclude(parse(params["text"], params["answers"]), said, wanted)
+    return conclude(parse(params["text"], params["answers"]), said, wanted, values)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Outcome:
-    """`conclusion` is the rule's own word; `parts` holds one for each group of units where a rule judges groups."""
+    """`conclusion` is the rule's own word; `parts` holds one for each group of units where a rule judges groups.
+
+    `waits`: it is open until something is computed over the answers that are there.
+    """
 
     outcome: OutcomeName
     rule: str
@@ -157,6 +160,7 @@ class Outcome:
     counts: Counts
     conclusion: str = ""
     parts: Mapping[str, str] = field(default_factory=dict, hash=False)
+    waits: bool = False
 
 
 def available() -> list[tuple[str, int]]:
@@ -200,8 +204,10 @@ def _count(counting: Sequence[Vote], void: int, wanted: int) -> Counts:
     )
 
 
-def decide(rule: Rule, labels: Sequence[Vote], answers: int | None = None) -> Outcome:
-    """What the rule concludes from the votes, in any order; the same votes always give the same outcome.
+def decide(rule: Rule, labels: Sequence[Vote], answers: int | None = None, values: Values = None) -> Outcome:
+    """What the rule concludes from the votes, in any order; the same votes and values always give the same outcome.
+
+    `values` were computed over these votes: see `hits.domain.aggregated_values`. None: not yet.
 
     `answers` are wanted of this item, where it wants fewer than the rule says: see `hits.quality.enough`. Then nothing
     is concluded before they are there. 'open' means that answers are missing or not compared yet. Raises ValueError
@@ -214,5 +220,5 @@ def decide(rule: Rule, labels: Sequence[Vote], answers: int | None = None) -> Ou
     if answers is not None and counts.missing:
         judged = Judged("open")
     else:
-        judged = decision(rule.params, counts, [vote.said for vote in counting], wanted)
-    return Outcome(judged.outcome, rule.name, rule.version, counts, judged.conclusion, judged.parts)
+        judged = decision(rule.params, counts, [vote.said for vote in counting], wanted, values)
+    return Outcome(judged.outcome, rule.name, rule.version, counts, judged.conclusion, judged.parts, judged.waits)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.quality.conditions import Judged, conclude
+from hits.quality.conditions import Judged, Value, conclude
 from hits.quality.rule_text import RuleTextError, parse
 
 ANSWERS = 3
@@ -167,6 +167,70 @@ def test_each_group_is_judged_by_itself_beside_what_was_said_without_a_group():
         {"story": "good", "q1/label": "x", "q2/label": "x", "q10/story": "bad", "q10/label": "x"},
         {"story": "good", "q1/label": "z", "q2/label": "y", "q10/label": "x"},
     ]
-    assert conclude(rule, said) == ("kept", "", {"q1": "fine", "q2": "", "q10": ""})
-    assert conclude(rule, [{"story": "good", "q2/label": "x"}, {}, {}]) == ("dropped", "", {"q2": ""})
-    assert conclude(rule, [{"story": "good"}] * 3) == ("dropped", "", {})
+    assert conclude(rule, said) == Judged("kept", "", {"q1": "fine", "q2": "", "q10": ""})
+    assert conclude(rule, [{"story": "good", "q2/label": "x"}, {}, {}]) == Judged("dropped", "", {"q2": ""})
+    assert conclude(rule, [{"story": "good"}] * 3) == Judged("dropped")
+
+
+COMPUTED = {"label": Value("x", 0.9), "seen": Value(True, None), "mood": Value(4.0, None)}
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("aggregate label = x", True),
+        ("aggregate label != x", False),
+        ("aggregate label in y, x", True),
+        ("confidence label >= 0.9", True),
+        ("confidence label <= 0.89", False),
+        ("aggregate seen = yes", True),
+        ("confidence seen >= 0.1", False),
+        ("aggregate mood >= 4", True),
+        ("aggregate mood = 4", True),
+        ("aggregate mood <= 3.5", False),
+        ("aggregate label >= 1", False),
+        # Nobody answered it.
+        ("aggregate other != x", False),
+        ("not aggregate other = x", True),
+        ("confidence label >= 0.8 and at least 2 label = y", False),
+    ],
+)
+def test_a_line_can_go_by_the_computed_value_and_its_confidence(condition, holds):
+    rule = parse(f"yes: {condition}\notherwise: drop", 3)
+    assert conclude(rule, [{"label": "x"}] * 3, values=COMPUTED).outcome == ("kept" if holds else "dropped")
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("confidence label >= 0.9", "waits"),
+        ("not confidence label >= 0.9", "waits"),
+        ("at least 2 label = x or confidence label >= 0.9", "kept"),
+        ("at least 2 label = y or confidence label >= 0.9", "waits"),
+        ("at least 2 label = x and confidence label >= 0.9", "waits"),
+        ("at least 2 label = y and confidence label >= 0.9", "dropped"),
+        ("not (at least 2 label = x and confidence label >= 0.9)", "waits"),
+    ],
+)
+def test_an_item_waits_where_its_conclusion_hangs_on_what_was_not_computed_yet(condition, outcome):
+    rule = parse(f"yes: {condition}\notherwise: drop", 3)
+    judged = conclude(rule, [{"label": "x"}] * 3)
+    assert ("waits" if judged.waits else judged.outcome) == outcome
+    if judged.waits:
+        # Whatever is computed, it concludes something then.
+        found = [conclude(rule, [{"label": "x"}] * 3, values={"label": Value("x", sure)}) for sure in (0.1, 1.0)]
+        assert {one.outcome for one in found} == {"kept", "dropped"}
+
+
+def test_an_earlier_line_that_holds_concludes_without_what_a_later_one_needs():
+    rule = parse("sure: all label = x\nlikely: confidence label >= 0.9\notherwise: drop", 2)
+    assert conclude(rule, [{"label": "x"}] * 2) == Judged("kept", "sure")
+    assert conclude(rule, [{"label": "x"}, {"label": "y"}]) == Judged("open", waits=True)
+    assert conclude(rule, [{"label": "x"}]) == Judged("open")
+
+
+def test_the_values_of_a_group_are_those_of_its_units():
+    rule = parse("each question:\nfine: confidence label >= 0.8\notherwise: drop", 1)
+    said, values = [{"q1/label": "x", "q2/label": "x"}], {"q1/label": Value("x", 0.9), "q2/label": Value("x", 0.7)}
+    assert conclude(rule, said, values=values) == Judged("kept", "", {"q1": "fine", "q2": ""})
+    assert conclude(rule, said) == Judged("open", waits=True)

@@ -2,12 +2,14 @@
 
 import time
 from itertools import product
+from math import prod
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.quality.enough import answers_wanted, condition, expected_answers
+from hits.quality.conditions import Value
+from hits.quality.enough import answers_wanted, condition, expected_answers, waits
 from hits.quality.rule_text import RuleTextError
 
 TWO_AGREE = "at least 2 agree on label"
@@ -94,3 +96,44 @@ def test_the_longest_condition_for_the_most_answers_takes_no_more_than_seconds_a
     began = time.process_time()
     assert [expected_answers(1, 100, text, seed=7) for _ in range(20)] == [100] * 20
     assert time.process_time() - began < 5
+
+
+SURE = "confidence label >= 0.9"
+
+
+@pytest.mark.parametrize(
+    ("said", "confidence", "wanted", "undecided"),
+    [
+        ("a", None, 2, False),
+        ("ab", None, 2, True),
+        ("ab", 0.5, 3, False),
+        ("ab", 0.9, 2, False),
+        ("abcd", 0.1, 5, False),
+    ],
+)
+def test_an_item_wants_answers_until_the_computed_value_is_sure_enough(said, confidence, wanted, undecided):
+    values = None if confidence is None else {"label": Value("a", confidence)}
+    assert answers_wanted(labels(said), 2, 5, SURE, values) == wanted
+    assert waits(labels(said), wanted, 5, SURE, values) == undecided
+
+
+def test_at_the_most_number_nothing_is_waited_for():
+    assert not waits(labels("abcde"), 5, 5, SURE, None)
+
+
+def test_the_expectation_for_a_confidence_is_that_of_all_orders_of_answers():
+    """Four values, of which the right one is said four times of five; every order of at most four answers is tried."""
+
+    def taken(said):
+        for number in range(2, 4):
+            odds = [12 ** said[:number].count(value) for value in range(4)]
+            if max(odds) / sum(odds) >= 0.97:
+                return number
+        return 4
+
+    exact = sum(
+        taken(said) * prod(0.8 if value == 0 else 0.2 / 3 for value in said) for said in product(range(4), repeat=4)
+    )
+    # The mean of 2,000 simulated items, whose numbers differ by less than one from one another.
+    assert expected_answers(2, 4, "confidence label >= 0.97", 7) == pytest.approx(exact, abs=0.08)
+    assert 2.2 < exact < 2.8

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from hits.quality.rule_text import RuleTextError, faults_against, format, parse, units_of
-from hits.quality.rule_tree import HEADERS, And, Claim, Conclusion, Line, Not, Or, RuleText
+from hits.quality.rule_text import RuleTextError, computed_units, faults_against, format, parse, units_of
+from hits.quality.rule_tree import HEADERS, And, Claim, Computed, Conclusion, Line, Not, Or, RuleText
 
 ANSWERS = 7
 VALUES = some.sampled_from(["yes", "c0", "not", "And", "", 'a "b"', "two words", "ß/x", "=", "1"]) | some.text(
@@ -18,7 +18,19 @@ NUMBERED = ("at least", "at most", "exactly")
 
 
 @some.composite
+def computed(draw):
+    if draw(some.booleans()):
+        what = draw(some.sampled_from(["aggregate", "confidence"]))
+        number = draw(some.sampled_from(["0.9", "1", "0.123456789", "0.5"]))
+        return Computed(what, "label", draw(some.sampled_from([">=", "<="])), (number,))
+    values = tuple(draw(some.lists(VALUES, min_size=1, max_size=3, unique=True)))
+    return Computed("aggregate", "label", "in" if len(values) > 1 else draw(some.sampled_from(["=", "!="])), values)
+
+
+@some.composite
 def claims(draw):
+    if draw(some.booleans()):
+        return draw(computed())
     quantifier = draw(some.sampled_from([*NUMBERED, "all", "none", "more than half", "most"]))
     number = draw(some.integers(1, ANSWERS - 1)) if quantifier in NUMBERED else None
     if quantifier in ("at least", "all", "more than half") and draw(some.booleans()):
@@ -41,7 +53,7 @@ CONDITIONS = some.recursive(
 
 def numbered(condition, units):
     """Each claim about a unit of its own, so that none makes another one or a later line impossible."""
-    if isinstance(condition, Claim):
+    if isinstance(condition, Claim | Computed):
         return replace(condition, unit=f"q/u{next(units)}.correct")
     if isinstance(condition, Not):
         return Not(numbered(condition.part, units))
@@ -107,6 +119,13 @@ FAULTS = {
     "ok: all a = x and": (18, "write a condition here"),
     "ok: " + "not " * 21 + "all a = x": (5, "at most 20 parentheses and nots"),
     "ok: at least 2 a = x and at least 2 a = y": (5, "3 answers cannot say all of this about a"),
+    "ok: aggregate = x": (15, "write the unit that is counted here"),
+    "ok: aggregate a x": (17, "write = or != or in or >= or <= after 'a', such as a = VALUE"),
+    "ok: aggregate a >= b": (20, "write a number after >=, such as aggregate UNIT >= 0.9"),
+    "ok: aggregate a in x, x": (23, "'x' is there twice"),
+    "ok: confidence a = 0.9": (18, "write >= or <= after 'a', such as a >= 0.9"),
+    "ok: confidence a >= 90": (21, "a confidence is more than 0 and at most 1: write such as 0.9"),
+    "ok: a >= 0.9": (5, "say how many before 'a'"),
     "two words: all a = x": (1, "'two words' is no conclusion: write one word"),
     "keep ok: all a = x": (1, "write the word alone"),
     "each: all a = x": (1, "each, one word for a group and a colon"),
@@ -209,13 +228,30 @@ def test_names_that_no_answer_holds_are_named_with_the_nearest_one():
     assert faults_against("ok: all label in text, script\notherwise: drop", KNOWN) == []
 
 
+def test_names_in_claims_about_computed_values_are_looked_up_too():
+    text = "ok: aggregate labl = text or aggregate label in text, scrip or confidence label >= 0.9\notherwise: drop"
+    assert [str(fault).partition(", column ")[2].split(";")[0] for fault in faults_against(text, KNOWN)] == [
+        "15: no answer holds 'labl'",
+        "55: label is never 'scrip'",
+    ]
+
+
 def test_the_units_of_a_rule_come_with_the_values_that_it_names():
     rule = parse("a: all u = x or (none v != y and most u = z)\nb: all u in x, w\notherwise: drop", 3)
     assert units_of(rule) == {"u": ("x", "z", "w"), "v": ("y",)}
+    rule = parse("a: aggregate u in x, y and confidence u >= 0.9 and aggregate v >= 3\notherwise: drop", 3)
+    assert units_of(rule) == {"u": ("x", "y"), "v": ()}
+    assert computed_units(rule) == {"u": {"aggregate", "confidence"}, "v": {"aggregate"}}
 
 
 @settings(max_examples=80, deadline=None)
-@given(some.lists(some.sampled_from([*'a:=,()"!\n', "and ", "or ", "not ", "all ", "at least 1 ", "otherwise: drop"])))
+@given(
+    some.lists(
+        some.sampled_from(
+            [*'a:=,()"!\n', "and ", "or ", "not ", "all ", "at least 1 ", "otherwise: drop", "confidence ", ">= 1"]
+        )
+    )
+)
 def test_any_text_is_a_rule_or_refused_with_faults(pieces):
     text = "".join(pieces)
     try:
