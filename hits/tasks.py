@@ -123,8 +123,7 @@ def _conclude(stage: Stage) -> int:
     _top_up(stage)
     if advancing.advance(stage):
         _publish_arrivals(stage)
-    if run := computing.start_when_due(stage):
-        compute.delay(run.pk)
+    compute_statistics(stage.pk)
     return concluded
 
 
@@ -277,7 +276,17 @@ def check_ledger(check_pk: int) -> int:
 
 @shared_task
 def compute(run_pk: int) -> int:
-    return computing.run(run_pk)
+    done = computing.run(run_pk)
+    for pk in computing.waiting_for(run_pk):
+        conclude_stage.delay(pk)
+    return done
+
+
+@shared_task
+def compute_statistics(stage_pk: int) -> None:
+    """Where enough answers came, or items wait for values."""
+    if run := computing.start_when_due(Stage.objects.select_related("project").get(pk=stage_pk)):
+        compute.delay(run.pk)
 
 
 @shared_task
@@ -339,6 +348,7 @@ def resume_all() -> int:
         *(finish_tests.s(pk) for pk in testing.unfinished()),
         *(check_ledger.s(pk) for pk in auditing.unfinished()),
         *(compute.s(pk) for pk in computing.unfinished()),
+        *(compute_statistics.s(pk) for pk in computing.awaited()),
     ]
     for signature in left:
         # While every worker is busy, one of each is enough in the queue.

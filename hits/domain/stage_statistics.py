@@ -13,12 +13,13 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max
+from django.utils import timezone
 
 from hits.domain import competences
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
@@ -42,6 +43,8 @@ from hits.recipes.source import Computation, Found, Option, Progress
 SUFFIX = "-agreement"
 # Answers, and their share of those it was computed over, that have to come before it is computed again by itself.
 FEWEST_NEW, NEW_SHARE = 30, 0.1
+# Between two runs that items wait for, at least.
+REST = timedelta(seconds=30)
 # Units with figures; a questionnaire with more has values for all, but no figures for the rest.
 MOST_UNITS = 60
 LONGEST_KEY = 60
@@ -132,26 +135,36 @@ def reports_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
 
 def is_due(stage: Stage) -> bool:
     """Whether enough answers came since the newest run: `FEWEST_NEW` and a tenth more than it was computed over; or
-    some were removed.
+    some were removed; or items wait for its values and the newest one ended some time ago.
 
     While one waits or goes on, and after one that failed or was stopped on as many answers, it is not due.
     """
     runs = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage)).order_by("-id")
     # What the stage read before its answers were counted is old.
     harvested = StageSummary.objects.values_list("answers", flat=True).get(stage=stage)
-    if harvested < FEWEST_NEW or not is_compared(stage):
+    waited_for = stage.items.filter(waits_for_values=True).exists()
+    if (harvested < FEWEST_NEW and not waited_for) or not is_compared(stage):
         return False
     last = runs.defer("checkpoint").first()
     if last is None:
         return True
     if last.state in (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING):
         return False
+    if waited_for and last.state == ComputationRun.State.DONE and _rested(last):
+        return True
     before = harvested_before(last)
     # One that was stopped before it began is left to whoever stopped it.
     if before is None:
         return False
     # Imported answers can be removed.
     return harvested < before or harvested - before >= max(FEWEST_NEW, NEW_SHARE * before)
+
+
+def _rested(run: ComputationRun) -> bool:
+    """Whether it ended so long ago that, where items wait all the time, a tenth of the time is spent on computing."""
+    if run.started_at is None or run.finished_at is None:
+        return True
+    return timezone.now() - run.finished_at >= max(REST, 9 * (run.finished_at - run.started_at))
 
 
 def harvested_before(run: ComputationRun) -> int | None:

@@ -200,6 +200,14 @@ class Verdict(models.Model):
     parts = models.JSONField(default=dict, help_text="A conclusion for each group, where the rule judges groups.")
     detail = models.JSONField(default=dict)
     decided_at = models.DateTimeField(auto_now_add=True)
+    computation = models.ForeignKey(
+        "hits.ComputationRun",
+        on_delete=models.SET_NULL,
+        null=True,
+        db_index=False,
+        related_name="verdicts",
+        help_text="By whose values it concludes, where its rule or its number of answers goes by computed ones.",
+    )
     superseded_at = models.DateTimeField(null=True)
     advanced = models.BooleanField(default=False, help_text="What follows from it has been made.")
 
@@ -207,7 +215,12 @@ class Verdict(models.Model):
         constraints = [
             models.UniqueConstraint("item", condition=models.Q(superseded_at=None), name="one_verdict_stands")
         ]
-        indexes = [models.Index(fields=["item"], condition=models.Q(advanced=False), name="verdict_to_advance")]
+        indexes = [
+            models.Index(fields=["item"], condition=models.Q(advanced=False), name="verdict_to_advance"),
+            models.Index(
+                fields=["computation"], condition=models.Q(computation__isnull=False), name="verdict_by_computation"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.outcome} ({self.rule} v{self.rule_version})"

@@ -370,6 +370,12 @@ class Item(models.Model):
     ballots = models.TextField(
         blank=True, help_text="What the votes say, in one spelling, so that a rule is tried on each kind of item once."
     )
+    ballots_at = models.DateTimeField(
+        null=True, help_text="When its answers were last found to be others than before; empty where nobody knows."
+    )
+    waits_for_values = models.BooleanField(
+        default=False, db_default=False, help_text="Its answers are there; its verdict hangs on values to be computed."
+    )
     figures = models.JSONField(
         null=True, help_text="Where a program makes the items: counts by name, so that pages need not read `data`."
     )
@@ -391,6 +397,7 @@ class Item(models.Model):
             models.Index(fields=["stage", "state", "id"], name="item_by_state"),
             models.Index(fields=["stage", "id"], condition=models.Q(stale=True), name="item_to_decide"),
             models.Index(fields=["stage", "id"], condition=models.Q(further__gt=0), name="item_set_aside"),
+            models.Index(fields=["stage", "id"], condition=models.Q(waits_for_values=True), name="item_to_compute"),
             models.Index(
                 fields=["stage", "conclusion", "id"], condition=~models.Q(conclusion=""), name="item_by_conclusion"
             ),

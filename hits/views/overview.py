@@ -17,7 +17,7 @@ from hits.domain import further_answers, hit_plans, set_aside, wages
 from hits.domain.marketplace_account import gateway
 from hits.domain.plugins import stage_fault, usable_recipe
 from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import publishing, scoring, topping_up
+from hits.flow.pipeline import computing, publishing, scoring, topping_up
 from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
@@ -200,7 +200,7 @@ def held_up(stage: Stage) -> list[str]:
     told = ~Q(item__state=Item.State.NEW) | Q(due_at__isnull=False)
     late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
     sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
-    modules = (scoring, topping_up, publishing, blocking)
+    modules = (scoring, computing, topping_up, publishing, blocking)
     faults = [stage_fault(stage)] if stage_fault(stage) else []
     return [*faults, *(sentence for module in modules for sentence in module.held_up(stage)), *sentences]
 

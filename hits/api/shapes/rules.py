@@ -89,4 +89,7 @@ class RulePreviewShape(Shape):
     moves = RuleMoveShape(many=True)
     parts = RulePartShape(many=True, help_text="Of groups, where the rule judges groups.")
     unread = serializers.IntegerField(help_text="Judged too long ago to be previewed: they stand as they are.")
+    uncomputed = serializers.IntegerField(
+        help_text="The rule looks at values that are not computed for their answers: they stand as they are."
+    )
     unheard = RuleFaultShape(many=True, help_text="Units and values that no answer so far holds.")

@@ -95,6 +95,33 @@ def start_when_due(stage: Stage) -> ComputationRun | None:
         return None
 
 
+def awaited() -> list[int]:
+    """Stages with items that wait for values to be computed."""
+    return sorted(set(Item.objects.filter(waits_for_values=True).order_by().values_list("stage", flat=True)))
+
+
+def waiting_for(run_pk: int) -> list[int]:
+    """Stages with items that waited for the values of this run and are to be decided now."""
+    found = ComputationRun.objects.select_related("project").get(pk=run_pk)
+    keys = {stage_statistics.key_of(stage): stage.pk for stage in found.project.stages.all()}
+    waiting = Item.objects.filter(stage=keys.get(found.key), stale=True, waits_for_values=True)
+    return [keys[found.key]] if found.key in keys and waiting.exists() else []
+
+
+def held_up(stage: Stage) -> list[str]:
+    """Why items that have their answers have no verdict yet, as sentences."""
+    waiting = stage.items.filter(waits_for_values=True).count()
+    if not waiting:
+        return []
+    runs = ComputationRun.objects.filter(project=stage.project_id, key=stage_statistics.key_of(stage))
+    last = runs.order_by("-pk").defer("checkpoint", "log").first()
+    items = f"{waiting:,} item{'s wait' if waiting > 1 else ' waits'} for values of the computation of agreement"
+    if last is not None and last.state in _BROKEN_OFF:
+        ended = "failed" if last.state == last.State.FAILED else "was stopped"
+        return [f"{items}. It {ended}: start it again on the page Agreement."]
+    return [f"{items}. It begins by itself."]
+
+
 def _as_before(stage: Stage) -> dict[str, Any]:
     """The parameters of the newest finished run, which a lead may have chosen."""
     run = stage_statistics.newest(stage)
@@ -349,6 +376,8 @@ class _Writing:
             done = {"state": ComputationRun.State.DONE, "finished_at": timezone.now(), "items": items}
             if not _running(self._run).update(**done):
                 raise _Stopped
+            if self._run.key == stage_statistics.key_of(self._stage):
+                self._stage.items.filter(waits_for_values=True).update(stale=True)
         return items
 
     def _forget(self) -> None:

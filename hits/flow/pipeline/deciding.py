@@ -5,27 +5,31 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any, cast
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import set_aside, wanted_answers
+from hits.domain import aggregated_values, set_aside, wanted_answers
 from hits.domain.failures import UNJUDGED, note, unjudged
 from hits.domain.hit_items import all_item_pks, by_item, hits_of
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
-from hits.models import Extension, Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.protocols.base import COUNTED
 from hits.protocols.optional import ItemwiseProtocol
-from hits.quality.enough import answers_wanted
+from hits.quality import enough
+from hits.quality.conditions import Values
 from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
 CHUNK = 1000
+_WRITTEN = ["state", "conclusion", "ballots", "ballots_at", "waits_for_values", "wanted"]
+_WAITING: Mapping[str, Any] = {"outcome": "open", "conclusion": "", "parts": {}, "waits": True}
 # How often a HIT that closed with places nobody took is opened again without a person.
 REOPENINGS = 3
 NOBODY_CAME = (
@@ -80,21 +84,26 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         rule = Rule.from_dict(stage.rule)
         withdrawn = _withdrawn(pks)
         votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
-        wanted = _wanted(stage, {pk: votes[pk] for pk in pks})
-        votes = {pk: votes[pk][: wanted.get(pk)] for pk in pks}
+        votes = {pk: votes[pk] for pk in pks}
+        _mark_changed(items, votes)
+        computation, values = _values(stage, items)
+        wanted, waiting = _wanted(stage, items, votes, values)
+        votes = {pk: given[: wanted.get(pk)] for pk, given in votes.items()}
         hits = _hits(pks)
         newest = {pk: rows[-1] for pk, rows in by_item(hits, pks).items()}
-        outcomes = _outcomes(rule, votes, newest, wanted)
-        _write_verdicts(outcomes, stage.rule_edition)
+        outcomes = _outcomes(rule, votes, newest, wanted, values)
+        outcomes |= {pk: replace(outcomes[pk], **_WAITING) for pk in waiting if pk in outcomes}
+        _write_verdicts(outcomes, stage.rule_edition, computation)
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
+            item.waits_for_values = outcomes[item.pk].waits
             if item.pk in withdrawn:
                 item.state = Item.State.WITHDRAWN
             item.conclusion = outcomes[item.pk].conclusion
             item.ballots = ballots(votes[item.pk])
             item.wanted = wanted.get(item.pk)
-        Item.objects.bulk_update(items, ["state", "conclusion", "ballots", "wanted"], batch_size=500)
+        Item.objects.bulk_update(items, _WRITTEN, batch_size=500)
         set_aside.release(stage, pks)
         _tell_why(items, newest)
         _mark_unwanted(stage, outcomes, hits, withdrawn)
@@ -110,24 +119,55 @@ def _withdrawn(pks: Sequence[int]) -> set[int]:
     return set(rows.values_list("pk", flat=True))
 
 
-def _wanted(stage: Stage, votes: Mapping[int, Sequence[Vote]]) -> dict[int, int]:
-    """Item to the answers that it wants by what its first ones say; empty where the number cannot grow."""
-    if stage.most_answers is None:
-        return {}
-    return {
-        pk: answers_wanted([vote.said for vote in given], stage.answers, stage.most_answers, stage.enough)
-        for pk, given in votes.items()
-    }
+def _mark_changed(items: Sequence[Item], votes: Mapping[int, Sequence[Vote]]) -> None:
+    """Note when what is known of an item's answers became another thing."""
+    now = timezone.now()
+    for item in items:
+        if item.ballots_at is None or ballots(votes[item.pk][: item.wanted]) != item.ballots:
+            item.ballots_at = now
+
+
+def _values(stage: Stage, items: Sequence[Item]) -> tuple[ComputationRun | None, Mapping[int, Values]]:
+    """(the computation, item to its computed values where they hold); nothing where the stage does not go by any."""
+    if not aggregated_values.looked_at(stage):
+        return None, {}
+    return aggregated_values.of_items(stage, {item.pk: item.ballots_at for item in items})
+
+
+def _wanted(
+    stage: Stage, items: Sequence[Item], votes: Mapping[int, Sequence[Vote]], values: Mapping[int, Values]
+) -> tuple[dict[int, int], set[int]]:
+    """(item to the answers that it wants by what its first ones say, the items for which that hangs on values that are
+    still to be computed); empty where the number cannot grow.
+
+    The number of an item never falls where it goes by computed values: those of its earlier answers alone are gone.
+    """
+    most, text = stage.most_answers, stage.enough
+    if most is None:
+        return {}, set()
+    stays = enough.looks_at_values(text, most)
+    wanted, waiting = {}, set()
+    for item in items:
+        said, known = [vote.said for vote in votes[item.pk]], values.get(item.pk)
+        least = max(stage.answers, item.wanted or 0) if stays else stage.answers
+        wanted[item.pk] = enough.answers_wanted(said, least, most, text, known)
+        if enough.waits(said, wanted[item.pk], most, text, known):
+            waiting.add(item.pk)
+    return wanted, waiting
 
 
 def _outcomes(
-    rule: Rule, votes: Mapping[int, Sequence[Vote]], newest: Mapping[int, Hit], wanted: Mapping[int, int]
+    rule: Rule,
+    votes: Mapping[int, Sequence[Vote]],
+    newest: Mapping[int, Hit],
+    wanted: Mapping[int, int],
+    values: Mapping[int, Values],
 ) -> dict[int, Outcome]:
     """Of the items that the rule can judge; a HIT of each other one says why, and its verdict stays what it was."""
     outcomes: dict[int, Outcome] = {}
     for pk, given in votes.items():
         try:
-            outcomes[pk] = apply_rule(rule, given, wanted.get(pk))
+            outcomes[pk] = apply_rule(rule, given, wanted.get(pk), values.get(pk))
         except Exception as error:
             why = unjudged(error, f"item {pk}")
             if pk in newest:
@@ -176,7 +216,7 @@ def _spelled(said: Mapping[str, Any]) -> str:
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
-def _write_verdicts(outcomes: dict[int, Outcome], edition: int) -> None:
+def _write_verdicts(outcomes: dict[int, Outcome], edition: int, computation: ComputationRun | None) -> None:
     standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
     changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome)}
     Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
@@ -190,6 +230,7 @@ def _write_verdicts(outcomes: dict[int, Outcome], edition: int) -> None:
             conclusion=outcome.conclusion,
             parts=dict(outcome.parts),
             detail=outcome.counts.to_dict(),
+            computation=computation,
         )
         for pk, outcome in changed.items()
         if outcome.outcome != "open"
@@ -251,6 +292,8 @@ def _state(outcome: Outcome, newest: Any) -> str:
     """`newest` is a HIT of `_hits`."""
     if outcome.outcome != "open":
         return {"kept": Item.State.KEPT, "dropped": Item.State.DROPPED}[outcome.outcome]
+    if outcome.waits:
+        return Item.State.OPEN
     if newest is None or newest.state == Hit.State.REFUSED:
         return Item.State.NEW
     if newest.state in AT_THE_MARKETPLACE or newest.growing:

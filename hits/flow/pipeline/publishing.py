@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import check_questions, further_answers, hit_plans, misfits, set_aside, wages
+from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, misfits, set_aside, wages
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
@@ -139,7 +139,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     )
     found.problems.extend([*_problems(found), *(one.sentence for one in unoffered(stage))])
     found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
-    found.problems.extend(further_answers.faults(stage))
+    found.problems.extend(_condition_faults(stage))
     found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
     found.problems.extend(check_questions.faults(stage, checks))
     found.warnings.extend([checks.too_few] if checks.too_few else [])
@@ -209,6 +209,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     settings_of(stage)
     refuse_unoffered(stage)
     further_answers.refuse(stage)
+    aggregated_values.refuse(stage)
     misfits.refuse(stage, items)
     # Before the transaction, for it is a call. If two leads publish at once, the second batch waits in `sending`.
     refuse_beyond_balance(total)
@@ -269,7 +270,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
     pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
     if not pks or hit_plans.is_paused(stage) or unoffered(stage) or stage_fault(stage):
         return None
-    if further_answers.faults(stage):
+    if _condition_faults(stage):
         return None
     if misfits.of_items(stage, _arrived(stage), len(pks)):
         return None
@@ -315,8 +316,13 @@ def held_up(stage: Stage) -> list[str]:
     checks = check_questions.plan(stage, needs)
     price = _price(stage, needs, checks)
     found = [short_of_money(stage, len(pks), price, LOOKED_AT), *(one.sentence for one in unoffered(stage))]
-    found += [*check_questions.faults(stage, checks), *further_answers.faults(stage)]
+    found += [*check_questions.faults(stage, checks), *_condition_faults(stage)]
     return [text for text in found if text] + misfits.sentences(misfits.of_items(stage, _arrived(stage)))
+
+
+def _condition_faults(stage: Stage) -> list[str]:
+    """What the condition for enough answers or the vote rule looks at and no answer can give, as sentences."""
+    return [*further_answers.faults(stage), *aggregated_values.faults(stage)]
 
 
 # Steer

@@ -17,11 +17,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 
+from hits.domain import aggregated_values
 from hits.domain.plugins import recipe_of
+from hits.domain.wanted_answers import chunks
 from hits.models import Item, RuleEdition, Stage, Verdict
+from hits.quality.conditions import Value, Values
 from hits.quality.known_rules import KNOWN, KnownRule
 from hits.quality.rule_reader import read_text
-from hits.quality.rule_text import RuleFault, RuleTextError, faults_against, parse, units_of
+from hits.quality.rule_text import RuleFault, RuleTextError, computed_units, faults_against, parse, units_of
 from hits.quality.votes import Outcome, Rule, RuleError, Vote
 from hits.quality.votes import decide as apply_rule
 from hits.refusals import Refusal
@@ -34,8 +37,9 @@ MOST_VALUES = 12
 NOTHING_SAID = ("", "[]")
 _OUTCOMES: Mapping[str, str] = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped"}
 _ORDER = ("kept", "dropped", "open")
-# What votes say in one spelling, and how many answers are wanted where that is not the rule's number.
-BallotsKey = tuple[str, int | None]
+# What votes say in one spelling, how many answers are wanted where that is not the rule's number, and (unit, value,
+# confidence) as computed; None where nothing computed holds.
+BallotsKey = tuple[str, int | None, tuple[tuple[str, Any, float | None], ...] | None]
 
 
 class RuleRefusedError(Refusal):
@@ -87,19 +91,18 @@ OPEN = Ending("open")
 class Kind:
     """Items that stand alike and whose answers say the same; `first` and `last` are two of them.
 
-    `wanted` is how many answers they want, where that is not the rule's number.
+    `ballots_key` has what their votes say, and how many answers they want.
     """
 
-    ballots: str
-    wanted: int | None
+    ballots_key: BallotsKey
     now: Ending
     items: int
     first: int
     last: int
 
     @property
-    def ballots_key(self) -> BallotsKey:
-        return self.ballots, self.wanted
+    def ballots(self) -> str:
+        return self.ballots_key[0]
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ class Preview:
     """What a rule would make of the answers that are there.
 
     `counts` are (ending, items now, items then); `parts` the same for the words of groups, where a rule judges groups.
-    `unread` items were judged before their answers were kept in one spelling: they stand as they are in all counts.
+    `unread` items were judged before their answers were kept in one spelling, and `uncomputed` ones wait for values at
+    which the rule looks: they stand as they are in all counts.
     """
 
     items: int
@@ -126,6 +130,7 @@ class Preview:
     moves: tuple[Move, ...]
     parts: tuple[tuple[str, int, int], ...]
     unread: int
+    uncomputed: int
 
     @property
     def moved(self) -> int:
@@ -157,9 +162,11 @@ def written(stage: Stage, text: str) -> Rule:
     """The rule that the text writes for this stage. Raises RuleRefusedError with every fault."""
     text = text.replace("\r\n", "\n").rstrip()
     try:
-        parse(text, stage.answers_at_most)
+        rule = parse(text, stage.answers_at_most)
     except RuleTextError as error:
         raise RuleRefusedError(error.faults) from error
+    if unknown := aggregated_values.unknown(stage, computed_units(rule)):
+        raise RuleRefusedError([RuleFault(1, 1, f"the rule {fault}") for fault in unknown])
     return Rule("conditions", 1, {"answers": stage.answers_at_most, "text": text + "\n"})
 
 
@@ -233,7 +240,7 @@ def later_items(stage: Stage) -> list[tuple[str, int]]:
 
 def preview(stage: Stage, rule: Rule) -> Preview:
     """What the rule would conclude of every item; changes nothing."""
-    kinds = _kinds(stage)
+    kinds = _kinds_with_values(stage) if _computed(rule) else _kinds(stage)
     judged = {key: _judge(rule, *key) for key in {kind.ballots_key for kind in kinds}}
     now: Counter[Ending] = Counter()
     then: Counter[Ending] = Counter()
@@ -251,6 +258,7 @@ def preview(stage: Stage, rule: Rule) -> Preview:
         moves=_moves(stage, moving),
         parts=_parts(stage, kinds, judged),
         unread=sum(kind.items for kind in kinds if kind.ballots == "" and kind.now != OPEN),
+        uncomputed=sum(kind.items for kind in kinds if _waits(judged[kind.ballots_key])),
     )
 
 
@@ -259,18 +267,50 @@ def _kinds(stage: Stage) -> list[Kind]:
     alike = items.order_by().values_list("ballots", "wanted", "state", "conclusion")
     rows = alike.annotate(n=Count("pk"), first=Min("pk"), last=Max("pk"))
     return [
-        Kind(ballots, wanted, Ending(_OUTCOMES.get(state, "open"), word), n, first, last)
+        Kind((ballots, wanted, None), Ending(_OUTCOMES.get(state, "open"), word), n, first, last)
         for ballots, wanted, state, word, n, first, last in rows
     ]
 
 
-def _judge(rule: Rule, ballots: str, wanted: int | None) -> Outcome | None:
+def _computed(rule: Rule) -> bool:
+    return "text" in rule.params and bool(computed_units(parse(rule.params["text"], rule.params["answers"])))
+
+
+def _kinds_with_values(stage: Stage) -> list[Kind]:
+    """The same with the computed values of the items, which only the computation itself holds: item by item."""
+    found: dict[tuple[BallotsKey, Ending], list[int]] = defaultdict(list)
+    pks = list(stage.items.exclude(state=Item.State.CHECK).order_by("pk").values_list("pk", flat=True))
+    columns = ("pk", "ballots", "wanted", "state", "conclusion", "ballots_at")
+    for some in chunks(pks):
+        rows = list(Item.objects.filter(pk__in=some).order_by("pk").values_list(*columns))
+        _, values = aggregated_values.of_items(stage, {pk: at for pk, *_, at in rows})
+        for pk, ballots, wanted, state, word, _ in rows:
+            key = ballots, wanted, _values_key(values.get(pk))
+            found[key, Ending(_OUTCOMES.get(state, "open"), word)].append(pk)
+    return [Kind(key, now, len(pks), pks[0], pks[-1]) for (key, now), pks in found.items()]
+
+
+def _values_key(values: Values) -> tuple[tuple[str, Any, float | None], ...] | None:
+    if values is None:
+        return None
+    # Lists, as of stretches of a text, are compared with nothing.
+    return tuple((unit, one.value, one.confidence) for unit, one in sorted(values.items()) if _is_plain(one.value))
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, list | dict)
+
+
+def _judge(
+    rule: Rule, ballots: str, wanted: int | None, values: tuple[tuple[str, Any, float | None], ...] | None
+) -> Outcome | None:
     """None where nothing is known of the answers."""
     if not ballots:
         return None
     said = json.loads(ballots)
     votes = [Vote(str(number), None, _compared(one), said=one) for number, one in enumerate(said)]
-    return apply_rule(rule, votes, wanted)
+    computed = None if values is None else {unit: Value(value, sure) for unit, value, sure in values}
+    return apply_rule(rule, votes, wanted, computed)
 
 
 def _compared(said: Mapping[str, Any]) -> bool | None:
@@ -278,8 +318,12 @@ def _compared(said: Mapping[str, Any]) -> bool | None:
     return next((bool(said[unit]) for unit in sorted(said) if unit.endswith(".correct")), None)
 
 
+def _waits(judged: Outcome | None) -> bool:
+    return judged is not None and judged.waits
+
+
 def _ending(judged: Outcome | None, kind: Kind) -> Ending:
-    return kind.now if judged is None else Ending(judged.outcome, judged.conclusion)
+    return kind.now if judged is None or judged.waits else Ending(judged.outcome, judged.conclusion)
 
 
 def _moves(stage: Stage, moving: Mapping[tuple[Ending, Ending], Sequence[Kind]]) -> tuple[Move, ...]:
@@ -293,7 +337,7 @@ def _moves(stage: Stage, moving: Mapping[tuple[Ending, Ending], Sequence[Kind]])
 
 
 def _some(stage: Stage, kinds: Sequence[Kind]) -> list[int]:
-    if len(kinds) > 1 or kinds[0].items < EXAMPLES:
+    if len(kinds) > 1 or kinds[0].items < EXAMPLES or kinds[0].ballots_key[2] is not None:
         return sorted({pk for kind in islice(kinds, EXAMPLES) for pk in (kind.first, kind.last)})[:EXAMPLES]
     alike = stage.items.filter(ballots=kinds[0].ballots, pk__gte=kinds[0].first, pk__lte=kinds[0].last)
     return list(alike.order_by("pk").values_list("pk", flat=True)[:EXAMPLES])

@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import check_questions, further_answers, hit_plans
+from hits.domain import aggregated_values, check_questions, further_answers, hit_plans
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
@@ -200,11 +200,9 @@ def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
 def _unknown_units(stage: Stage, spec: StageSpec) -> list[str]:
     tried = copy(stage)
     tried.most_answers, tried.enough = spec.most_answers, spec.enough
-    asked = ", ".join(further_answers.units_asked(tried))
-    return [
-        f"enough names {unit!r}, which the task does not ask; it asks: {asked}."
-        for unit in further_answers.unknown_units(tried)
-    ]
+    asked, units = ", ".join(further_answers.units_asked(tried)), further_answers.unknown_units(tried)
+    faults = [f"enough names {unit!r}, which the task does not ask; it asks: {asked}." for unit in units]
+    return faults or [f"enough {fault}." for fault in aggregated_values.unknown_to_condition(tried)]
 
 
 def _refuse_fixed(stage: Stage, changed: Sequence[str], columns: Mapping[str, Any]) -> None:

@@ -60,6 +60,8 @@ class Command(StageCommand):
         for word, now, then in found.parts:
             self.say(f"  groups {word}: {now:,} -> {then:,}")
         self.say(f"{found.moved:,} of {found.items:,} items move")
+        if found.uncomputed:
+            self.say(f"{found.uncomputed:,} items wait for values that the computation of agreement gives")
         for move in found.moves:
             examples = ", ".join(key for _, key in move.examples)
             self.say(f"  {move.items:,} {move.before} -> {move.after}, such as {examples}")
