@@ -30,6 +30,7 @@ Row = dict[str, Any]
 # The one written rule of these tests, for three answers.
 TWO_OF_THREE = "keep: at least 2 entity.correct = yes\notherwise: drop\n"
 # The one condition of these tests for enough answers.
+SURE = "confidence entity >= 0.7"
 TWO_AGREE = "at least 2 agree on entity.correct"
 
 
@@ -154,6 +155,9 @@ class Tables:
         stage = self.stages[item["stage_id"]]
         if not stage["most_answers"]:
             return int(stage["rule"]["params"]["answers"])
+        if stage["enough"] == SURE:
+            # Only the computation knows when it is enough.
+            return int(item["wanted"] or stage["answers"])
         assert stage["enough"] == TWO_AGREE
         votes, number = self._all_votes(item), int(stage["answers"])
         while number < stage["most_answers"] and number <= len(votes):
@@ -171,7 +175,7 @@ class Tables:
         return list(first.values())
 
     def outcome(self, item: Row) -> str:
-        if self.withdrawn(item):
+        if self.withdrawn(item) or item["waits_for_values"]:
             return "open"
         votes, rule = self.votes(item), self.stages[item["stage_id"]]["rule"]
         wanted = self.wanted(item)

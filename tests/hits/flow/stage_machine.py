@@ -26,7 +26,17 @@ from hits.domain.marketplace_account import gateway
 from hits.domain.new_items import make_items
 from hits.flow.payments import auditing, bonuses, compensating, ordering
 from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import closing, deciding, harvesting, importing, publishing, scoring, sending, topping_up
+from hits.flow.pipeline import (
+    closing,
+    computing,
+    deciding,
+    harvesting,
+    importing,
+    publishing,
+    scoring,
+    sending,
+    topping_up,
+)
 from hits.flow.setup import projects
 from hits.models import (
     Account,
@@ -51,7 +61,7 @@ from tests.hits import factories as make
 from tests.hits.flow.broken_calls import TROUBLES, BrokenCalls
 from tests.hits.flow.conftest import example, fields_of, lines
 from tests.hits.flow.crashes import Killed
-from tests.hits.flow.from_scratch import TWO_AGREE, TWO_OF_THREE, Tables
+from tests.hits.flow.from_scratch import SURE, TWO_AGREE, TWO_OF_THREE, Tables
 from tests.hits.market import STARTING_BALANCE, Accepted, VerbRefusedError
 
 State = Assignment.State
@@ -62,7 +72,7 @@ INVALID = {"answer": "0-1", "text": "Re"}
 trouble = st.sampled_from(["", "", "", "", "", *TROUBLES])
 KEYS = ["validate", "revalidate", "human"]
 # What a sweep does, each part by itself.
-PARTS = ["send", "review", "block", "pay", "harvest", "score", "decide", "close", "ask again", "go on"]
+PARTS = ["compute", "send", "review", "block", "pay", "harvest", "score", "decide", "close", "ask again", "go on"]
 OF_THE_PROJECT = {"send", "block", "pay", "go on"}
 
 
@@ -106,9 +116,9 @@ class StageMachine(RuleBasedStateMachine):
         items=st.integers(3, 5),
         cents=st.integers(100, 500),
         in_a_hit=st.sampled_from([1, 2, 3]),
-        growing=st.booleans(),
+        enough=st.sampled_from(["", TWO_AGREE, SURE]),
     )
-    def begin(self, items: int, cents: int, in_a_hit: int, growing: bool) -> None:
+    def begin(self, items: int, cents: int, in_a_hit: int, enough: str) -> None:
         self.calls.trouble = ""
         self.budget = Decimal(cents).scaleb(-2)
         self.project = projects.create_project("River", "record", self.budget, "lab@example.org", make.user(), seed=3)
@@ -119,8 +129,8 @@ class StageMachine(RuleBasedStateMachine):
         self.project.stages.filter(key="revalidate").update(answers=3, rule=written)
         projects.want_answers(self.project.stages.get(key="validate"), 2, 2)
         self.project.stages.filter(key="validate").update(**reviewed, items_per_hit=in_a_hit)
-        if growing:
-            self._let_answers_grow()
+        if enough:
+            self._let_answers_grow(enough)
         self.publish(items, 0, "")
 
     @rule(one=st.deferred(lambda: st.one_of(_moves)))
@@ -309,6 +319,7 @@ class StageMachine(RuleBasedStateMachine):
             "harvest": lambda: self._harvest(stage),
             "score": lambda: scoring.score(stage),
             "decide": lambda: deciding.decide(stage),
+            "compute": lambda: self._compute(stage),
             "close": lambda: closing.close_unwanted(stage),
             "ask again": lambda: self._ask_again(stage),
             "go on": self._make_of_answers,
@@ -327,6 +338,15 @@ class StageMachine(RuleBasedStateMachine):
     def _harvest(self, stage: Stage) -> None:
         self._make_due()
         harvesting.harvest(stage)
+
+    def _compute(self, stage: Stage) -> None:
+        """What items wait for; then they are decided."""
+        for run in filter(None, [computing.start_when_due(stage)]):
+            computing.run(run.pk)
+            if waiting := stage.items.filter(waits_for_values=True).count():
+                deciding.decide(stage)
+                left = stage.items.filter(waits_for_values=True, stale=False).count()
+                self._saw("computed values" if left < waiting else "computed nothing new")
 
     def _ask_again(self, stage: Stage) -> None:
         if batch := topping_up.top_up(stage):
@@ -396,6 +416,10 @@ class StageMachine(RuleBasedStateMachine):
             if item["wanted"] is not None and not tables.withdrawn(item):
                 assert item["wanted"] == tables.wanted(item)
                 self._saw("want more" if item["wanted"] > tables.stages[item["stage_id"]]["answers"] else "want few")
+            if item["waits_for_values"]:
+                # Its answers are there, and none is bought for it.
+                assert item["state"] == "open" and len(tables.votes(item)) == tables.wanted(item)
+                self._saw("wait for values")
             assert not item["further"] or item["state"] in ("open", "again")
             state = "void" if tables.withdrawn(item) else outcome
             assert item["state"] == state or (state == "open" and item["state"] in ("new", "open", "again"))
@@ -414,6 +438,7 @@ class StageMachine(RuleBasedStateMachine):
             self._sweep()
         self.the_tables_agree()
         self.both_sides_agree()
+        assert not Item.objects.filter(stage__project=self.project, waits_for_values=True, stale=False).exists()
 
     def both_sides_agree(self) -> None:
         left = Batch.objects.exclude(state=Batch.State.PUBLISHED).filter(stage__project=self.project)
@@ -430,12 +455,12 @@ class StageMachine(RuleBasedStateMachine):
 
     # Parts
 
-    def _let_answers_grow(self) -> None:
-        """Of both stages: items get further answers until two agree."""
+    def _let_answers_grow(self, enough: str) -> None:
+        """Of both stages: items get further answers until two agree, or their value is sure enough."""
         for key, least, most in (("validate", 2, 4), ("revalidate", 1, 4)):
             stage = self.project.stages.get(key=key)
             stage.rule["params"]["answers"] = most
-            stage.answers, stage.most_answers, stage.enough, stage.items_per_hit = least, most, TWO_AGREE, 1
+            stage.answers, stage.most_answers, stage.enough, stage.items_per_hit = least, most, enough, 1
             stage.save()
 
     def _bring(self, items: int) -> None:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from hits.domain import stage_statistics
 from hits.flow.people import blocking
 from hits.mturk.gateway import Gateway
 from tests.hits.flow.broken_calls import BrokenCalls
@@ -26,6 +27,7 @@ MOVES = {
     "answer", "answer to several", "return", "submit late", "publish", "approve", "reject", "take back", "block",
     "undo", "expire", "extend", "pause", "resume", "delete", "bonus", "compensation", "take a compensation up",
     "want more", "want few", "withdraw", "dispute", "late read", "a day", "make of answers", "replace", "sweep",
+    "wait for values", "computed values",
 }  # fmt: skip
 
 
@@ -33,6 +35,7 @@ MOVES = {
 def calls(monkeypatch: pytest.MonkeyPatch, settings: Any) -> BrokenCalls:
     monkeypatch.setattr(blocking, "proposals", anybody)
     settings.MTURK_SETTLE_SECONDS = 0
+    monkeypatch.setattr(stage_statistics, "_rested", lambda run: True)
     StageMachine.calls = BrokenCalls()
     StageMachine.seen.clear()
     return StageMachine.calls
