@@ -16,6 +16,9 @@ from hits.views import paging
 from hits.views.guard import PAGE, for_stage
 from hits.views.stages import frame
 
+# Of a computation, what grows with its stage.
+_LARGE = ("computation__log", "computation__checkpoint")
+
 
 @for_stage(PAGE, crowd=False)
 def items(request: HttpRequest, stage: Stage) -> HttpResponse:
@@ -80,7 +83,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "passage": _passage(str(row.document.data.get("text", ""))),
         "hits": hits,
         "imported": answers.filter(item=row).order_by("submitted_at"),
-        "verdicts": row.verdicts.order_by("-id"),
+        "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "stage/item.html", context)

@@ -67,7 +67,8 @@ HELP = {
     "answers": "The rule of votes counts them.",
     "most_answers": "0: every item gets as many as that. Else an item gets one answer more, up to so many, until it "
     "has enough. The budget holds the price of the most.",
-    "enough": "Such as: at least 2 agree on choice. A condition in the language of the rule of votes.",
+    "enough": "Such as: at least 2 agree on choice; or: confidence choice >= 0.9. A condition in the language "
+    "of the vote rule.",
     "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
     "gold_share": "Of the answers that are bought, 0 to 0.5. Above 0, rows with a known answer are no data.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",

@@ -40,6 +40,7 @@ FAULTS_TOLD = 100
 IMPORTED = "imported"
 LONGEST_NAME = 200
 LONGEST_ERROR = 20_000
+MOST_COUNTED = 1000
 _GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
 _BROKEN_OFF = (ComputationRun.State.STOPPED, ComputationRun.State.FAILED)
 
@@ -110,12 +111,14 @@ def waiting_for(run_pk: int) -> list[int]:
 
 def held_up(stage: Stage) -> list[str]:
     """Why items that have their answers have no verdict yet, as sentences."""
-    waiting = stage.items.filter(waits_for_values=True).count()
+    # Bounded, whatever their number.
+    waiting = len(stage.items.filter(waits_for_values=True).values_list("pk")[:MOST_COUNTED])
     if not waiting:
         return []
     runs = ComputationRun.objects.filter(project=stage.project_id, key=stage_statistics.key_of(stage))
     last = runs.order_by("-pk").defer("checkpoint", "log").first()
-    items = f"{waiting:,} item{'s wait' if waiting > 1 else ' waits'} for values of the computation of agreement"
+    least = "At least " if waiting == MOST_COUNTED else ""
+    items = f"{least}{waiting:,} item{'s wait' if waiting > 1 else ' waits'} for values of the computation of agreement"
     if last is not None and last.state in _BROKEN_OFF:
         ended = "failed" if last.state == last.State.FAILED else "was stopped"
         return [f"{items}. It {ended}: start it again on the page Agreement."]

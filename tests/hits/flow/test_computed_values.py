@@ -184,6 +184,42 @@ def test_an_item_gets_answers_until_its_value_is_sure_enough_and_never_more_than
     assert (account.paid, account.reserved) == (7 * UNIT, 0) and stage.hits.count() == 2
 
 
+def test_the_value_is_that_of_all_answers_that_were_wanted(bring, stage, publish, say):
+    """Two of three are sure enough: that says nothing of the first two alone."""
+    growing(stage, "confidence entity >= 0.6")
+    bring(1)
+    publish(stage)
+    item = stage.items.get()
+    say(item, "+-")
+    compute(stage)
+    say(item, "+")
+    compute(stage)
+    item.refresh_from_db()
+    assert (item.state, item.wanted) == ("kept", 3)
+
+
+def test_items_of_which_nobody_knows_when_their_answers_changed_wait_for_one_computation(bring, stage, publish, say):
+    bring(1)
+    publish(stage)
+    say(stage.items.get(), "+")
+    compute(stage)
+    stage.items.update(ballots_at=None)
+    ruling.save(stage, ruling.written(stage, SURE), stage.rule_edition, "", None)
+    go_on(stage)
+    assert states(stage) == [("open", True)]
+    compute(stage)
+    assert states(stage) == [("kept", False)]
+
+
+def test_an_item_that_nobody_answered_comparably_has_no_values_and_waits_for_none(stage):
+    item = make.items(stage, 1)[0]
+    run = computing.start(stage.project, stage_statistics.key_of(stage), {}, None)
+    computing.run(run.pk)
+    now = timezone.now()
+    assert aggregated_values.of_items(stage, {item.pk: now - timedelta(hours=1)}) == (run, {item.pk: {}})
+    assert aggregated_values.of_items(stage, {item.pk: now}) == (run, {})
+
+
 def test_what_the_answers_alone_settle_waits_for_nothing(bring, stage, publish, say):
     growing(stage, f"all agree on entity.correct or {UNSURE}")
     bring(2)
