@@ -31,6 +31,9 @@ class ComputationRun(models.Model):
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     log = models.JSONField(default=list, help_text="What the computation noted on its way, in order.")
+    summary = models.JSONField(
+        null=True, help_text="What of its log is read of many runs together; the computation writes it."
+    )
     checkpoint = models.JSONField(null=True)
     kept = models.PositiveBigIntegerField(
         default=0, help_text="The last row of results that belongs to the checkpoint; later ones are made again."

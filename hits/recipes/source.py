@@ -149,7 +149,8 @@ class Progress:
     """Where a computation is. An `entry` is kept in its log; from a `checkpoint` it can go on after a crash.
 
     What was found before a checkpoint is not found again by whoever goes on from it. With `anew`, the checkpoint that
-    was given belongs to other rows: everything found and noted so far is dropped.
+    was given belongs to other rows: everything found and noted so far is dropped. A `summary` is small: it is what is
+    read of many runs together, where reading their logs would take long.
     """
 
     done: int
@@ -157,6 +158,7 @@ class Progress:
     entry: Json | None = None
     checkpoint: Json | None = None
     anew: bool = False
+    summary: Json | None = None
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ LEVELS = {
     "span": "Stretches of a text: answers differ by 1 less the F1 of stretches with one label that overlap.",
     "ranking": "Rankings: they are compared place by place, as units of their own.",
 }
-# (when it was computed, what was found)
-Reports = Sequence[tuple[datetime, Mapping[str, Any]]]
+# (when it was computed, the summary of what was found)
+Summaries = Sequence[tuple[datetime, Mapping[str, Any]]]
 # How dark a cell of the confusion matrix is, by its share of its row.
 SHADES = 5
 # With fewer items that two workers answered, figures say little.
@@ -56,7 +56,7 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
         "since": max(0, stage.summary.answers - report.get("harvested", 0)),
         "removed": max(0, report.get("harvested", 0) - stage.summary.answers),
         "method": of.options["method"].choices.get(report.get("method", ""), "") if of else "",
-        "units": _units(stage, report.get("units", []), stage_statistics.reports_over_time(stage)),
+        "units": _units(stage, report.get("units", []), stage_statistics.figures_over_time(stage)),
         "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],
         "fewest_new": stage_statistics.FEWEST_NEW,
         "most_units": stage_statistics.MOST_UNITS,
@@ -65,20 +65,20 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
     return render(request, "stage/agreement.html", context)
 
 
-def _units(stage: Stage, units: Sequence[Mapping[str, Any]], reports: Reports) -> list[dict[str, Any]]:
+def _units(stage: Stage, units: Sequence[Mapping[str, Any]], summaries: Summaries) -> list[dict[str, Any]]:
     """The items of all units are read at once."""
     pks = {row["item"] for unit in units for row in unit.get("worst", [])}
     items = Item.objects.filter(stage=stage, pk__in=pks).select_related("document").in_bulk()
-    courses = _courses(reports)
+    courses = _courses(summaries)
     return [{**_unit(unit, items), **course(unit["unit"], courses.get(unit["unit"], []))} for unit in units]
 
 
-def _courses(reports: Reports) -> dict[str, list[dict[str, Any]]]:
+def _courses(summaries: Summaries) -> dict[str, list[dict[str, Any]]]:
     """The figures of each unit by the time of their run: {"at", "harvested", and each figure by its name}."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for at, report in reports:
-        for unit in report["units"]:
-            row = {"at": at, "harvested": report["harvested"], **unit.get("figures", {})}
+    for at, summary in summaries:
+        for unit in summary["units"]:
+            row = {"at": at, "harvested": summary["harvested"], **unit["figures"]}
             found.setdefault(unit["unit"], []).append(row)
     return found
 

@@ -360,10 +360,12 @@ class _Writing:
         values: dict[str, Any] = {"done": said.done, "total": said.total}
         if said.anew:
             self._forget()
-            values |= {"log": [], "checkpoint": None, "kept": 0}
+            values |= {"log": [], "summary": None, "checkpoint": None, "kept": 0}
         if said.entry is not None:
             self._run.log = [*self._run.log, said.entry]
             values["log"] = self._run.log
+        if said.summary is not None:
+            values["summary"] = said.summary
         with transaction.atomic():
             if said.checkpoint is not None:
                 self._write()
