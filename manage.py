@@ -6,10 +6,16 @@ import os
 import sys
 from secrets import token_hex
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 # They make and check folders and sign nothing, so that a fresh checkout needs no secret for them.
 WITHOUT_SECRETS = {"new_protocol", "new_recipe", "check_plugin"}
+
+ENVIRONMENT = (
+    "Commands read the environment of the server. Beside a running `make run`, take it first: "
+    "set -a; . data/local.env; set +a"
+)
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
@@ -18,6 +24,8 @@ if __name__ == "__main__":
     try:
         execute_from_command_line(sys.argv)
         sys.stdout.flush()
+    except ImproperlyConfigured as error:
+        sys.exit(f"{error} {ENVIRONMENT}")
     except BrokenPipeError:
         # Whoever read the output, such as `head`, wants no more of it. What is left must not be written at the exit.
         with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -227,9 +227,10 @@ def _run(
     harvested = stage.summary.answers
     yield Progress(0, 0, entry={"answers": harvested, "labels": _labels_now(stage)}, anew=True)
     units = read(stage)
+    right = _right_on_all(units)
     reports, values, estimates = [], [], competences.Collected(params["method"])
     for number, unit in enumerate(units):
-        told, chosen = _unit(unit, params["method"], seed, estimates, figures=number < MOST_UNITS)
+        told, chosen = _unit(unit, params["method"], seed, estimates, right, figures=number < MOST_UNITS)
         reports.append(told)
         values.append(chosen)
         # What was read is not needed any more.
@@ -245,16 +246,37 @@ def _run(
         competences.write(stage, run, of_workers)
 
 
+def _right_on_all(units: Sequence[UnitAnswers]) -> dict[str, tuple[int, int]]:
+    """(right, of how many) known answers to any unit, by worker."""
+    found: dict[str, tuple[int, int]] = {}
+    for unit in units:
+        for worker, (right, of) in right_by_worker(unit.rows, unit.known).items():
+            before = found.get(worker, (0, 0))
+            found[worker] = before[0] + right, before[1] + of
+    return found
+
+
 def _unit(
-    unit: UnitAnswers, wanted: str, seed: int, estimates: competences.Collected, *, figures: bool
+    unit: UnitAnswers,
+    wanted: str,
+    seed: int,
+    estimates: competences.Collected,
+    right: Mapping[str, tuple[int, int]],
+    *,
+    figures: bool,
 ) -> tuple[dict[str, Any], tuple[str, Answers, Aggregated] | None]:
-    """(what is told of the unit, its values); without values where the answers cannot be compared."""
+    """(what is told of the unit, its values); without values where the answers cannot be compared.
+
+    `right` has the workers' known answers to all units: a field without any, beside one that checks attention, is
+    weighted by these.
+    """
     told: dict[str, Any] = {"unit": unit.unit, "level": unit.level, "why": "", "methods": []}
     try:
         answers = Answers.of(unit.rows)
         if figures and unit.level != RANKING:
             told |= report(answers, unit.level, order=unit.order, seed=seed)
-        given = Given(answers, right_by_worker(answers, unit.known), unit.order, seed)
+        right = right_by_worker(unit.rows, unit.known) or right
+        given = Given(answers, right, unit.order, seed)
         fitting = {}
         for name in BY_LEVEL[unit.level]:
             row, found = _method(name, given, unit)

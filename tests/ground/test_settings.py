@@ -66,6 +66,12 @@ def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> No
     assert (done.returncode, done.stdout) == (0, "System check identified no issues (0 silenced).\n")
 
 
+def test_a_command_without_the_server_s_environment_says_how_to_get_it(tmp_path: Path) -> None:
+    done = python("manage.py", "status", "river", data_dir=tmp_path, SECRET_KEY=None)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "Set SECRET_KEY in the environment." in done.stderr and "set -a; . data/local.env; set +a" in done.stderr
+
+
 def test_missing_credentials_are_a_warning_with_a_hint(tmp_path: Path) -> None:
     done = forked("manage.py", "check", data_dir=tmp_path, AWS_ACCESS_KEY_ID=None)
     assert done.returncode == 0

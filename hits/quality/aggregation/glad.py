@@ -12,8 +12,9 @@ from hits.quality.aggregation.results import Aggregated, NotFeasibleError, check
 from hits.quality.answers import Answers, Floats
 
 MOST_ANSWERS = 100_000
-MOST_ITERATIONS, SEARCH_STEPS = 100, 25
-TOLERANCE = 1e-5
+MOST_ITERATIONS, SEARCH_STEPS = 100, 100
+# So fine that values at the edge do not hang on how a machine rounds.
+TOLERANCE, SEARCH_TOLERANCE = 1e-6, 1e-3
 
 
 def glad(answers: Answers, *, iterations: int = MOST_ITERATIONS) -> Aggregated:
@@ -70,7 +71,13 @@ class _Model:
 
         right = truth.ravel()[self._cell]
         found = minimize(
-            self._misfit, point, args=(right,), jac=True, method="CG", tol=1e-2, options={"maxiter": SEARCH_STEPS}
+            self._misfit,
+            point,
+            args=(right,),
+            jac=True,
+            method="CG",
+            tol=SEARCH_TOLERANCE,
+            options={"maxiter": SEARCH_STEPS},
         )
         return found.x, -float(found.fun)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ Known = Mapping[tuple[str, Any], bool]
 
 @dataclass(frozen=True)
 class Given:
-    """What a method may use. `right` has of each worker (right, of how many) on known answers."""
+    """What a method may use. `right` has of workers (right, of how many) on known answers."""
 
     answers: Answers
     right: Mapping[str, tuple[int, int]]
@@ -83,15 +83,14 @@ class Accuracy:
     high: float
 
 
-def right_by_worker(answers: Answers, known: Known) -> dict[str, tuple[int, int]]:
-    """(right, of how many) on known answers, by worker."""
-    found = dict.fromkeys(answers.workers, (0, 0))
-    rows = zip(answers.item.tolist(), answers.worker.tolist(), answers.value.tolist(), strict=True)
-    for item, worker, value in rows:
-        right = known.get((answers.items[item], answers.values[value]))
+def right_by_worker(rows: Iterable[tuple[str, str, Any]], known: Known) -> dict[str, tuple[int, int]]:
+    """(right, of how many) on known answers, of workers who gave some; `rows` are (item, worker, value)."""
+    found: dict[str, tuple[int, int]] = {}
+    for item, worker, value in rows if known else ():
+        right = known.get((item, value))
         if right is not None:
-            name = answers.workers[worker]
-            found[name] = found[name][0] + right, found[name][1] + 1
+            n, of = found.get(worker, (0, 0))
+            found[worker] = n + right, of + 1
     return found
 
 

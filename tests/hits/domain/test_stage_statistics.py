@@ -97,6 +97,24 @@ def test_methods_are_right_as_often_as_known_answers_say() -> None:
     assert results(stage)["item-1"]["units"]["choice"]["confidence"] == pytest.approx(1.2 / 1.6)
 
 
+def test_a_field_without_known_answers_is_weighted_by_those_to_the_field_that_checks_attention() -> None:
+    form = {"form": {"show": [{"kind": "text", "text": "Read this."}], "ask": [
+        {"kind": "one", "key": "check", "question": "Choose good.", "choices": ["good", "bad"]},
+        {"kind": "one", "key": "tone", "question": "Tone?", "choices": ["good", "bad"]},
+    ]}}  # fmt: skip
+    stage = make.stage(key="ask", title="Ask", protocol="form", settings=form)
+    careful, careless = {"check": "good", "tone": "good"}, {"check": "bad", "tone": "bad"}
+    say(stage, [{"ann": careful, "ben": careless, "cleo": careless}] * 4)
+    for label in stage.labels.filter(unit="check"):
+        label.correct = label.value == "good"
+        label.save()
+    computed(stage, method="weighted_majority")
+    found = results(stage)["item-1"]["units"]
+    # Ann expects to be right in 5 of 6, the others in 1 of 6 each.
+    assert found["tone"]["value"] == found["check"]["value"] == "good"
+    assert found["tone"]["confidence"] == pytest.approx(5 / 7)
+
+
 def test_the_method_that_was_chosen_gives_the_values_where_it_fits() -> None:
     form = {
         "form": {
