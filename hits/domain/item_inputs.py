@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from hits.domain.json_texts import decoded, text_of
+from hits.formats.results import cell_of
 from hits.models import Item, Stage
 from hits.protocols.base import Json
 from hits.protocols.columns import columns_of
@@ -36,6 +37,11 @@ def of_items(pks: Collection[int]) -> dict[int, Json]:
     rows = list(Item.objects.filter(pk__in=pks).values_list("pk", text_of("document__data"), text_of("data")))
     pairs = _pairs([row[1:] for row in rows])
     return {pk: inputs_of(document, item) for (pk, *_), (document, item) in zip(rows, pairs, strict=True)}
+
+
+def spelled(values: Sequence[Any]) -> list[str | None]:
+    """Values as cells of a table, as Mechanical Turk's columns have them; what an item lacks stays None."""
+    return [None if value is None else cell_of(value) for value in values]
 
 
 def _pairs(rows: Sequence[Sequence[Any]]) -> Iterator[tuple[Json, Json]]:

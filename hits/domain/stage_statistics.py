@@ -15,14 +15,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from hits.domain import competences
+from hits.domain import competences, item_inputs
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
+from hits.formats.results import INPUT
 from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary
 from hits.quality.aggregation.methods import (
     BY_LEVEL,
@@ -360,12 +362,22 @@ def _told(answers: Answers, found: Aggregated) -> list[dict[str, Any]]:
     return told
 
 
-def value_rows(run: ComputationRun) -> Iterator[list[Any]]:
-    """The rows of a table with `VALUE_COLUMNS`: a unit of an item each."""
-    results = run.concluded.order_by("pk").values_list("item__key", "data")
-    for key, data in results.iterator(chunk_size=CHUNK):
-        for unit, found in data["units"].items():
-            yield [key, unit, _spelled(found["value"]), *(found.get(name) for name in VALUE_COLUMNS[3:])]
+def value_table(stage: Stage, run: ComputationRun | None) -> tuple[list[str], Iterator[list[Any]]]:
+    """(columns, rows): a unit of an item each, with what the item brings as `Input.*`. No rows where none has run."""
+    inputs = item_inputs.names_of(stage)
+    rows = _value_rows(run, inputs) if run else iter(())
+    return [*VALUE_COLUMNS, *(f"{INPUT}{name}" for name in inputs)], rows
+
+
+def _value_rows(run: ComputationRun, inputs: Sequence[str]) -> Iterator[list[Any]]:
+    results = run.concluded.order_by("pk").values_list("item", "item__key", "data").iterator(chunk_size=CHUNK)
+    while part := list(islice(results, CHUNK)):
+        asked = item_inputs.of_items({item for item, _, _ in part})
+        for item, key, data in part:
+            cells = item_inputs.spelled([asked[item].get(name) for name in inputs])
+            for unit, found in data["units"].items():
+                told = (found.get(name) for name in VALUE_COLUMNS[3:])
+                yield [key, unit, _spelled(found["value"]), *told, *cells]
 
 
 def _spelled(value: Any) -> Any:

@@ -158,6 +158,4 @@ def agreement_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
     """The value and confidence of each unit of each item by the newest run; only the head where none has run."""
     run = stage_statistics.newest(stage)
     name = f"{stage.project.slug}-{stage.key}-values.csv"
-    return spreadsheet.csv_response(
-        name, stage_statistics.VALUE_COLUMNS, stage_statistics.value_rows(run) if run else ()
-    )
+    return spreadsheet.csv_response(name, *stage_statistics.value_table(stage, run))

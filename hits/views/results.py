@@ -70,6 +70,7 @@ def _choices(request: HttpRequest) -> exporting.Choices:
         format=request.GET.get("file", exporting.MTURK),
         worker_ids=request.GET.get("workers") == "ids",
         all=request.GET.get("answers") == "all",
+        inputs=bool(request.GET.get("inputs")),
     )
 
 

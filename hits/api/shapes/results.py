@@ -21,6 +21,9 @@ class ResultsQuery(serializers.Serializer):
     answers = serializers.ChoiceField(
         ("counting", "all"), default="counting", help_text="`all`: with a column that says why one does not count."
     )
+    inputs = serializers.BooleanField(
+        default=False, help_text="The long table also has what each item shows, as columns `Input.*`."
+    )
 
 
 class NewResults(Shape):

@@ -122,7 +122,7 @@ def _choices(request: Request) -> exporting.Choices:
     given = shapes.ResultsQuery(data=request.query_params)
     given.is_valid(raise_exception=True)
     wanted = given.validated_data
-    return exporting.Choices(wanted["file"], wanted["workers"] == "ids", wanted["answers"] == "all")
+    return exporting.Choices(wanted["file"], wanted["workers"] == "ids", wanted["answers"] == "all", wanted["inputs"])
 
 
 def _download(file: exporting.ResultsFile) -> StreamingHttpResponse:

@@ -92,11 +92,14 @@ class UnknownFormatError(Refusal):
 
 @dataclass(frozen=True)
 class Choices:
-    """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why."""
+    """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why.
+    `inputs`: the long table has what the items bring too; Mechanical Turk's columns have it in any case.
+    """
 
     format: str = MTURK
     worker_ids: bool = False
     all: bool = False
+    inputs: bool = False
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
         return ResultsFile(f"{name}-results.csv", CONTENT_TYPES[MTURK], pieces)
     types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
     types |= {NOT_COUNTED: "string"} if choices.all else {}
-    batches = ([found[name] for name in types] for each in answers for found in each.long())
+    inputs = dict.fromkeys(name for stage in stages for name in item_inputs.names_of(stage)) if choices.inputs else ()
+    types |= {f"{INPUT}{name}": "string" for name in inputs}
+    batches = ([found[name] for name in types] for each in answers for found in each.long(inputs))
     pieces = pieces_of(batches, list(types), types, _format(choices.format))
     return ResultsFile(f"{name}-labels.{choices.format}", CONTENT_TYPES[choices.format], pieces)
 
@@ -178,16 +183,17 @@ class _Answers:
 
     # The long table
 
-    def long(self) -> Iterator[dict[str, Sequence[Any]]]:
+    def long(self, inputs: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
         """The columns of some rows at a time. A row is a label; of an answer without any, such as an invalid one, one
-        without unit and value.
+        without unit and value. `inputs` are those of the items that have a column.
         """
         for answers in self.parts(*_LONG_COLUMNS, labels=True):
             why = {answer.pk: self.why_not(answer) for answer in answers}
             told = {answer.pk: self._told(answer) for answer in answers}
             labels = self._labels(answers, why)
             for start in range(0, len(labels), CHUNK):
-                yield self._columns(labels[start : start + CHUNK], told, why)
+                some = labels[start : start + CHUNK]
+                yield {**self._columns(some, told, why), **self._inputs([label[1] for label in some], inputs)}
 
     def _told(self, answer: Any) -> tuple[str, str, float | None, str]:
         """What all labels of an answer have: worker, submitted_at, seconds and batch."""
@@ -235,6 +241,15 @@ class _Answers:
             back = ["taken back" if moment else "" for moment in undone]
             columns[NOT_COUNTED] = [why[answer] or other for answer, other in zip(answers, back, strict=True)]
         return {STAGE: [self.stage.key] * len(labels), **columns}
+
+    def _inputs(self, items: Sequence[int], names: Collection[str]) -> dict[str, Sequence[Any]]:
+        """The cells of the columns `Input.*`, by item."""
+        if not names:
+            return {}
+        asked = item_inputs.of_items(set(items))
+        # JSON Lines may hold nested values.
+        spelled = list if self.choices.format == "jsonl" else item_inputs.spelled
+        return {f"{INPUT}{name}": spelled([asked[item].get(name) for item in items]) for name in names}
 
     def _keys_and_known(self, pks: Collection[int], judged: bool) -> tuple[dict[int, str], dict[int, Json]]:
         """By item its key, and the values that are right, by unit."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from argparse import ArgumentParser
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class Command(StageCommand):
         for unit in stage_statistics.report_of(run)["units"]:
             self._tell(unit)
         if options["csv"]:
-            self._write(run, options["csv"])
+            self._write(stage, run, options["csv"])
 
     def _compute(self, stage: Stage, params: dict[str, Any]) -> None:
         run = computing.start(stage.project, stage_statistics.key_of(stage), params, None)
@@ -58,13 +59,12 @@ class Command(StageCommand):
         if rows:
             self.table(["  method", "right", "of", "interval", "ties", "iterations", "seconds"], rows)
 
-    def _write(self, run: ComputationRun, to: Path) -> None:
+    def _write(self, stage: Stage, run: ComputationRun, to: Path) -> None:
         try:
             with to.open("w", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file)
-                writer.writerow(stage_statistics.VALUE_COLUMNS)
-                rows = stage_statistics.value_rows(run)
-                writer.writerows([harmless(cell) for cell in row] for row in rows)
+                columns, rows = stage_statistics.value_table(stage, run)
+                writer.writerows([harmless(cell) for cell in row] for row in chain([columns], rows))
         except OSError as error:
             raise CommandError(f"{to} cannot be written: {error.strerror}.") from error
         self.say(f"{to} is written.")

@@ -28,6 +28,8 @@ def test_results_of_a_stage_and_of_a_project_are_files(lead: Any) -> None:
     response = lead.get("/api/projects/river/stages/validate/results/", {"file": "jsonl", "workers": "ids"})
     row = json.loads(b"".join(response.streaming_content))
     assert response.status_code == 200 and row["worker"] == "AWORKER1" and "stage" not in row
+    response = lead.get("/api/projects/river/stages/validate/results/", {"file": "jsonl", "inputs": "1"})
+    assert "Input.text" in json.loads(b"".join(response.streaming_content))
     response = lead.get("/api/projects/river/results/")
     assert b"".join(response.streaming_content).startswith(b"HITId,")
     assert response["Content-Disposition"] == 'attachment; filename="river-results.csv"'

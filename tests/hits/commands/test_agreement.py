@@ -39,6 +39,7 @@ def test_it_computes_prints_and_writes(stage: Stage, run: Any, tmp_path: Path) -
         ("item-1", "yes", "3"),
         ("item-2", "no", "2"),
     ]
+    assert [row["Input.text"] for row in rows] == [item.document.data["text"] for item in stage.items.order_by("pk")]
     assert run("agreement", "boats", "judge").splitlines() == said.splitlines()[:-1]
 
 

@@ -22,6 +22,9 @@ def test_the_command_writes_the_file_of_a_stage_or_of_all(tmp_path: Path) -> Non
     call_command("results", "river", "--format", "jsonl", "--to", str(every), "--all")
     row = json.loads(every.read_text())
     assert (row["stage"], row["not_counted"]) == ("validate", "") and row["worker"] != "AWORKER1"
+    assert "Input.text" not in row
+    call_command("results", "river", "--format", "jsonl", "--to", str(every), "--inputs")
+    assert "Input.text" in json.loads(every.read_text())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.jsonl", "alone.csv"]
 
 

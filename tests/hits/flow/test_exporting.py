@@ -176,6 +176,36 @@ def test_cells_that_a_spreadsheet_would_run_get_an_apostrophe_in_csv_alone(stage
     assert long(stage)[0]["value"] == "=1+1"
 
 
+@pytest.mark.parametrize("all_of_them", [False, True])
+def test_the_long_table_has_what_the_items_bring_where_it_is_asked_for(stage: Stage, all_of_them: bool) -> None:
+    answered(stage, "=A boat.", "sad")
+    other = make.item(stage, document=make.document(stage.project, data={"columns": {"n": [1, 2]}}), data={})
+    made = make.assignment(make.hit(other), make.worker("A2"), answer={}, scored=True)
+    Label.objects.create(assignment=made, item=other, stage=stage, worker=made.worker, unit="sure", value=3)
+    first, _, last = long(stage, inputs=True, all=all_of_them)
+    names = ["Input.=more", "Input.known", "Input.n", "Input.text"]
+    assert list(first) == [*exporting.LONG, *["not_counted"] * all_of_them, *names]
+    assert [first[name] for name in names] == ["kept", "Glad", None, "=A boat."]
+    assert [last[name] for name in names] == [None, None, [1, 2], None]
+    first, _, last = rows(of_stage(stage, Choices("csv", inputs=True, all=all_of_them)))
+    assert (first["Input.text"], last["Input.n"], last["Input.text"]) == ("'=A boat.", "[1, 2]", "")
+    table = parquet.read_table(io.BytesIO(content(of_stage(stage, Choices("parquet", inputs=True)))))
+    assert table.column("Input.n").to_pylist() == [None, None, "[1, 2]"]
+    assert not any(name.startswith("Input.") for name in long(stage)[0])
+
+
+def test_results_of_a_project_have_what_the_items_of_all_stages_bring(stage: Stage) -> None:
+    other = make.stage(stage.project, key="again", protocol="form", settings={"form": FORM})
+    answered(stage, "1", "glad")
+    given = answered(other, "2", "sad", "A2")
+    given.hit.item.document.data["columns"]["extra"] = "only here"
+    given.hit.item.document.save()
+    lines = content(of_project(stage.project, Choices("jsonl", inputs=True))).splitlines()
+    assert [(row["Input.text"], row["Input.extra"]) for row in map(json.loads, lines)] == [
+        ("1", None), ("1", None), ("2", "only here"), ("2", "only here")
+    ]  # fmt: skip
+
+
 def test_an_unknown_format_is_refused(stage: Stage) -> None:
     with pytest.raises(exporting.UnknownFormatError, match="There are mturk, csv, jsonl, parquet"):
         of_stage(stage, Choices("xlsx"))

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from hits.domain import stage_statistics
 from hits.flow.pipeline import computing
-from hits.models import Membership, Project, Stage, StageSummary
+from hits.models import Item, Membership, Project, Stage, StageSummary
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -194,14 +194,18 @@ def test_texts_beside_other_units_are_named(client: Client, project: Project) ->
 
 def test_values_come_as_csv(client: Client, stage: Stage) -> None:
     say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}, {"ann": "=1+1", "ben": "=1+1"}])
-    empty = list(csv.reader(io.StringIO(read(client, stage))))
-    assert empty == [["item", "unit", "value", "confidence", "entropy", "answers", "low", "high"]]
+    Item.objects.filter(key="item-2").update(data={"columns": {"text": "=It rains.", "n": 2}})
+    (empty,) = csv.reader(io.StringIO(read(client, stage)))
+    assert empty[:8] == ["item", "unit", "value", "confidence", "entropy", "answers", "low", "high"]
+    assert {"Input.n", "Input.text"} < set(empty[8:]) and empty[8:] == sorted(empty[8:])
     computed(stage)
     rows = list(csv.DictReader(io.StringIO(read(client, stage))))
     assert [(row["item"], row["unit"], row["value"], row["answers"]) for row in rows] == [
         ("item-1", "choice", "yes", "3"), ("item-2", "choice", "'=1+1", "2")
     ]  # fmt: skip
     assert float(rows[0]["confidence"]) == pytest.approx(2 / 3)
+    first = Item.objects.get(key="item-1").document.data["text"]
+    assert [(row["Input.text"], row["Input.n"]) for row in rows] == [(first, ""), ("'=It rains.", "2")]
 
 
 def read(client: Client, stage: Stage) -> str:

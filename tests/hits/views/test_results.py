@@ -43,7 +43,22 @@ def test_the_page_offers_each_format_and_downloads_what_was_chosen(client: Clien
     assert row["WorkerId"] != "AWORKER1" and row["AssignmentStatus"] == "Approved"
     (row,) = rows(client.get(address, {"file": "csv", "workers": "ids", "answers": "all"}))
     assert (row["worker"], row["not_counted"]) == ("AWORKER1", "")
+    (row,) = rows(client.get(address, {"file": "csv", "inputs": "1"}))
+    assert "Input.text" in row and 'name="inputs"' in page
     assert client.get(address, {"file": "xlsx"}).status_code == 302
+
+
+def test_the_page_leads_from_its_top_to_where_files_come_in_for_those_who_may(client: Client, alice: Any) -> None:
+    stage = moods()
+    make.member(stage.project, alice)
+    reader = make.user("reader")
+    make.member(stage.project, reader, Membership.Role.READER)
+    address, link = reverse("results", args=[stage.project.slug, stage.key]), '<a href="#bring">'
+    client.force_login(alice)
+    page = client.get(address).content.decode()
+    assert page.index(link) < page.index("data-download") and 'id="bring"' in page
+    client.force_login(reader)
+    assert link not in client.get(address).content.decode()
 
 
 def test_the_page_of_a_project_has_the_answers_of_all_stages(client: Client, alice: Any, stage: Stage) -> None:
