@@ -39,10 +39,11 @@ def _write(made: Release, folder: Path) -> None:
         raise CommandError(f"{there[0]} is there already and stays as it is. Choose an empty folder.")
     parts = {path.with_name(f".{path.name}.part"): path for path in files}
     is_new = not folder.exists()
+    made = sorted({path.parent for path in files if not path.parent.exists()} - {folder})
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in files:
-            path.parent.mkdir(exist_ok=True)
+        for within in made:
+            within.mkdir()
         for part, path in parts.items():
             with part.open("wb") as target:
                 target.writelines(files[path].read_chunks())
@@ -51,14 +52,15 @@ def _write(made: Release, folder: Path) -> None:
         for part, path in parts.items():
             part.rename(path)
     except OSError as error:
-        _take_back(folder, [*parts, *parts.values()], is_new)
+        _take_back([*parts, *parts.values()], [*made, *([folder] if is_new else [])])
         raise CommandError(f"{folder} cannot be written: {error.strerror}. Nothing was left there.") from error
 
 
-def _take_back(folder: Path, paths: Sequence[Path], is_new: bool) -> None:
+def _take_back(paths: Sequence[Path], folders: Sequence[Path]) -> None:
+    """What is in the way of removing a folder, such as another file in it, stays with it."""
     for path in paths:
         with suppress(OSError):
             path.unlink()
-    if is_new:
+    for folder in folders:
         with suppress(OSError):
             folder.rmdir()
