@@ -11,9 +11,10 @@ from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
-from hits.domain import drafts
+from hits.domain import drafts, results_forms
 from hits.domain.action_log import acting_from
 from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
@@ -33,7 +34,8 @@ from hits.flow.pipeline import (
     sending,
     topping_up,
 )
-from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage
+from hits.flow.setup import own_stages, setting_up
+from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage, Upload
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
 
@@ -58,6 +60,39 @@ def import_upload(upload_pk: int) -> int:
             import_upload.delay(pk)
         for stage in importing.answered_by(upload_pk):
             conclude_stage.delay(stage)
+
+
+@transaction.atomic
+def make_form(upload: Upload, proposal: results_forms.Proposal, title: str, user: User | None) -> Stage | None:
+    """Make the proposed questionnaire and let the file, which waits for its columns, be imported into it.
+
+    The stage to which the file was sent becomes it where it was never published nor answered; else a new stage with
+    this title asks it about the rows that are there. None for a file that does not wait any more. Raises NoFormError,
+    SettingsRefusedError, MappingRefusedError and ArchivedError; then nothing was changed.
+    """
+    settings_, stage = results_forms.checked(proposal), upload.stage
+    assert stage is not None
+    if results_forms.can_be_rewritten(stage):
+        setting_up.change_task(stage, {"settings": settings_}, user)
+    else:
+        results_forms.refuse_without_rows(stage)
+        table = {"title": title, "protocol": results_forms.FORM, "settings": settings_}
+        stage = own_stages.add_stage(stage.project, table, user)
+    if not importing.confirm_results(upload, proposal.mapping, stage):
+        transaction.set_rollback(True)
+        return None
+    return stage
+
+
+@transaction.atomic
+def send_in_with_form(
+    stage: Stage, name: str, content: bytes, proposal: results_forms.Proposal, title: str, user: User | None
+) -> Upload:
+    """Keep the file and make the proposed questionnaire, see `make_form`: the import is to be started then."""
+    upload = importing.create_results_upload(stage, name, content, user, ask=True)
+    make_form(upload, proposal, title or name.rpartition(".")[0][:100] or name[:100], user)
+    upload.refresh_from_db()
+    return upload
 
 
 def _took_too_long(what: str, remedy: str) -> str:

@@ -175,6 +175,7 @@ stage_urls = [
     path("results/file/", results.results_file, name="results-file"),
     path("results/import/", results.import_results, name="import-results"),
     path("results/<int:pk>/columns/", results.columns, name="results-columns"),
+    path("results/<int:pk>/form/", results.make_form, name="results-form"),
     path("results/<int:pk>/remove/", results.remove_results, name="remove-results"),
     path("answers/", answers.answers, name="answers"),
     path("answers.csv", answers.answers_csv, name="answers-csv"),

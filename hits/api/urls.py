@@ -164,6 +164,7 @@ urlpatterns = [
     path(STAGE + "change-sets/<int:pk>/undo/", queries.UndoChangeSet.as_view(), name="undo-change-set"),
     path(STAGE + "results/", results.StageResults.as_view(), name="results"),
     path(STAGE + "results/columns/", results.ResultsColumns.as_view(), name="results-columns"),
+    path(STAGE + "results/form/", results.ResultsForm.as_view(), name="results-form"),
     path(STAGE + "results/<int:pk>/", results.ResultFile.as_view(), name="result-file"),
     path(STAGE + "answers/", answers.Answers.as_view(), name="answers"),
     path(STAGE + "answers/approve/", answers.Approve.as_view(), name="approve"),

@@ -144,6 +144,7 @@ TABLE = (
         pages="import-results results-columns",
         routes=("POST results", "POST results-columns"),
     ),
+    _verb("Make a questionnaire of a file of results", MANAGER, pages="results-form", routes=("POST results-form",)),
     _verb("Remove imported results", MANAGER, pages="remove-results", routes=("DELETE result-file",)),
     _verb("Add media", MANAGER, pages="add-media", routes=("POST media",)),
     _verb("Delete media that no published item shows", MANAGER, pages="delete-media", routes=("DELETE media-file",)),

@@ -11,13 +11,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
 from hits import forms, tasks
+from hits.domain import results_forms
 from hits.domain.imported_results import CONSTANT, NotReadableError, shown, takes_results
 from hits.domain.imported_tables import file_of
+from hits.domain.results_forms import NoFormError
 from hits.flow.data import exporting, removing
 from hits.flow.pipeline import importing
 from hits.formats.faults import FormatErrors
 from hits.formats.mapping import MappingRefusedError
+from hits.formats.results_reading import MTURK
 from hits.models import Project, Stage, Upload
+from hits.protocols.base import SettingsRefusedError
 from hits.views import jobs
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
 from hits.views.stages import frame
@@ -144,9 +148,57 @@ def columns(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
         "table": table,
         "fields": list(enumerate(table.fields, 1)),
         "head": [(name, [cells[name] for _, cells in table.first]) for name in table.columns],
+        "makes_form": table.layout == MTURK,
         "faults": faults,
     }
     return render(request, "stage/results_columns.html", context, status=400 if faults else 200)
+
+
+@for_stage(FORM)
+def make_form(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
+    """What a questionnaire of the file's columns would be; one button looks again, the other makes it and imports."""
+    row = get_object_or_404(stage.result_files.select_related("blob", "project", "stage"), pk=pk)
+    if row.state != Upload.State.MAPPING:
+        return redirect("upload", stage.project.slug, row.pk)
+    try:
+        with file_of(row.blob) as file:
+            proposal = results_forms.propose(file, row.name, *_chosen(request))
+    except (FormatErrors, NoFormError) as error:
+        messages.error(request, f"{row.name}: {error}")
+        return redirect("results-columns", stage.project.slug, stage.key, row.pk)
+    faults: Sequence[str] = ()
+    if request.method == "POST" and "make" in request.POST:
+        try:
+            if made := tasks.make_form(row, proposal, request.POST.get("title", "").strip(), request.user):
+                jobs.start(request, tasks.import_upload, row.pk, said=f"{row.name} is being read into “{made.title}”.")
+            return redirect("upload", stage.project.slug, row.pk)
+        except (NoFormError, MappingRefusedError) as error:
+            faults = error.faults
+        except SettingsRefusedError as error:
+            faults = error.reasons
+    context = {
+        **frame(stage),
+        "upload": row,
+        "proposal": proposal,
+        "fields": list(enumerate(proposal.fields, 1)),
+        "shown": list(enumerate(proposal.shown, 1)),
+        "kinds": list(results_forms.KINDS.items()),
+        "rewrites": results_forms.can_be_rewritten(stage),
+        "title": request.POST.get("title", row.name.rpartition(".")[0][:100] or row.name[:100]),
+        "faults": faults or (proposal.faults if request.method == "POST" else ()),
+    }
+    return render(request, "stage/results_form.html", context, status=400 if faults else 200)
+
+
+def _chosen(request: HttpRequest) -> tuple[dict[str, str] | None, list[str] | None]:
+    """The kinds by column and the columns that are not shown; None before anything was chosen."""
+    if request.method != "POST":
+        return None, None
+    numbers = range(1, MOST_ASKED + 1)
+    asked = [(number, name) for number in numbers if (name := request.POST.get(f"ask-{number}"))]
+    kinds = {name: request.POST.get(f"kind-{number}", "") for number, name in asked}
+    columns = [(number, name) for number in numbers if (name := request.POST.get(f"input-{number}"))]
+    return kinds, [name for number, name in columns if f"show-{number}" not in request.POST]
 
 
 def _pair(request: HttpRequest, number: int) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from hits.api.shapes.base import Shape
 from hits.api.shapes.uploads import LONGEST_MAPPING, MappingField
+from hits.domain.results_forms import KINDS
 from hits.flow.data import exporting
 
 
@@ -38,6 +39,51 @@ class NewResults(Shape):
 
 class ResultsFile(Shape):
     file = serializers.FileField()
+
+
+class NewResultsForm(Shape):
+    file = serializers.FileField()
+    kinds = MappingField(
+        required=False,
+        max_length=LONGEST_MAPPING,
+        help_text='The kind by column of answers, as a JSON object such as {"Answer.mood": "scale"}; '
+        f"{', '.join(filter(None, KINDS))}, or empty to leave the column out. Without it all are proposed; with it "
+        "what it does not name is as proposed.",
+    )
+    hidden = serializers.ListField(
+        child=serializers.CharField(max_length=300),
+        required=False,
+        max_length=500,
+        help_text="Columns Input.* that workers shall not see; without it those that may tell the right answer.",
+    )
+    title = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=120, help_text="Of a new stage, where one is added."
+    )
+    make = serializers.BooleanField(
+        default=False, help_text="Make the questionnaire and import the answers; without it nothing is kept."
+    )
+
+
+class ProposedFieldShape(Shape):
+    column = serializers.CharField()
+    key = serializers.CharField()
+    kind = serializers.CharField(help_text="Empty: left out.")
+    values = serializers.ListField(
+        child=serializers.ListField(), help_text="[value, how often it came], the most frequent ones first."
+    )
+    different = serializers.IntegerField(help_text="Different values; with `more` there are others.")
+    more = serializers.BooleanField()
+    blank = serializers.IntegerField()
+    why = serializers.CharField(help_text="What is in the way of this kind; empty otherwise.")
+
+
+class ProposedFormShape(Shape):
+    fields = ProposedFieldShape(many=True)  # type: ignore[assignment]  # every serializer has an attribute of this name
+    shown = serializers.ListField(child=serializers.ListField(), help_text="[column Input.*, whether it is shown].")
+    rows = serializers.IntegerField(help_text="Rows that were looked at.")
+    all_rows = serializers.BooleanField()
+    faults = serializers.ListField(child=serializers.CharField())
+    form = serializers.DictField(help_text="The questionnaire, as the setting `form` of a task.")
 
 
 class ResultFieldShape(Shape):

@@ -17,6 +17,7 @@ from hits.api.jobs import start_kept
 from hits.api.shapes import results as shapes
 from hits.api.shapes.uploads import UploadDetailShape
 from hits.api.views.uploads import refuse_large_file
+from hits.domain import results_forms
 from hits.domain.imported_results import shown
 from hits.flow.data import exporting, removing
 from hits.flow.pipeline import importing
@@ -82,6 +83,38 @@ class ResultsColumns(StageView):
         file = given.validated_data["file"]
         importing.check_size(file.size)
         return Response(shapes.ResultsColumns(shown(self.stage, file.file, file.name)).data)
+
+    def refuse_large_body(self, length: int) -> None:
+        refuse_large_file(length)
+
+
+class ResultsForm(StageView):
+    parser_classes = [MultiPartParser]
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "results_form",
+        "What a questionnaire of the columns of a file of results would be: 200, keeps nothing. With `make` 202: it is "
+        "made, and the answers are imported into it, unpaid and marked",
+        tag=TAG,
+        takes={"multipart/form-data": shapes.NewResultsForm},
+        answer=shapes.ProposedFormShape,
+        more={202: UploadDetailShape},
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.NewResultsForm(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        file, content = wanted["file"], wanted["file"].read()
+        importing.check_size(len(content))
+        proposal = results_forms.with_kinds(content, file.name, dict(wanted.get("kinds", ())), wanted.get("hidden"))
+        if not wanted["make"]:
+            return Response(shapes.ProposedFormShape(proposal).data)
+        upload = tasks.send_in_with_form(self.stage, file.name, content, proposal, wanted["title"], self.user)
+        start_kept(tasks.import_upload, upload.pk)
+        upload.refresh_from_db()
+        return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
     def refuse_large_body(self, length: int) -> None:
         refuse_large_file(length)

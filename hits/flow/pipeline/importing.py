@@ -179,17 +179,18 @@ def create_results_upload(
         )
 
 
-def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]]) -> bool:
-    """Let a file of answers that waits for its columns be imported. False for one that does not wait any more.
+def confirm_results(upload: Upload, pairs: Sequence[tuple[str, str]], stage: Stage | None = None) -> bool:
+    """Let a file of answers that waits for its columns be imported, into `stage` where it is another one than that to
+    which it was sent. False for one that does not wait any more.
 
     Raises MappingRefusedError, NotReadableError and ArchivedError.
     """
     with file_of(upload.blob) as file:
-        found = imported_results.checked_mapping(_stage_of(upload), file, upload.name, pairs)
+        found = imported_results.checked_mapping(stage or _stage_of(upload), file, upload.name, pairs)
     with transaction.atomic():
         _hold_in_use(upload.project)
         waiting = Upload.objects.filter(pk=upload.pk, state=Upload.State.MAPPING)
-        return bool(waiting.update(state=Upload.State.QUEUED, mapping=found))
+        return bool(waiting.update(state=Upload.State.QUEUED, mapping=found, stage=stage or _stage_of(upload)))
 
 
 def _refuse_same_file(stage: Stage, digest: str) -> None:

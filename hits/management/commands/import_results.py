@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits import tasks
+from hits.domain import results_forms
 from hits.domain.imported_results import ShownResults, shown
 from hits.flow.data import removing
 from hits.flow.pipeline import importing
@@ -32,6 +33,22 @@ class Command(StageCommand):
             help="read this column as that field, Answer.mood=feeling; after a second = a value: Input.known==Glad",
         )
         parser.add_argument("--columns", action="store_true", help="show which column is what, and import nothing")
+        parser.add_argument(
+            "--make-form",
+            action="store_true",
+            help="make the questionnaire from the file's columns and import into it; with --columns only show it",
+        )
+        parser.add_argument(
+            "--kind",
+            action="append",
+            default=[],
+            metavar="COLUMN=KIND",
+            help=f"with --make-form: {', '.join(filter(None, results_forms.KINDS))}, or nothing to leave it out",
+        )
+        parser.add_argument(
+            "--hide", action="append", default=None, metavar="COLUMN", help="with --make-form: an Input.* not shown"
+        )
+        parser.add_argument("--title", default="", help="with --make-form: of a new stage, where one is added")
         parser.add_argument("--remove", type=int, metavar="NUMBER", help="remove all answers of that import")
         parser.add_argument("--yes", action="store_true", help="do not ask before removing")
 
@@ -46,6 +63,8 @@ class Command(StageCommand):
         try:
             importing.check_size(path.stat().st_size)
             content = path.read_bytes()
+            if options["make_form"]:
+                return self._make_form(stage, path.name, content, options)
             if options["columns"]:
                 return self._show(shown(stage, io.BytesIO(content), path.name, pairs))
             upload = importing.create_results_upload(stage, path.name, content, None, pairs)
@@ -53,6 +72,24 @@ class Command(StageCommand):
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
         except FormatErrors as error:
             self._refuse(path.name, list(error.errors), error.count)
+        self._import(upload)
+
+    def _make_form(self, stage: Stage, name: str, content: bytes, options: dict[str, Any]) -> None:
+        kinds = dict(_pair(one) for one in options["kind"])
+        proposal = results_forms.with_kinds(content, name, kinds, options["hide"])
+        self.table(
+            ["column", "field", "kind", "values"],
+            [[one.column, one.key, one.kind or "–", _values(one)] for one in proposal.fields],
+        )
+        self.say(f"Shown: {', '.join(column for column, is_shown in proposal.shown if is_shown) or 'nothing'}.")
+        if options["columns"]:
+            for fault in proposal.faults:
+                self.say(fault)
+            return
+        upload = tasks.send_in_with_form(stage, name, content, proposal, options["title"], None)
+        self._import(upload)
+
+    def _import(self, upload: Upload) -> None:
         with jobs_run_here():
             tasks.import_upload(upload.pk)
         upload.refresh_from_db()
@@ -60,7 +97,8 @@ class Command(StageCommand):
             self._refuse(upload.name, [Fault(**fault) for fault in upload.faults], upload.fault_count)
         if upload.state != Upload.State.DONE:
             raise CommandError(f"{upload.get_state_display()}. {upload.error}".strip())
-        self.say(f"Import {upload.pk}: {upload.items:,} answers came into {stage.key}, unpaid and marked.")
+        assert upload.stage is not None
+        self.say(f"Import {upload.pk}: {upload.items:,} answers came into {upload.stage.key}, unpaid and marked.")
 
     def _show(self, table: ShownResults) -> None:
         self.table(["field", "read from"], [[one.name, one.source or "–"] for one in table.fields])
@@ -87,6 +125,11 @@ class Command(StageCommand):
         for group in grouped(faults):
             self.stderr.write(str(group))
         raise CommandError(f"{count:,} faults in {name}. Nothing was imported.")
+
+
+def _values(field: results_forms.ProposedField) -> str:
+    told = ", ".join(f"{value[:20]} ({times})" for value, times in field.values[:5])
+    return f"{told} …" if field.more or field.different > 5 else told
 
 
 def _pair(given: str) -> tuple[str, str]:

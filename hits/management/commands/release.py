@@ -39,11 +39,11 @@ def _write(made: Release, folder: Path) -> None:
         raise CommandError(f"{there[0]} is there already and stays as it is. Choose an empty folder.")
     parts = {path.with_name(f".{path.name}.part"): path for path in files}
     is_new = not folder.exists()
-    made = sorted({path.parent for path in files if not path.parent.exists()} - {folder})
+    within = sorted({path.parent for path in files if not path.parent.exists()} - {folder})
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for within in made:
-            within.mkdir()
+        for each in within:
+            each.mkdir()
         for part, path in parts.items():
             with part.open("wb") as target:
                 target.writelines(files[path].read_chunks())
@@ -52,7 +52,7 @@ def _write(made: Release, folder: Path) -> None:
         for part, path in parts.items():
             part.rename(path)
     except OSError as error:
-        _take_back([*parts, *parts.values()], [*made, *([folder] if is_new else [])])
+        _take_back([*parts, *parts.values()], [*within, *([folder] if is_new else [])])
         raise CommandError(f"{folder} cannot be written: {error.strerror}. Nothing was left there.") from error
 
 

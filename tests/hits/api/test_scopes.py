@@ -63,6 +63,7 @@ WITHOUT_MONEY = {
     ("pause-workers", "post"),
     ("results", "post"),
     ("results-columns", "post"),
+    ("results-form", "post"),
     ("result-file", "delete"),
     ("media-file", "delete"),
     ("uploads", "post"),

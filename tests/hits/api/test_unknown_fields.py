@@ -16,7 +16,7 @@ from tests.hits.api.test_guard import address, named, routes, world
 
 __all__ = ["world"]
 FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns",
-         "results", "results-columns"}  # fmt: skip
+         "results", "results-columns", "results-form"}  # fmt: skip
 VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
 READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
 

@@ -156,7 +156,7 @@ ARTICLE_PAGES = {
 GRANT_PAGES = {"grants-of", "grants-progress"}
 OUTSIDE_PAGES = {"computation-outside", "computation-files"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
-RESULT_FILE_PAGES = {"results-columns", "remove-results"}
+RESULT_FILE_PAGES = {"results-columns", "results-form", "remove-results"}
 PROJECT_PAGES = {
     "large-bonus-file", "large-bonus-file-progress",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
