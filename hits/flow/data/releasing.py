@@ -35,6 +35,8 @@ from hits.refusals import Refusal
 MANIFEST, README = "manifest.json", "README.md"
 PART_BYTES = 1 << 18
 
+# What else became of items, by its name in the funnel.
+_UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
 
 
@@ -237,8 +239,19 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
         "Workers": f"{row['workers']:,}",
         "Blocked workers": f"{row['blocked_workers']:,}",
         **(paid if given > imported else {}),
+        **({"Rejected answers": f"{row['rejected_answers']:,}"} if row["rejected_answers"] else {}),
+        "Items asked about": f"{row['asked']:,}",
+        "Items answered": f"{row['answered']:,}",
         "Items kept": f"{row['kept']:,} of {row['asked']:,}",
+        "Items dropped": _dropped(row),
+        **{said: f"{row[name]:,}" for said, name in _UNDECIDED.items() if row[name]},
     }
+
+
+def _dropped(row: Mapping[str, Any]) -> str:
+    """How many, and why; the most frequent reason first."""
+    why = ", ".join(f"{reason} {n:,}" for reason, n in row["dropped_by_reason"].items())
+    return f"{row['dropped']:,}{f' ({why})' if why else ''}"
 
 
 def _values_facts(row: Mapping[str, Any]) -> dict[str, str]:
@@ -284,6 +297,7 @@ def _funnel(stage: Stage) -> dict[str, Any]:
     return {
         "stage": stage.key,
         "asked": found.items,
+        "answered": found.answered,
         "kept": found.kept,
         "dropped": found.dropped,
         "dropped_by_reason": reasons,
