@@ -3,8 +3,9 @@
 Part of `make bench`; alone: `python -m tests.benchmarks.results`. 30,000 answers to 10,000 items, each of three labels,
 in Mechanical Turk's columns, and as the long table in CSV, JSON Lines and Parquet; then a stage of 1,000,000 labels as
 the long table. Each file is made in a process of its own, which is measured from when it is ready to answer a request;
-what writes Parquet beside it is told apart. Of three runs the one that took least counts.
-RESULTS_ANSWERS and RESULTS_LABELS make it smaller, TEST_DATABASE_URL names the PostgreSQL server.
+what writes Parquet beside it is told apart. Of three runs the one that took least counts. Then a web server is asked
+for a page while a client downloads (tests.benchmarks.served_results). RESULTS_ANSWERS and RESULTS_LABELS make it
+smaller, TEST_DATABASE_URL names the PostgreSQL server.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 import psutil
 
 from ops.surroundings import ROOT
+from tests.benchmarks import served_results
 from tests.benchmarks.databases import own_database
 
 ANSWERS = int(os.environ.get("RESULTS_ANSWERS", "30000"))
@@ -40,11 +42,11 @@ FORM = {
 
 
 def main() -> int:
-    with own_database("bench_results"):
-        return run()
+    with own_database("bench_results") as url:
+        return run(url)
 
 
-def run() -> int:
+def run(url: str) -> int:
     from django.db import connection
 
     few, many = fill("few", ANSWERS), fill("many", LABELS // len(UNITS))
@@ -55,6 +57,8 @@ def run() -> int:
     print(f"load {os.getloadavg()[0]:.1f}")
     fine = [line(few, name, SECONDS) for name in ("mturk", "csv", "jsonl", "parquet")]
     fine += [line(many, name, None) for name in ("csv", "parquet")]
+    with served_results.serving(url, few) as server:
+        fine.append(served_results.tell(served_results.measured(server, few, pages=60, downloads=5)))
     return 0 if all(fine) else 1
 
 

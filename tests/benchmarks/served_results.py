@@ -1,0 +1,256 @@
+"""Downloads of results from the server as `make run` starts it: pages meanwhile, many at once, and readers who hang up.
+
+Part of tests.benchmarks.results, which fills a database on PostgreSQL; tests/hits/serving runs it with few answers in a
+file: `python -m tests.benchmarks.served_results ANSWERS` prints what was found as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import requests
+
+from ops.healthy import answers
+from ops.programs import programs
+from ops.surroundings import ROOT, Ports
+from ops.waiting import NotSoError, until, wait_started
+
+FORMATS = ("mturk", "csv", "jsonl", "parquet")
+CLIENTS = 8
+STAGE = "/projects/{slug}/stages/ask/"
+
+
+@dataclass
+class Times:
+    """Of a page, in milliseconds."""
+
+    taken: list[float] = field(default_factory=list)
+    failed: int = 0
+
+    def told(self) -> dict[str, float]:
+        return {
+            "pages": len(self.taken),
+            "median": statistics.median(self.taken),
+            "worst": max(self.taken),
+            "failed": self.failed,
+        }
+
+
+class Server:
+    """The web server, with the two processes of four threads that it has on one machine."""
+
+    def __init__(self, process: subprocess.Popen[bytes], url: str, cookie: tuple[str, str]) -> None:
+        self.url, self._cookie = url, cookie
+        self._process = psutil.Process(process.pid)
+
+    def browser(self) -> requests.Session:
+        """In which a lead of the project is signed in."""
+        session = requests.Session()
+        session.trust_env = False
+        session.cookies.set(*self._cookie, domain=urlsplit(self.url).hostname)
+        return session
+
+    def left(self) -> dict[str, object]:
+        """What requests can leave: processes, threads beyond the server's own, connections and open files."""
+        workers = self._process.children()
+        files = [
+            os.readlink(f"/proc/{one.pid}/fd/{name}") for one in workers for name in os.listdir(f"/proc/{one.pid}/fd")
+        ]
+        return {
+            "processes": sum(len(one.children(recursive=True)) for one in workers),
+            "threads": sum(max(0, one.num_threads() - _own_threads(one)) for one in workers),
+            "connections": sum(len(_established(one)) for one in workers),
+            "files": sorted(name for name in files if not name.startswith(("socket:", "pipe:", "anon_inode:"))),
+        }
+
+
+def _own_threads(process: psutil.Process) -> int:
+    """Its first one, the four that answer, and those of the library of arrays where a page has loaded it."""
+    loaded = "openblas" in Path(f"/proc/{process.pid}/maps").read_text()
+    return 5 + ((os.cpu_count() or 1) - 1 if loaded else 0)
+
+
+def _established(process: psutil.Process) -> list[object]:
+    return [one for one in process.net_connections() if one.status == psutil.CONN_ESTABLISHED]
+
+
+@contextmanager
+def serving(database_url: str, slug: str) -> Iterator[Server]:
+    """Django is set up here with the same database, which has a project of that name."""
+    with tempfile.TemporaryDirectory(prefix="annotate-") as folder:
+        ports = Ports.free()
+        web = next(each for each in programs(Path(folder), ports, with_broker=False) if each.name == "web")
+        url = f"http://127.0.0.1:{ports.web}"
+        log = Path(folder) / "log"
+        environment = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "tests.settings.annotate",
+            "DATABASE_URL": database_url,
+            "DATA_DIR": folder,
+            "PUBLIC_URL": url,
+        }
+        with log.open("wb") as said:
+            process = subprocess.Popen(web.command, cwd=ROOT, env=environment, stdout=said, stderr=said)
+        try:
+            wait_started("The web server", lambda: answers(ports.web, url), process, lambda: log.read_text()[-4000:])
+            yield Server(process, url, _signed_in(slug))
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def _signed_in(slug: str) -> tuple[str, str]:
+    """The cookie of a lead who owns the project."""
+    from django.conf import settings
+    from django.contrib.auth import get_user_model
+    from django.test import Client
+
+    from hits.models import Project
+    from hits.models.projects import Membership
+
+    user, _ = get_user_model().objects.get_or_create(username="lead")
+    project = Project.objects.get(slug=slug)
+    Membership.objects.get_or_create(project=project, user=user, role=Membership.Role.OWNER)
+    client = Client()
+    client.force_login(user)
+    return settings.SESSION_COOKIE_NAME, client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def measured(server: Server, slug: str, pages: int, downloads: int) -> dict[str, object]:
+    """Times of the stage's page, asked so often alone, and beside so many downloads of each format; then many downloads
+    at once, and readers who hang up.
+    """
+    page = server.url + STAGE.format(slug=slug)
+    found: dict[str, object] = {"alone": _asked(server, page, lambda times: len(times.taken) < pages).told()}
+    for name in FORMATS:
+        found[name] = _beside(server, page, _address(server, slug, name), downloads)
+    before = server.left()
+    found["at_once"] = _at_once(server, slug)
+    found["left"] = _left_by_those_who_hang_up(server, slug, before)
+    return found
+
+
+def _address(server: Server, slug: str, name: str) -> str:
+    return f"{server.url}{STAGE.format(slug=slug)}results/file/?file={name}"
+
+
+def _asked(server: Server, page: str, more: object) -> Times:
+    times = Times()
+    with server.browser() as browser:
+        browser.get(page).raise_for_status()
+        while more(times):  # type: ignore[operator]
+            began = time.perf_counter()
+            times.failed += browser.get(page).status_code != 200
+            times.taken.append(1000 * (time.perf_counter() - began))
+    return times
+
+
+def _beside(server: Server, page: str, address: str, enough: int) -> dict[str, float]:
+    """One client downloads in a loop, another one asks for the page."""
+    seconds: list[float] = []
+    over = threading.Event()
+
+    def download() -> None:
+        with server.browser() as browser:
+            while not over.is_set():
+                began = time.perf_counter()
+                _whole(browser, address)
+                seconds.append(time.perf_counter() - began)
+
+    with ThreadPoolExecutor(1) as pool:
+        downloads = pool.submit(download)
+        wanted = lambda times: not times.taken or len(seconds) < enough  # noqa: E731
+        times = _asked(server, page, lambda times: wanted(times) and not downloads.done())
+        over.set()
+        downloads.result()
+    return {**times.told(), "downloads": len(seconds), "download_seconds": statistics.median(seconds)}
+
+
+def _whole(browser: requests.Session, address: str) -> int:
+    """The size of the file; raises for one that ends too early."""
+    with browser.get(address, stream=True, timeout=300) as response:
+        response.raise_for_status()
+        return sum(len(piece) for piece in response.iter_content(65536))
+
+
+def _at_once(server: Server, slug: str) -> dict[str, float]:
+    """Clients that download at one time, two of each format; each file has to be as large as it is alone."""
+    addresses = [_address(server, slug, FORMATS[number % len(FORMATS)]) for number in range(CLIENTS)]
+    with server.browser() as browser:
+        alone = [_whole(browser, address) for address in addresses]
+    began = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        sizes = list(pool.map(lambda address: _whole(server.browser(), address), addresses))
+    return {"clients": CLIENTS, "seconds": time.perf_counter() - began, "failed": sum(map(int.__ne__, sizes, alone))}
+
+
+def _left_by_those_who_hang_up(server: Server, slug: str, before: dict[str, object]) -> dict[str, object]:
+    """They take the first bytes. What is there afterwards that was not there before; empty where nothing is."""
+
+    def hang_up(number: int) -> None:
+        with server.browser() as browser:
+            response = browser.get(_address(server, slug, FORMATS[number % len(FORMATS)]), stream=True, timeout=300)
+            assert response.raw.read(10)
+            response.close()
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(hang_up, range(CLIENTS)))
+    clean = {"processes": 0, "threads": 0, "connections": 0, "files": before["files"]}
+    try:
+        until(lambda: server.left() == clean, "nothing is left", 30)
+    except NotSoError:
+        return {name: told for name, told in server.left().items() if told != clean[name]}
+    return {}
+
+
+def tell(found: dict[str, object]) -> bool:
+    """Prints it as lines of the benchmark; whether nothing failed and nothing is left."""
+    print("\nThe stage's page, asked of the web server by one client:")
+    rows = {name: found[name] for name in ("alone", *FORMATS)}
+    for name, row in rows.items():
+        assert isinstance(row, dict)
+        beside = f"while {name} is downloaded" if name != "alone" else "while nobody downloads"
+        took = f", {row['download_seconds']:.2f} s a file" if name != "alone" else ""
+        times = f"median {row['median']:6.1f} ms, worst {row['worst']:7.1f} ms"
+        print(f"  {beside:28} {times}, {row['failed']} of {row['pages']} failed{took}")
+    together, left = found["at_once"], found["left"]
+    assert isinstance(together, dict)
+    print(f"  {CLIENTS} downloads at once: {together['seconds']:.1f} s, {together['failed']} failed")
+    print(f"  after {CLIENTS} clients that hung up: {left or 'nothing is left'}")
+    failed = sum(row["failed"] for row in rows.values() if isinstance(row, dict)) + together["failed"]
+    return not failed and not left
+
+
+def main(count: int) -> None:
+    """With a database in a file."""
+    with tempfile.TemporaryDirectory(prefix="annotate-") as folder:
+        url = f"sqlite:///{folder}/annotate.sqlite3"
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "tests.settings.annotate", "DATABASE_URL": url}
+        import django
+
+        django.setup()
+        from django.core.management import call_command
+
+        from tests.benchmarks.results import fill
+
+        call_command("migrate", verbosity=0)
+        slug = fill("few", count)
+        with serving(url, slug) as server:
+            print(json.dumps(measured(server, slug, 5, 2)))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
