@@ -217,6 +217,65 @@ class NewStageForm(forms.Form):
         }
 
 
+class ScreeningForm(forms.Form):
+    """Of a test of a stage's workers; `hits.flow.setup.own_stages` judges it."""
+
+    items_per_hit = forms.IntegerField(
+        label="Items of the test",
+        min_value=1,
+        max_value=20,
+        initial=8,
+        widget=_whole_number(),
+        help_text="With a known answer, for each worker.",
+    )
+    screening_share = forms.IntegerField(
+        label="Percent that has to be right", min_value=1, max_value=100, initial=75, widget=_whole_number()
+    )
+    practice_items = forms.IntegerField(
+        label="Items to practise on before",
+        min_value=0,
+        max_value=10,
+        initial=3,
+        widget=_whole_number(),
+        help_text="With what was right after each; 0: none. A column “explanation” of your file says why.",
+    )
+    draws = forms.IntegerField(
+        label="At most so many rows for both",
+        min_value=0,
+        required=False,
+        widget=_whole_number(),
+        help_text="The others stay in the stage, for instance as check questions. Empty: all with a known answer.",
+    )
+    answers = forms.IntegerField(
+        label="Workers a HIT",
+        min_value=1,
+        max_value=100,
+        initial=9,
+        widget=_whole_number(),
+        help_text="From 10 on the marketplace's fee is twice as high. Places can be published again.",
+    )
+    reward = MoneyField(
+        label="Reward for the test, $", initial="0.50", help_text="Of practice and test together, whatever the result."
+    )
+    screening_retries = forms.IntegerField(
+        label="Tries after a failed one", min_value=0, max_value=5, initial=0, widget=_whole_number()
+    )
+    screening_hours = forms.IntegerField(
+        label="Hours until another try", min_value=1, max_value=720, initial=24, widget=_whole_number()
+    )
+
+    def table(self, stage: str) -> dict[str, Any]:
+        """As `stages.toml` writes it, of the tested stage with that key."""
+        given = dict(self.cleaned_data)
+        return {
+            **given,
+            "reward": f"{given['reward']:.2f}",
+            "screening_share": given["screening_share"] / 100,
+            "draws": given["draws"] or 0,
+            "input": {"stage": stage, "each": "known"},
+        }
+
+
 class CloneForm(forms.Form):
     name = forms.CharField(max_length=120, label="Name")
     budget = MoneyField(what="a budget", label="Budget, $", help_text="Rewards and fees together never exceed it.")

@@ -20,7 +20,7 @@ from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
 from hits.flow.data import releasing
 from hits.flow.payments import auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, comparing, granting, messaging, reviewing, testing
+from hits.flow.people import blocking, comparing, granting, messaging, reviewing, screening, testing
 from hits.flow.pipeline import (
     advancing,
     closing,
@@ -148,8 +148,9 @@ def conclude_stage(stage_pk: int) -> int:
 def _conclude(stage: Stage) -> int:
     scoring.score(stage)
     # Before verdicts: until scored answers have led to them, a crash brings this back.
-    if granting.grant_for_answers(stage):
+    if granting.grant_for_answers(stage) + screening.grade(stage):
         finish_grants.delay(stage.project_id)
+        send_messages.delay(stage.project_id)
     comparing.compare_when_due(stage)
     blocking.check_when_due(stage)
     concluded = deciding.decide(stage)
@@ -364,6 +365,7 @@ def ensure_events(stage_pk: int) -> bool:
 def resume_all() -> int:
     """Beat: whatever a crash or an absent marketplace left unfinished goes on by itself, and pauses end."""
     blocking.end_pauses()
+    screening.let_try_again()
     left = [
         *(publish_batch.s(pk) for pk in publishing.unfinished()),
         *(ensure_events.s(pk) for pk in listening.deaf_stages()),

@@ -71,7 +71,7 @@ class Plan:
 def kind_of(stage: Stage) -> Callable[[Json, Json], str]:
     """(document, item) to the state in which an imported item of the stage begins."""
     protocol = usable_protocol(stage)
-    if not stage.gold_share or not isinstance(protocol, GoldProtocol):
+    if not (stage.gold_share or stage.screening_share) or not isinstance(protocol, GoldProtocol):
         return lambda document, item: Item.State.NEW
     settings = settings_of(stage)
     known = protocol.has_known_answer

@@ -35,13 +35,17 @@ def held_in(project: Project) -> list[Held]:
     Left out are those that workers earn by a test and the one of blocked workers.
     """
     tests = set(project.qualification_tests.values_list("key", flat=True))
+    results = set(project.stages.filter(screening_share__gt=0).values_list("grants", flat=True))
     found: dict[str, Held] = {}
     for stage in project.stages.order_by("position"):
         asked = presence(stage.requirements)
-        for key in {*asked, stage.grants} - {"", *tests}:
+        by_result = {one["qualification"] for one in own(stage.requirements)} & results
+        for key in {*asked, *by_result, stage.grants} - {"", *tests}:
             held = found.setdefault(key, Held(key))
             if key in asked:
                 (held.opens if asked[key] else held.closes).append(stage)
+            elif key != stage.grants:
+                held.opens.append(stage)
             if key == stage.grants:
                 held.given_by.append(stage)
     return [found[key] for key in sorted(found)]

@@ -35,8 +35,8 @@ Outcome = None | MarketplaceError
 class QualificationCalls(Generic[Row]):
     """A kind of row and its states: `give` and `take` wait for a call, `given` and `taken` are what it leads to.
 
-    `taken_at` is the column that says when, `key` names a row's qualification, and `reason` is what the worker reads
-    who loses it.
+    `taken_at` is the column that says when, `key` names a row's qualification, `value` is what it is granted with, and
+    `reason` is what the worker reads who loses it.
     """
 
     give: str
@@ -46,6 +46,7 @@ class QualificationCalls(Generic[Row]):
     taken_at: str
     reason: str
     key: Callable[[Row], str]
+    value: Callable[[Row], int] = lambda row: 1
 
     def carry_out(self, project: Project, rows: QuerySet[Row], held: Held) -> Iterator[int]:
         """Make the calls that rows wait for, also of those written meanwhile; yields how many each round made.
@@ -77,13 +78,16 @@ class QualificationCalls(Generic[Row]):
         if isinstance(made, MarketplaceError):
             raise made
         if row.state == self.give:
-            market.grant(made, row.worker.worker_id)
+            market.grant(made, row.worker.worker_id, self.value(row))
         else:
             _revoke(market, made, row.worker.worker_id, self.reason)
 
     def _record(self, row: Row, outcome: Outcome) -> int:
         """A row that turned meanwhile stays as it is: the other call comes next."""
         standing = type(row)._default_manager.filter(pk=row.pk, state=row.state)
+        if row.state == self.give and isinstance(row, Grant):
+            # Another value that was written meanwhile is still to be told.
+            standing = standing.filter(value=row.value)
         if isinstance(outcome, UnreachableError | NotYetError):
             return 0
         if isinstance(outcome, MarketplaceError):

@@ -67,7 +67,12 @@ def unoffered(stage: Stage) -> list[Unoffered]:
     lacking = [key for key in needed if states.get(key) != QualificationTest.State.OFFERED]
     if not lacking:
         return []
-    granted = set(stage.project.qualifications.filter(key__in=lacking).values_list("key", flat=True))
+    # Who is tested in a stage gets its result there: the marketplace makes the qualification when it is asked for.
+    others = stage.project.stages.filter(screening_share__gt=0, grants__in=lacking).exclude(pk=stage.pk)
+    granted = {
+        *stage.project.qualifications.filter(key__in=lacking).values_list("key", flat=True),
+        *others.values_list("grants", flat=True),
+    }
     missing = [key for key in lacking if key in states or key not in granted]
     return [Unoffered(key, states.get(key, ""), can_be_given=wanted[key] == "Exists") for key in missing]
 

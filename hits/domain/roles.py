@@ -90,7 +90,7 @@ LOOK = _verb(
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
-        results project-results agreement
+        results project-results agreement screening
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
@@ -100,7 +100,7 @@ LOOK = _verb(
         release-preview releases release release-card
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers block-proposals block message-workers
-        items item agreement targets target articles article change-sets change-set answers changes left-out
+        items item agreement targets target articles article change-sets change-set answers changes left-out screening
     """),
     while_archived=True,
 )
@@ -149,7 +149,7 @@ TABLE = (
     _verb("Add media", MANAGER, pages="add-media", routes=("POST media",)),
     _verb("Delete media that no published item shows", MANAGER, pages="delete-media", routes=("DELETE media-file",)),
     _verb("Change the recipe's options", MANAGER, pages="options", routes=("PATCH options",)),
-    _verb("Add a stage", MANAGER, pages="add-stage", routes=("POST stages",)),
+    _verb("Add a stage", MANAGER, pages="add-stage screening", routes=("POST stages",)),
     _verb("Remove a stage that was never published", MANAGER, pages="remove-stage", routes=("DELETE stage",)),
     _verb(
         "Change the settings and what goes on by itself",

@@ -10,11 +10,14 @@ from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
 from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol
 from hits.recipes import StageSpec
 
+MOST_REQUIREMENTS = 10
+
 
 def columns_of(spec: StageSpec) -> dict[str, Any]:
     """The columns of a stage with these values, key and position apart. Raises hits.protocols errors for settings."""
     _refuse_several(spec)
     _refuse_check_questions(spec)
+    _refuse_screening(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
@@ -34,13 +37,17 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "hit_description": spec.hit_description,
         "keywords": spec.keywords,
         "settings": protocol_named(spec.protocol).settings(spec.settings),
-        "requirements": [requirement.to_dict() for requirement in spec.requirements],
+        "requirements": _requirements(spec),
         "rule": spec.rule.to_dict() if spec.rule else {},
         "quality": spec.quality.to_dict() if spec.quality else {},
         "not_workers_of": list(spec.asks_other_workers_than),
         "input": spec.input.model_dump() if spec.input else {},
         "draws": spec.draws,
         "grants": spec.grants,
+        "screening_share": spec.screening_share,
+        "practice_items": spec.practice_items,
+        "screening_retries": spec.screening_retries,
+        "screening_hours": spec.screening_hours,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         "auto_publish": spec.auto_publish,
         "auto_block": spec.auto_block,
@@ -61,6 +68,32 @@ def _refuse_check_questions(spec: StageSpec) -> None:
     """Raises SettingsRefusedError where the task compares no answer with a known one."""
     if spec.crowd and spec.gold_share and not isinstance(protocol := protocol_named(spec.protocol), GoldProtocol):
         raise SettingsRefusedError([f"gold_share must be 0: the items of “{protocol.title}” bring no known answers."])
+
+
+def _refuse_screening(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where the task compares no answer with a known one, or cannot show a practice."""
+    if not spec.crowd or not spec.screening_share:
+        return
+    protocol = protocol_named(spec.protocol)
+    faults = []
+    if not isinstance(protocol, GoldProtocol):
+        faults.append(f"screening_share must be 0: the items of “{protocol.title}” bring no known answers.")
+    if spec.practice_items and isinstance(protocol, OwnPageProtocol | StepwiseProtocol):
+        faults.append(f"practice_items must be 0: a page of “{protocol.title}” cannot show what was right.")
+    if len(_requirements(spec)) > MOST_REQUIREMENTS:
+        faults.append(
+            f"requirements must leave room for one of at most {MOST_REQUIREMENTS}: that the test is taken once."
+        )
+    if faults:
+        raise SettingsRefusedError(faults)
+
+
+def _requirements(spec: StageSpec) -> list[dict[str, Any]]:
+    """Those that are stated and, of a test, that its result is not there yet: so nobody takes it twice."""
+    stated = [requirement.to_dict() for requirement in spec.requirements]
+    if not spec.screening_share or any(one["qualification"] == spec.grants for one in stated):
+        return stated
+    return [*stated, {"qualification": spec.grants, "comparator": "DoesNotExist", "guards": "PreviewAndAccept"}]
 
 
 def table_of(stage: Stage) -> dict[str, Any]:
@@ -95,6 +128,10 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "asks_other_workers_than": stage.not_workers_of,
         "draws": stage.draws,
         "grants": stage.grants,
+        "screening_share": stage.screening_share,
+        "practice_items": stage.practice_items,
+        "screening_retries": stage.screening_retries,
+        "screening_hours": stage.screening_hours,
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,

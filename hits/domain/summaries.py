@@ -13,7 +13,8 @@ from django.db import transaction
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncHour
 
-from hits.domain.hit_items import without_hit
+from hits.domain import screening
+from hits.domain.hit_items import with_hit, without_hit
 from hits.models.answers import HELD, Assignment, Label
 from hits.models.projects import Item, Stage, StageSummary
 from hits.models.workers import WorkerStat
@@ -49,6 +50,8 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
     total = counts.total()
     withdrawn = counts.get(Item.State.WITHDRAWN, 0)
     waiting, again = counts.get(Item.State.NEW, 0), counts.get(Item.State.AGAIN, 0)
+    if stage.screening_share:
+        return _test_figures(stage, checks)
     return {
         "items": total,
         "waiting": waiting,
@@ -64,6 +67,19 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),
         "answers_taken": _answers_taken(stage),
+    }
+
+
+def _test_figures(stage: Stage, checks: int) -> dict[str, Any]:
+    """Of a stage that tests workers: its items wait for no verdict and may be asked about again."""
+    asked = stage.items.filter(state=Item.State.CHECK)
+    return {
+        "items": checks,
+        "waiting": len(screening.waiting(stage)),
+        "published": with_hit(asked).count(),
+        "check_questions": checks,
+        "open": screening.in_open_hits(asked).count(),
+        "answered": stage.labels.of_counting_answers().aggregate(n=Count("item", distinct=True))["n"],
     }
 
 

@@ -9,11 +9,26 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
 from hits.models import Hit, Item
 from hits.protocols.base import Json, Step
 from hits.protocols.optional import SourcesProtocol
+
+
+@dataclass(frozen=True)
+class Practice:
+    """One of `of` items before a test, `number` from 1. `told` has what was right once the worker answered it."""
+
+    number: int
+    of: int
+    next_url: str
+    told: Told | None = None
+
+    @property
+    def last(self) -> bool:
+        return self.number == self.of
 
 
 @dataclass(frozen=True)
@@ -44,6 +59,7 @@ class Page:
     moved: bool = False
     reasons: tuple[str, ...] = ()
     sources: Mapping[str, list[str]] = field(default_factory=dict)
+    practice: Practice | None = None
 
     @property
     def preview(self) -> bool:
@@ -61,11 +77,13 @@ class Page:
     @property
     def leads_on(self) -> bool:
         """Whether another item of the same HIT follows."""
-        return self.number < self.item_count
+        return self.practice is None and self.number < self.item_count
 
     @property
     def form_url(self) -> str:
         """Where the form is sent."""
+        if self.practice:
+            return f"{reverse('task-practice')}?{urlencode({'turkSubmitTo': self.origin})}"
         return self.step_url if self.leads_on else self.submit_url
 
     @property

@@ -238,6 +238,16 @@ class Stage(models.Model):
     not_workers_of = models.JSONField(
         default=list, help_text="Keys of stages whose workers are excluded, item by item."
     )
+    screening_share = models.FloatField(
+        default=0,
+        db_default=0,
+        help_text="Above 0 it is a test: who has that share of a HIT's known answers right passes.",
+    )
+    practice_items = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="Of a test: items with feedback before it, for each worker."
+    )
+    screening_retries = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="After a test was failed.")
+    screening_hours = models.PositiveSmallIntegerField(default=24, db_default=24, help_text="Until another try.")
     auto_publish = models.BooleanField(
         default=True, help_text="Items that arrive from the stage before go out by themselves."
     )
@@ -269,6 +279,11 @@ class Stage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.project} / {self.title}"
+
+    @property
+    def screening_mark(self) -> int:
+        """The percentage of right answers with which workers pass, where the stage is a test."""
+        return round(100 * self.screening_share)
 
     @property
     def answers_at_most(self) -> int:
@@ -381,6 +396,9 @@ class Item(models.Model):
     )
     wanted = models.PositiveSmallIntegerField(
         null=True, help_text="Answers that it wants, where its stage lets that grow; empty: the stage's `answers`."
+    )
+    for_practice = models.BooleanField(
+        default=False, db_default=False, help_text="Of a test: shown with its known answer before it, and never in it."
     )
     further = models.PositiveSmallIntegerField(
         default=0, db_default=0, help_text="Answers beyond those that it wants now, for which money is set aside."

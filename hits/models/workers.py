@@ -97,6 +97,9 @@ class Grant(models.Model):
     stage = models.ForeignKey(
         Stage, on_delete=models.SET_NULL, null=True, help_text="Where the worker answered; empty: a lead gave it."
     )
+    value = models.PositiveSmallIntegerField(
+        default=1, db_default=1, help_text="At the marketplace: 1 or, from a test, the percentage of right answers."
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True)

@@ -19,6 +19,8 @@ from hits.recipes.source import UNUSED, Collected, GivenLabel, Json, JudgedItem,
 from hits.text.cells import as_text
 
 ITEM, ANSWER = "item", "answer"
+# Taken from the stage when this one is added: nothing is made of what is kept there.
+KNOWN = "known"
 # Letters of the name of an answer that the key of its item ends with.
 _NAMED = 8
 
@@ -28,7 +30,7 @@ def items_for(stage: str, each: str, item: JudgedItem) -> Iterator[NextItem]:
 
     An item of an answer is taken back when that answer stops counting.
     """
-    if item.outcome != "kept":
+    if item.outcome != "kept" or each == KNOWN:
         return
     if each == ITEM:
         yield NextItem(stage, item.key, _row(item, item.labels))

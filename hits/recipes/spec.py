@@ -185,17 +185,20 @@ class StageInput(Table):
     """Where the items of a stage come from without a word of the recipe's steps: `hits.recipes.inputs` makes them.
 
     `stage` is the key of an earlier stage, whose kept items they are; empty for the rows of the imported file. `each`
-    says whether an item is made of each kept item or of each answer to it that counts.
+    says whether an item is made of each kept item or of each answer to it that counts. With `known`, its items are
+    taken from that stage: those with a known answer, by which its workers are tested.
     """
 
     stage: str = must("be the key of an earlier stage, or empty for the rows of the imported file", "", max_length=60)
-    each: str = one_of(("item", "answer"), "item")
+    each: str = one_of(("item", "answer", "known"), "item")
 
     @field_validator("each")
     @classmethod
     def _fits(cls, each: str, info: ValidationInfo) -> str:
         if each == "answer" and not info.data.get("stage"):
             raise ValueError("is answer, which the rows of a file have not: name a stage, or write item")
+        if each == "known" and not info.data.get("stage"):
+            raise ValueError("is known, so name the stage whose workers are tested")
         return each
 
 
@@ -207,6 +210,9 @@ OR_NONE = AfterValidator(lambda value: value or None)
 class StageSpec(CrowdlessStage):
     """One stage with its numbers; the limits are those of the API. `reward` is in $; `answers` are wanted an item, and
     one HIT asks about `items_per_hit` of them for one reward; `gold_share` of the answers are to check questions;
+    with `screening_share`, the stage is a test: its items are those with a known answer, who has that share of a HIT's
+    right passes, `grants` has the percentage as its value, and who failed may try again `screening_retries` times,
+    `screening_hours` after the last one; `practice_items` others come before, with what was right;
     with `most_answers`, an item gets one answer more up to so many until the condition `enough` holds;
     `feeds` is the next stage, to which kept items go; see `Recipe.next_items`. `input` is for stages about which the
     recipe's steps say nothing.
@@ -251,6 +257,10 @@ class StageSpec(CrowdlessStage):
     auto_block: bool = truth(False)
     advance_approved: bool = truth(True)
     expected_seconds: Annotated[int | None, OR_NONE] = whole(0, _DAY, None)
+    screening_share: float = must("be a number from 0 to 1", 0.0, strict=True, ge=0, le=1)
+    practice_items: int = whole(0, 10, 0)
+    screening_retries: int = whole(0, 5, 0)
+    screening_hours: int = whole(1, 720, 24)
 
     @field_validator("most_answers")
     @classmethod
@@ -282,6 +292,32 @@ class StageSpec(CrowdlessStage):
     def _asks_about_one(cls, items: int, info: ValidationInfo) -> int:
         if items > 1 and info.data.get("most_answers"):
             raise ValueError("must be 1 where most_answers is set: each item wants another number of answers")
+        return items
+
+    @field_validator("screening_share")
+    @classmethod
+    def _can_be_a_test(cls, share: float, info: ValidationInfo) -> float:
+        if not share:
+            return share
+        if abs(round(100 * share) - 100 * share) > 1e-6:
+            raise ValueError(f"is a share in whole percent, such as 0.75, not {share}")
+        if info.data.get("grants") == "":
+            raise ValueError("goes with grants: name the qualification that has the result, such as reading-test")
+        if info.data.get("gold_share"):
+            raise ValueError("goes without gold_share: all items of a test have a known answer")
+        if info.data.get("approval") == "review":
+            raise ValueError(
+                "goes with the approval automatic: workers are told that a test is paid whatever the result"
+            )
+        if info.data.get("most_answers"):
+            raise ValueError("goes without most_answers: each worker of a test answers once")
+        return share
+
+    @field_validator("practice_items")
+    @classmethod
+    def _is_before_a_test(cls, items: int, info: ValidationInfo) -> int:
+        if items and info.data.get("screening_share") == 0:
+            raise ValueError("goes with screening_share: practice comes before a test")
         return items
 
     @field_validator("approval")

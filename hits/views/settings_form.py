@@ -62,6 +62,10 @@ LABELS = {
     "quality": "Blocking policy",
     "draws": "Items of a draw",
     "grants": "Qualification for everybody who has answered here",
+    "screening_share": "Test: share that has to be right",
+    "practice_items": "Test: items to practise on before it",
+    "screening_retries": "Test: tries after a failed one",
+    "screening_hours": "Test: hours until another try",
 }
 HELP = {
     "answers": "The rule of votes counts them.",
@@ -81,7 +85,12 @@ HELP = {
     "asks_other_workers_than": "Item by item: who answered it, or what it was made from, in one of these.",
     "quality": "Workers who answer much worse than the crowd are named.",
     "draws": "How many a draw brings unless another number is typed; 0: nothing is drawn.",
-    "grants": "Lower-case words joined by hyphens, such as part-one; empty: none.",
+    "grants": "Lower-case words joined by hyphens, such as part-one; empty: none. Of a test it has the percentage.",
+    "screening_share": "0: the stage is no test. Else its items are those with a known answer, and who has this share "
+    "of a HIT's items right passes, such as 0.75.",
+    "practice_items": "Shown first to each worker, with what was right. They are part of the HIT and its reward.",
+    "screening_retries": "0: who has failed cannot take it again.",
+    "screening_hours": "1 to 720, counted from the failed one.",
 }
 
 
@@ -232,6 +241,14 @@ class SettingsForm(forms.Form):
             ),
             "draws": number("draws"),
             "grants": text("grants"),
+            "screening_share": forms.FloatField(
+                required=False,
+                widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
+                **_said("screening_share"),
+            ),
+            "practice_items": number("practice_items"),
+            "screening_retries": number("screening_retries"),
+            "screening_hours": number("screening_hours"),
         }
 
     def _condition(self) -> forms.Field:
@@ -273,9 +290,10 @@ class SettingsForm(forms.Form):
         """What was typed, as `stages.toml` writes it; fixed settings are left out."""
         read = self.cleaned_data
         found = {name: read[name] for name in self.settings if name in read}
-        if found.get("gold_share") is None:
-            # Not typed: it stays as it is.
-            found.pop("gold_share", None)
+        for name in ("gold_share", "screening_share"):
+            if found.get(name) is None:
+                # Not typed: it stays as it is.
+                found.pop(name, None)
         if "reward" in found:
             found["reward"] = f"{found['reward']:.2f}"
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):
@@ -317,7 +335,7 @@ def value_in_words(name: str, value: Any, stage: Stage) -> str:
         return str(Stage.Approval(value).label)
     if name == "reward":
         return f"${value}"
-    if name == "gold_share":
+    if name in ("gold_share", "screening_share"):
         return f"{value:.0%}"
     if name == "asks_other_workers_than":
         titles = dict(stage.project.stages.values_list("key", "title"))

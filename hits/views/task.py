@@ -103,6 +103,19 @@ def step(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @require_POST
 @bounded
+@in_frame
+def practice(request: HttpRequest) -> HttpResponse:
+    """An item before a test once more, with what was right; nothing is kept. Works without JavaScript."""
+    try:
+        page = serving.practise(*_posted(request), request.GET)
+    except serving.TaskRefusedError as refusal:
+        return _refusal_page(refusal)
+    return shown(page, request)
+
+
+@csrf_exempt
+@require_POST
+@bounded
 def check(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker.
 
@@ -160,5 +173,6 @@ task_urls = [
     path("task/check/", check, name="task-check"),
     path("task/draft/", draft, name="task-draft"),
     path("task/step/", step, name="task-step"),
+    path("task/practice/", practice, name="task-practice"),
     path("task/<str:token>/", task, name="task"),
 ]

@@ -122,6 +122,25 @@ class PauseWorkers(Shape):
     reason = serializers.CharField(default="", allow_blank=True, max_length=LONGEST_REASON)
 
 
+class WrongItemShape(Shape):
+    key = serializers.CharField()
+    answers = serializers.IntegerField()
+    wrong = serializers.IntegerField(help_text="Of these. Where most are, perhaps the known answer is wrong.")
+
+
+class ScreeningShape(Shape):
+    """Workers of a test by what became of them."""
+
+    began = serializers.IntegerField(help_text="Those who answered, and those whose page kept something.")
+    passed = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    again = serializers.IntegerField(help_text="Failed, may try again, and have not.")
+    waiting = serializers.IntegerField(help_text="Answers that count for nothing until a lead approves them.")
+    median = serializers.FloatField(allow_null=True, help_text="Of the results, in percent; null before the first.")
+    practice = serializers.IntegerField(help_text="Items that are kept for practice.")
+    items = WrongItemShape(many=True, help_text="Of the test, those most often wrong, first; ten at most.")
+
+
 class BlockShape(Shape):
     id = serializers.IntegerField()
     worker_id = serializers.CharField(source="worker.worker_id")

@@ -117,6 +117,13 @@ class StageValues(Shape):
     most_answers = _setting(serializers.IntegerField, help_text="Up to so many until `enough` holds; 0: no more.")
     enough = _setting(serializers.CharField, allow_blank=True, help_text="Such as `at least 2 agree on label`.")
     items_per_hit = _setting(serializers.IntegerField, help_text="Items that one HIT asks about, for one reward.")
+    gold_share = _setting(serializers.FloatField, help_text="Of the answers, to check questions: 0 to 0.5.")
+    screening_share = _setting(
+        serializers.FloatField, help_text="Above 0 it is a test: the share of a HIT's items that has to be right."
+    )
+    practice_items = _setting(serializers.IntegerField, help_text="Of a test: items with feedback before it.")
+    screening_retries = _setting(serializers.IntegerField, help_text="Of a test: tries after a failed one.")
+    screening_hours = _setting(serializers.IntegerField, help_text="Of a test: hours until another try.")
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)
@@ -157,7 +164,9 @@ class StageInputShape(Shape):
         allow_blank=True, default="", help_text="The key of an earlier stage; empty: the rows of the imported file."
     )
     each = serializers.ChoiceField(
-        choices=["item", "answer"], default="item", help_text="An item of each kept item, or of each answer to it."
+        choices=["item", "answer", "known"],
+        default="item",
+        help_text="An item of each kept item, or of each answer to it; known: its items with a known answer, a test.",
     )
 
 
@@ -166,7 +175,9 @@ class NewStage(StageValues):
 
     title = serializers.CharField()
     key = _setting(serializers.CharField, help_text="Lower-case words joined by hyphens; the title's by default.")
-    protocol = serializers.CharField(help_text="One that asks about rows, such as form.")
+    protocol = _setting(
+        serializers.CharField, help_text="One that asks about rows, such as form; of a test, that of the tested stage."
+    )
     settings = _setting(serializers.DictField, help_text="Those of the protocol, as `task/` takes them.")
     ready = _setting(
         serializers.CharField,

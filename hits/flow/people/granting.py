@@ -34,6 +34,7 @@ CALLS = QualificationCalls[Grant](
     taken_at="withdrawn_at",
     reason="The project took this qualification back.",
     key=lambda row: row.key,
+    value=lambda row: row.value,
 )
 
 
@@ -72,12 +73,18 @@ def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | N
     workers = list(Worker.objects.filter(worker_id__in=wanted).order_by("pk").values_list("pk", flat=True))
     with transaction.atomic():
         rows = Grant.objects.filter(project=project, key=key, worker__in=workers)
+        value = _value(project, key)
         turned = rows.filter(state=State.WITHDRAWING).update(
-            state=State.INTENDED, withdrawn_at=None, error="", stage=None, created_by=user
+            state=State.INTENDED, withdrawn_at=None, error="", stage=None, created_by=user, value=value
         )
         rows.filter(state=State.INTENDED).update(error="")
         standing = set(rows.exclude(state=State.WITHDRAWN).values_list("worker", flat=True))
-        return turned + _write(project, key, [pk for pk in workers if pk not in standing], created_by=user)
+        return turned + _write(project, key, [pk for pk in workers if pk not in standing], created_by=user, value=value)
+
+
+def _value(project: Project, key: str) -> int:
+    """What a lead gives: of a test, all right."""
+    return 100 if project.stages.filter(grants=key, screening_share__gt=0).exists() else 1
 
 
 def refuse_unknown(project: Project, key: str) -> None:
@@ -121,9 +128,10 @@ def grant_for_answers(stage: Stage) -> int:
     """Write down that everybody who has answered in the stage shall have what it gives; returns how many had not.
 
     Any scored answer of an eligible worker counts, also a rejected one: what it is about, its worker has seen. From
-    whom a lead took the qualification back, a later answer alone gives it again. `finish` carries it out.
+    whom a lead took the qualification back, a later answer alone gives it again. `finish` carries it out. The result
+    of a test is written by `screening.grade`.
     """
-    if not stage.grants:
+    if not stage.grants or stage.screening_share:
         return 0
     standing = Grant.objects.filter(project=stage.project_id, key=stage.grants, worker=OuterRef("worker"))
     answers = (

@@ -189,9 +189,11 @@ def _known(row: QualificationTest, stage_key: str, count: int) -> Iterator[tuple
 
 def known_items(project: Project, stage_key: str = "") -> QuerySet[Item]:
     """Items whose data names a right answer, dropped ones and check questions that workers can have seen excepted; of
-    one stage, or of all.
+    one stage, or of all but those that are tests themselves.
     """
-    items = Item.objects.filter(stage__project=project).exclude(state__in=[Item.State.DROPPED, Item.State.WITHDRAWN])
+    items = Item.objects.filter(stage__project=project, stage__screening_share=0).exclude(
+        state__in=[Item.State.DROPPED, Item.State.WITHDRAWN]
+    )
     items = items.filter(Q(data__has_key="intended") | Q(data__has_key="gold"))
     items = items.filter(~Q(state=Item.State.CHECK) | Q(pk__in=never_shown(items).values("pk")))
     return items.filter(stage__key=stage_key) if stage_key else items

@@ -73,7 +73,7 @@ def told(stage: Stage) -> dict[str, Any]:
 def _drawn(stage: Stage, count: int) -> list[NextItem]:
     steps = recipe_of(stage.project).steps
     of = stage.input.get("stage")
-    if not stage.draws or not (of or hasattr(steps, "draw")):
+    if not stage.draws or stage.input.get("each") == inputs.KNOWN or not (of or hasattr(steps, "draw")):
         raise DrawRefusedError("This stage gets its items from the stage before it, not by a draw.")
     if count < 1:
         raise DrawRefusedError("Draw at least one item.")

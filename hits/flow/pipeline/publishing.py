@@ -12,7 +12,16 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, misfits, set_aside, wages
+from hits.domain import (
+    aggregated_values,
+    check_questions,
+    further_answers,
+    hit_plans,
+    misfits,
+    screening,
+    set_aside,
+    wages,
+)
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
@@ -48,6 +57,14 @@ class ArrivalsWaitError(Refusal):
     """Items wait whose price nobody has seen: publish them before the stage publishes by itself."""
 
     error_code = "arrivals_wait"
+
+
+class TestRefusedError(Refusal):
+    """A test of workers that cannot be published like this. Nothing was published."""
+
+    # Its name is no test case's.
+    __test__ = False
+    error_code = "screening_refused"
 
 
 class ClosingTimeRefusedError(Refusal):
@@ -108,7 +125,7 @@ class Quote:
 def quote(stage: Stage, limit: int | None = None) -> Quote:
     """The price of the next `limit` waiting items, all of them by default. Raises NoCrowdError."""
     refuse_without_crowd(stage)
-    needs = answers_needed(waiting(stage, limit))
+    needs = _needed(stage, _waiting(stage, limit))
     checks = check_questions.plan(stage, needs)
     everything = {**needs, **checks.needs}
     hits = hit_plans.new_hits(stage, everything)
@@ -142,7 +159,9 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     found.problems.extend(_condition_faults(stage))
     found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
     found.problems.extend(check_questions.faults(stage, checks))
+    found.problems.extend(_test_faults(stage, list(needs)))
     found.warnings.extend([checks.too_few] if checks.too_few else [])
+    found.warnings.extend(screening.unpublished(stage))
     found.warnings.extend(_unknown_answers(stage))
     return found
 
@@ -227,7 +246,24 @@ def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: 
     stage = hit_plans.locked(stage)
     # A second click waited for the lock: what the first one made is there now.
     earlier = Batch.objects.filter(confirmation=confirmation).first()
-    return earlier or _publish_items(stage, waiting(stage, items), items, total, confirmation, user)
+    return earlier or _publish_items(stage, _waiting(stage, items), items, total, confirmation, user)
+
+
+def _waiting(stage: Stage, limit: int | None) -> list[int]:
+    return screening.waiting(stage, limit) if stage.screening_share else waiting(stage, limit)
+
+
+def _needed(stage: Stage, pks: list[int]) -> dict[int, int]:
+    """Item to the answers that its new HIT has places for: of a test, one for each of its workers."""
+    return dict.fromkeys(pks, stage.answers) if stage.screening_share else answers_needed(pks)
+
+
+def _test_faults(stage: Stage, pks: list[int]) -> list[str]:
+    """Why a stage that tests workers cannot be published with these items."""
+    if not stage.screening_share:
+        return []
+    asked = check_questions.Plan(dict.fromkeys([*pks, *screening.practice(stage)], 1))
+    return [*screening.faults(stage, len(pks)), *check_questions.faults(stage, asked)]
 
 
 def _publish_items(
@@ -235,16 +271,21 @@ def _publish_items(
 ) -> Batch:
     if not pks:
         raise NothingToPublishError("Nothing waits to be published.")
-    needs = answers_needed(pks)
+    needs = _needed(stage, pks)
     checks = check_questions.plan(stage, needs)
     check_questions.refuse(stage, checks)
+    if faults := _test_faults(stage, pks):
+        raise TestRefusedError(" ".join(faults))
     everything = check_questions.mixed(stage, needs, checks)
     price = _price(stage, needs, checks)
     if len(pks) != items or price != total:
         raise QuoteChangedError(f"It is now {len(pks):,} items for ${price:,.2f}. Please confirm again.")
     calls = hit_plans.new_hits(stage, everything).total()
     batch = Batch.objects.create(stage=stage, total=calls, confirmation=confirmation, created_by=user)
-    _claim(pks)
+    if stage.screening_share:
+        screening.keep_practice(stage)
+    else:
+        _claim(pks)
     hit_plans.plan_hits(stage, batch, everything)
     hit_plans.reserve(stage, batch, hit_plans.price(stage, everything))
     set_aside.put(stage, needs)

@@ -10,7 +10,7 @@ network address in a minute.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from django.core import signing
 from django.db.models import Count
 from django.utils import timezone
 
-from hits.domain import drafts, eligibility, item_answers
+from hits.domain import drafts, eligibility, feedback, item_answers, screening
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
@@ -31,12 +31,13 @@ from hits.domain.plugins import protocol_of, settings_of, stage_fault
 from hits.domain.questions import has_own_page
 from hits.domain.rates import allow, first_in
 from hits.domain.task_links import hit_pk, task_path
-from hits.domain.task_pages import Page, page_of
-from hits.models import Assignment, Draft, Hit, Item
+from hits.domain.task_pages import Page, Practice, page_of
+from hits.models import Assignment, Draft, Hit, Item, Stage
 from hits.protocols.base import AnswerRefusedError, Move, Step, StepwiseProtocol
 from hits.protocols.optional import SizedProtocol
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+PRACTICE_NUMBER = "practice_number"
 # Of a draft of any task; one whose answers can be longer keeps more, and nothing more than the second.
 DRAFT_CHARACTERS, MOST_DRAFT_CHARACTERS = 20_000, 1_000_000
 # What every page posts beside the protocol's own fields: a remark, the step, times and pastes.
@@ -92,6 +93,10 @@ class NoStepsError(TaskRefusedError):
     """The task is one page."""
 
 
+class NoPracticeError(TaskRefusedError):
+    """The task has no such item to practise on."""
+
+
 class DraftRefusedError(TaskRefusedError):
     """The draft is too large to keep."""
 
@@ -132,8 +137,55 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     origin = _submit_origin(query)
     draft = Draft.objects.filter(assignment_id=visit.assignment_id, worker_id=visit.worker_id, hit=hit).first()
     refuse_ineligible(visit, begun=draft is not None)
+    if draft is None and (practised := _practice_page(visit, origin, query.get("practice", "1"))):
+        return replace(practised, first_visit=query.get("practice", "1") == "1" and not _was_here(visit))
     page = _page(visit, origin, draft.fields if draft else {})
     return replace(page, first_visit=draft is None and not _was_here(visit))
+
+
+def _practice_page(visit: Visit, origin: str, wanted: str) -> Page | None:
+    """The practice item of that number; None where there is none, and after the last."""
+    if not visit.hit.stage.practice_items:
+        return None
+    items = screening.drawn_for(visit.hit.stage, visit.worker_id)
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) <= 2 else 0
+    return _practising(visit, origin, items, number) if 1 <= number <= len(items) else None
+
+
+def _practising(visit: Visit, origin: str, items: Sequence[Item], number: int) -> Page:
+    return page_of(
+        visit.hit,
+        items[number - 1],
+        worker_id=visit.worker_id,
+        assignment_id=visit.assignment_id,
+        origin=origin,
+        token=page_token(visit),
+        practice=Practice(number, len(items), f"{_address(visit, origin)}&practice={number + 1}"),
+    )
+
+
+def practise(token: str, fields: Mapping[str, str], query: Mapping[str, str]) -> Page:
+    """The same item again with what was right, or with the reasons where it is not answered. Writes nothing.
+
+    Of items that are kept for practice alone: they are in no test, so what is right of them gives nothing away.
+    Raises TokenRefusedError, NotEligibleError, FrameRefusedError, NoPracticeError.
+    """
+    visit, origin = read_page_token(token), _submit_origin(query)
+    _refuse_unusable(visit.hit)
+    refuse_ineligible(visit)
+    items = screening.drawn_for(visit.hit.stage, visit.worker_id) if visit.hit.stage.practice_items else []
+    said = fields.get(PRACTICE_NUMBER, "")
+    number = int(said) if said.isascii() and said.isdigit() and len(said) <= 2 else 0
+    if not 1 <= number <= len(items):
+        raise NoPracticeError("This item is not there to practise on any more. Reload the page: the test begins.")
+    own = {name: value for name, value in answer_fields(fields).items() if name != PRACTICE_NUMBER}
+    page = replace(_practising(visit, origin, items, number), draft=own, first_visit=False, moved=True)
+    assert page.practice
+    try:
+        told = feedback.told(visit.hit.stage, items[number - 1], own, visit.worker_id)
+    except AnswerRefusedError as refusal:
+        return replace(page, reasons=refusal.reasons)
+    return replace(page, practice=replace(page.practice, told=told))
 
 
 def _refuse_unusable(hit: Hit) -> None:
@@ -362,10 +414,12 @@ def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
     claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
     [found] = eligibility.judge(visit.hit.stage, [claim])
     if found and not (begun and found.cause == Cause.PAUSED):
-        raise NotEligibleError(_why(found), visit.hit.stage.project.contact_email)
+        raise NotEligibleError(_why(found, visit.hit.stage), visit.hit.stage.project.contact_email)
 
 
-def _why(found: eligibility.Ineligible) -> str:
+def _why(found: eligibility.Ineligible, stage: Stage) -> str:
+    if found.cause == Cause.OTHER_PART and stage.screening_share and found.about == stage.grants:
+        return "You have taken this test already. Its result comes to you as a message."
     if found.cause != Cause.PAUSED:
         return _WHY[found.cause]
     until = datetime.fromisoformat(found.about)

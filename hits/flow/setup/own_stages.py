@@ -15,15 +15,18 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils.text import slugify
 
+from hits.domain import known_items, screening
 from hits.domain.action_log import record
-from hits.domain.plugins import usable_protocols
+from hits.domain.hit_plans import is_published, locked
+from hits.domain.plugins import protocol_named, settings_of, usable_protocols
 from hits.domain.project_rows import create_stage
 from hits.domain.stage_fit import order_faults, title_faults
-from hits.domain.stage_tables import is_added
+from hits.domain.stage_tables import MOST_REQUIREMENTS, is_added
 from hits.domain.summaries import refresh_summary
 from hits.models import Item, Project, Stage, Verdict
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import Card, RowsProtocol, cards_of
+from hits.recipes.inputs import KNOWN
 from hits.recipes.spec import StageSpec, stage_spec
 from hits.refusals import Refusal
 
@@ -41,6 +44,16 @@ DEFAULTS: Mapping[str, Any] = {
     "hit_description": "Look at what is shown and answer the questions about it. About 30 seconds.",
     "input": {"stage": "", "each": "item"},
     "auto_publish": False,
+}
+
+
+# Of a test of another stage's workers.
+TEST: Mapping[str, Any] = {
+    "answers": 9,
+    "items_per_hit": 8,
+    "screening_share": 0.75,
+    "practice_items": 0,
+    "assignment_seconds": 3600,
 }
 
 
@@ -64,7 +77,9 @@ def add_stage(project: Project, given: Mapping[str, Any], user: User | None) -> 
         spec = _spec(given, project, stages)
         last = project.stages.aggregate(last=Max("position"))["last"] or 0
         made = create_stage(project, last + 1, spec)
-        if not made.draws:
+        if made.input["each"] == KNOWN:
+            _test_workers_of(next(stage for stage in stages if stage.key == made.input["stage"]), made)
+        elif not made.draws:
             _fill(made, stages)
         refresh_summary(made)
         record(project, user, "added a stage", detail={"stage": made.key})
@@ -76,6 +91,8 @@ def remove_stage(stage: Stage, user: User | None) -> None:
     with transaction.atomic():
         project = Project.objects.select_for_update().get(pk=stage.project_id)
         _refuse_used(stage, project)
+        if stage.input.get("each") == KNOWN:
+            known_items.give_back(stage)
         project.stages.filter(position__gt=stage.position).update(position=F("position") - 1)
         record(project, user, "removed a stage", detail={"stage": stage.key})
         stage.delete()
@@ -108,6 +125,7 @@ def cards() -> list[tuple[str, Card]]:
 def _spec(given: Mapping[str, Any], project: Project, stages: list[Stage]) -> StageSpec:
     """Raises SettingsRefusedError."""
     given, ready_faults = _with_ready(given)
+    given = _with_task_of_tested(given, stages)
     title = given.get("title")
     own = {"key": slugify(title)[:60].strip("-") if isinstance(title, str) else "", "hit_title": title}
     found: list[str] = []
@@ -143,7 +161,9 @@ def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> lis
     faults += order_faults(project.stages.all(), spec.asks_other_workers_than)
     if spec.key in {stage.key for stage in stages}:
         faults.append(f"key {spec.key!r} is that of another stage of this project: choose another title.")
-    if spec.protocol not in row_protocols():
+    if spec.input and spec.input.each == KNOWN:
+        faults += _screening_faults(spec, stages)
+    elif spec.protocol not in row_protocols():
         faults.append(f"protocol must be one that asks about rows: {', '.join(row_protocols())}.")
     if spec.feeds is not None:
         faults.append("feeds is for a recipe's stages: the later stage names this one as its input.")
@@ -152,6 +172,66 @@ def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> lis
     if spec.draws and not (spec.input and spec.input.stage):
         faults.append("draws needs input.stage: the rows of a file are not drawn.")
     return faults
+
+
+def _with_task_of_tested(given: Mapping[str, Any], stages: list[Stage]) -> Mapping[str, Any]:
+    """Of a test of a stage's workers: it asks what that stage asks, with its requirements, and passes to it."""
+    source = given.get("input")
+    if not isinstance(source, Mapping) or source.get("each") != KNOWN:
+        return given
+    tested = next((stage for stage in stages if stage.crowd and stage.key == source.get("stage")), None)
+    if tested is None:
+        return given
+    own = {
+        **TEST,
+        "protocol": tested.protocol,
+        "settings": tested.settings,
+        "requirements": tested.requirements,
+        "keywords": tested.keywords,
+        "grants": f"{tested.key}-test"[:60],
+        "title": f"Test for {tested.title}"[:120],
+        "hit_title": f"Test: {tested.hit_title}"[:128],
+        "hit_description": f"Whoever passes may work on “{tested.hit_title}”. Paid whatever the result. 5 minutes.",
+    }
+    return {**own, **given}
+
+
+def _screening_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:
+    source = spec.input.stage if spec.input else ""
+    tested = next((stage for stage in stages if stage.crowd and stage.key == source), None)
+    if tested is None:
+        return []
+    faults = []
+    if not spec.screening_share:
+        faults.append("screening_share must be more than 0: a test says what share of right answers passes.")
+    if (spec.protocol, protocol_named(spec.protocol).settings(spec.settings)) != (tested.protocol, settings_of(tested)):
+        faults.append(f"protocol and settings must be those of “{tested.title}”, whose workers are tested.")
+    if tested.screening_share:
+        faults.append(f"input.stage must not be a test itself, as “{tested.title}” is.")
+    if is_published(tested):
+        faults.append(f"“{tested.title}” is published, so what it asks of its workers can no longer change.")
+    if len(tested.requirements) >= MOST_REQUIREMENTS:
+        faults.append(f"“{tested.title}” has {MOST_REQUIREMENTS} requirements already: take one out first.")
+    return faults
+
+
+def _test_workers_of(tested: Stage, made: Stage) -> None:
+    """Take the items with a known answer for the test, and let in who passes it. Raises SettingsRefusedError."""
+    tested = locked(tested)
+    if is_published(tested):
+        raise SettingsRefusedError([f"“{tested.title}” is published, so what it asks can no longer change."])
+    if (taken := known_items.take(tested, made)) and (fault := screening.too_few(made, taken)):
+        raise SettingsRefusedError([fault.replace("the stage has", f"“{tested.title}” has")])
+    if not taken and tested.items.exists():
+        raise SettingsRefusedError([f"“{tested.title}” has no item with a known answer: import rows that have one."])
+    asked = {
+        "qualification": made.grants,
+        "comparator": "GreaterThanOrEqualTo",
+        "guards": "PreviewAndAccept",
+        "integers": [made.screening_mark],
+    }
+    Stage.objects.filter(pk=tested.pk).update(requirements=[*tested.requirements, asked])
+    refresh_summary(tested)
 
 
 def _fill(made: Stage, stages: list[Stage]) -> None:

@@ -80,7 +80,7 @@ def change_task(stage: Stage, given: Mapping[str, Any], user: User | None) -> No
             )
         Stage.objects.filter(pk=stage.pk).update(**written)
         changed = [name for name, value in written.items() if value != getattr(stage, name)]
-        if stage.gold_share:
+        if stage.gold_share or stage.screening_share:
             check_questions.mark(Stage.objects.select_related("project").get(pk=stage.pk))
             refresh_summary(stage)
         if changed:

@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import aggregated_values, check_questions, further_answers, hit_plans
+from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, screening
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
@@ -49,6 +49,10 @@ BEFORE_PUBLISHING = (
     "hit_description",
     "asks_other_workers_than",
     "grants",
+    "screening_share",
+    "practice_items",
+    "screening_retries",
+    "screening_hours",
 )
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
@@ -65,6 +69,7 @@ _ELSEWHERE = {
     "input": "stays: other items are for another stage",
     "crowd": "stays as the recipe says",
 }
+_SCREENING = frozenset(("screening_share", "practice_items", "items_per_hit", "grants"))
 _COLUMN = {"asks_other_workers_than": "not_workers_of"}
 WHY_FIXED: Mapping[str, str] = {
     "answers": "Items were published for this many answers, and the rule of votes counts them.",
@@ -76,6 +81,10 @@ WHY_FIXED: Mapping[str, str] = {
     "hit_description": "Answers to two versions of a task could not be compared.",
     "asks_other_workers_than": "Answers were given on these terms.",
     "grants": "Workers have the qualification already.",
+    "screening_share": "Workers were told when they pass.",
+    "practice_items": "Items are kept for practice, or were asked already.",
+    "screening_retries": "Workers were told whether they may try again.",
+    "screening_hours": "Workers were told when they may try again.",
 }
 
 
@@ -150,18 +159,45 @@ def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[st
         if {"answers", "most_answers"}.intersection(changed):
             # The same rule for as many answers.
             written["rule"] = columns["rule"]
+        if "screening_share" in changed or (locked.screening_share and "grants" in changed):
+            # That the test is taken once.
+            written["requirements"] = columns["requirements"]
         if locked.hit_type_id and _OF_HIT_TYPE.intersection(changed):
             written |= {"hit_type_id": "", "earlier_hit_types": locked.hit_types}
         Stage.objects.filter(pk=stage.pk).update(**written)
-        if "gold_share" in changed:
+        if {"gold_share", "screening_share"}.intersection(changed):
             check_questions.mark(Stage.objects.select_related("project").get(pk=stage.pk))
             refresh_summary(stage)
+        if _SCREENING.intersection(changed):
+            _refuse_too_few(stage)
+            _move_marks(locked, columns)
         before = table_of(locked)
         values = {name: [before[name], given[name]] for name in changed}
         detail = {"settings": ", ".join(changed), "values": values}
         record(stage.project, user, CHANGED, [stage], detail)
     stage.refresh_from_db()
     return changed
+
+
+def _refuse_too_few(stage: Stage) -> None:
+    """Raises SettingsRefusedError where the imported items do not make a test. Before anything is imported they may."""
+    now = Stage.objects.select_related("project").get(pk=stage.pk)
+    fault = screening.too_few(now, screening.usable(now).count()) if now.screening_share else ""
+    if fault and now.items.exists():
+        raise SettingsRefusedError([f"screening_share must be 0: {fault[0].lower()}{fault[1:]}"])
+
+
+def _move_marks(before: Stage, columns: Mapping[str, Any]) -> None:
+    """Stages that ask for a pass in this test go on to ask for that, where it is another one now."""
+    mark = round(100 * columns["screening_share"])
+    if not before.screening_share or not mark:
+        return
+    old = {"qualification": before.grants, "comparator": "GreaterThanOrEqualTo", "integers": [before.screening_mark]}
+    for other in before.project.stages.exclude(pk=before.pk):
+        if any(old.items() <= one.items() for one in other.requirements) and not hit_plans.is_published(other):
+            new = {"qualification": columns["grants"], "integers": [mark]}
+            given = [{**one, **new} if old.items() <= one.items() else one for one in other.requirements]
+            Stage.objects.filter(pk=other.pk).update(requirements=given)
 
 
 def recipe_value(stage: Stage, name: str) -> Any:

@@ -10,6 +10,7 @@ from hits.flow.setup import own_stages
 from hits.management.commands._base import ProjectCommand
 from hits.management.commands.stage import assignment
 from hits.models import Project, Stage
+from hits.recipes.inputs import KNOWN
 
 
 class Command(ProjectCommand):
@@ -24,7 +25,12 @@ class Command(ProjectCommand):
         parser.add_argument("--protocol", help="with --add: one that asks about rows, such as form")
         parser.add_argument("--ready", help="a ready-made task of it to begin with, such as sentiment of form")
         parser.add_argument("--from", dest="source", default="", metavar="KEY", help="an earlier stage; else the file")
-        parser.add_argument("--each", choices=["item", "answer"], default="item", help="of what the stage kept")
+        parser.add_argument(
+            "--each",
+            choices=["item", "answer", "known"],
+            default="item",
+            help="of what the stage kept; known: its items with a known answer, to test its workers",
+        )
         parser.add_argument(
             "--set",
             action="append",
@@ -46,17 +52,17 @@ class Command(ProjectCommand):
         self.table(("key", "title", "protocol", "items"), rows)
 
     def _add(self, project: Project, options: dict[str, Any]) -> None:
-        if not options["protocol"]:
+        test = options["each"] == KNOWN
+        if not options["protocol"] and not test:
             raise CommandError(f"Name the --protocol: {', '.join(own_stages.row_protocols())}.")
         table = {
             "title": options["add"],
-            "protocol": options["protocol"],
-            "ready": options["ready"] or "",
+            **({"protocol": options["protocol"], "ready": options["ready"] or ""} if not test else {}),
             "input": {"stage": options["source"], "each": options["each"]},
             **dict(options["set"]),
         }
         own_stages.add_stage(project, table, None)
-        if options["source"]:
+        if options["source"] and not test:
             advancing.advance(self._stage(project, options["source"]))
 
     def _stage(self, project: Project, key: str) -> Stage:
@@ -71,4 +77,6 @@ def _input(stage: Stage) -> str:
         return "as the recipe says"
     if not stage.input["stage"]:
         return "the rows of the file"
+    if stage.input["each"] == KNOWN:
+        return f"those of {stage.input['stage']} with a known answer"
     return f"each {stage.input['each']} of {stage.input['stage']}" + (", drawn" if stage.draws else "")

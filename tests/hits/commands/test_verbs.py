@@ -26,7 +26,8 @@ ROW = re.compile(
 OTHER_COMMANDS = {
     *("check_plugin", "new_protocol", "new_recipe"),
     *("create_lead", "crowd", "demo", "load_sample"),
-    *("ledger", "marketplace_calls", "payments", "projects", "quote", "recipe_file", "results", "status", "workers"),
+    *("ledger", "marketplace_calls", "payments", "projects", "quote", "recipe_file", "results", "screening", "status"),
+    "workers",
 }
 
 

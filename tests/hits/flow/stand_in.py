@@ -82,7 +82,8 @@ def _fee(amount: Decimal, percent: int) -> Decimal:
 
 class StandIn:
     """`paid` are the assignments whose price was taken, `bonuses_paid` the bonuses, `holders` the workers who hold a
-    qualification, `notes` the messages to workers. `silent`: no call is answered.
+    qualification, `values` what they hold by (qualification, worker), `notes` the messages to workers. `silent`: no
+    call is answered.
     """
 
     def __init__(self) -> None:
@@ -90,6 +91,7 @@ class StandIn:
         self.paid: list[str] = []
         self.bonuses_paid: list[RemoteBonus] = []
         self.holders: set[str] = set()
+        self.values: dict[tuple[str, str], int] = {}
         self.notes: list[tuple[str, str, str]] = []
         self._hits: dict[str, _Hit] = {}
         self._types: dict[str, HitTypeSpec] = {}
@@ -272,11 +274,12 @@ class StandIn:
 
     def ensure_qualification_type(self, name: str, description: str) -> str:
         self._answering()
-        return "3QUALIFICATION"
+        return f"3{name}"
 
     def grant(self, qualification: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         self._answering()
         self.holders.add(worker_id)
+        self.values[qualification, worker_id] = value
 
     def notify(self, worker_id: str, subject: str, text: str) -> str:
         self._answering()
@@ -286,6 +289,7 @@ class StandIn:
     def revoke(self, qualification: str, worker_id: str, reason: str) -> None:
         self._answering()
         self.holders.discard(worker_id)
+        self.values.pop((qualification, worker_id), None)
 
     def _answering(self) -> None:
         if self.silent:

@@ -173,7 +173,7 @@ STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
     "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
-    "agreement", "agreement-csv",
+    "agreement", "agreement-csv", "screening",
     "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
     "protocol-page", "protocol-page-item",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
