@@ -10,7 +10,7 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 
 from hits.domain import eligibility
-from hits.domain.hit_items import by_item, hits_of, item_pks
+from hits.domain.hit_items import by_item, hits_of, item_pks, without_hit
 from hits.domain.surplus_hits import free_places, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models.answers import Assignment, Label
@@ -42,7 +42,7 @@ def loss(project: Project, worker_ids: Iterable[str]) -> Loss:
     for stage in project.stages.all():
         lost = _workers_by_item(_counting(stage).filter(worker__worker_id__in=ids))
         if lost:
-            again = _to_buy(stage, _without_checks(lost), ids)
+            again = _to_buy(stage, _asked_here(_without_checks(lost)), ids)
             answers, replacements = answers + lost.total(), replacements + again.total()
             cost += _price(stage, again)
     return Loss(answers, replacements, cost)
@@ -100,6 +100,14 @@ def _without_checks(lost: Counter[int]) -> Counter[int]:
     for some in chunks(list(lost)):
         checks.update(Item.objects.filter(pk__in=some, state=Item.State.CHECK).values_list("pk", flat=True))
     return Counter({pk: count for pk, count in lost.items() if pk not in checks})
+
+
+def _asked_here(lost: Counter[int]) -> Counter[int]:
+    """An item that only imported answers judged waits for a lead, who may publish it: nothing is bought by itself."""
+    alone: set[int] = set()
+    for some in chunks(list(lost)):
+        alone.update(without_hit(Item.objects.filter(pk__in=some)).values_list("pk", flat=True))
+    return Counter({pk: count for pk, count in lost.items() if pk not in alone})
 
 
 def _counting(stage: Stage) -> QuerySet[Label]:

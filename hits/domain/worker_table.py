@@ -135,9 +135,9 @@ class WorkerRow:
 
     @property
     def state(self) -> str:
-        if self.stat.worker.imported_into_id:
-            return "imported"
-        return self.block.in_words.lower() if self.block else "working"
+        if self.block:
+            return self.block.in_words.lower()
+        return "imported" if self.stat.worker.imported_into_id else "working"
 
     def cells(self) -> list[Any]:
         """In the order of COLUMNS; None for what is not known."""

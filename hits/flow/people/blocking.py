@@ -248,12 +248,6 @@ def intend_by_hand(
 
 
 def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
-    imported = Worker.objects.filter(worker_id__in=wanted).exclude(imported_into=None)
-    if names := sorted(imported.values_list("worker_id", flat=True)):
-        raise NotBlockableError(
-            f"From a file of results, and at no marketplace: {', '.join(names[:SHOWN])}. Nobody was blocked. To leave "
-            "such answers out, remove the file's, and import it without them."
-        )
     stats = stage.worker_stats.select_related("worker").filter(worker__worker_id__in=wanted)
     rows = worker_table.rows_of(stage, stats.order_by("worker__worker_id"))
     if unknown := wanted - {row.stat.worker.worker_id for row in rows}:
@@ -297,7 +291,13 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
     try:
         with transaction.atomic():
             row = _from_pause(stage, worker, evidence, user) or Block.objects.create(
-                project=stage.project, stage=stage, worker=worker, evidence=evidence, created_by=user
+                project=stage.project,
+                stage=stage,
+                worker=worker,
+                # Of a worker of a file of results no marketplace is told.
+                state=Block.State.GRANTED if worker.imported_into_id else Block.State.INTENDED,
+                evidence=evidence,
+                created_by=user,
             )
             recount(_answers(stage, worker))
             record(stage.project, user, "blocked", [row])
@@ -333,8 +333,14 @@ def pause(stage: Stage, worker_ids: Iterable[str], hours: int, reason: str, user
             f"A pause lasts 1 to {MOST_HOURS} hours, and its reason has at most {LONGEST_REASON:,} characters. Nobody "
             "was paused."
         )
+    rows = _chosen(stage, set(worker_ids))
+    if imported := [row.stat.worker.worker_id for row in rows if row.stat.worker.imported_into_id]:
+        raise NotBlockableError(
+            f"From a file of results, and at no marketplace: {', '.join(imported[:SHOWN])}. A pause would keep them "
+            "from nothing. Nobody was paused."
+        )
     until = timezone.now() + timedelta(hours=hours)
-    return sum(_pause(stage, row, until, reason, user) for row in _chosen(stage, set(worker_ids)))
+    return sum(_pause(stage, row, until, reason, user) for row in rows)
 
 
 def _pause(stage: Stage, chosen: worker_table.WorkerRow, until: datetime, reason: str, user: User | None) -> bool:
@@ -398,7 +404,9 @@ def undo(row: Block, user: User | None) -> None:
     """
     with transaction.atomic():
         keeping_out = Block.objects.keeping_out().filter(pk=row.pk)
-        if not keeping_out.update(state=Block.State.LIFTING, error=""):
+        told = row.worker.imported_into_id is None
+        ended = {"state": Block.State.LIFTING} if told else {"state": Block.State.UNDONE, "undone_at": timezone.now()}
+        if not keeping_out.update(**ended, error=""):
             return
         answers = _answers(row.stage, row.worker)
         # Those that were submitted during the block are held for it.

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hits.domain import imported_results
+from hits.domain import imported_results, worker_table
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import answers_counted
 from hits.flow.data import exporting, releasing, removing
@@ -24,7 +24,7 @@ from hits.flow.setup import projects, setting_up
 from hits.formats.faults import FormatErrors
 from hits.formats.mapping import MappingRefusedError
 from hits.formats.results import OWN_COLUMNS
-from hits.models import Assignment, Document, Item, Label, LedgerEntry, Stage, Upload, Verdict, Worker
+from hits.models import Assignment, Block, Document, Item, Label, LedgerEntry, Stage, Upload, Verdict, Worker
 from tests.hits import factories as make
 from tests.hits.formats.shared_data import shared_file
 
@@ -179,9 +179,32 @@ def test_an_imported_worker_is_nobody_of_the_marketplace() -> None:
     (worker,) = Worker.objects.exclude(imported_into=None)
     assert (worker.worker_id, worker.imported_into) == (f"imported-{stage.project_id}:A1", stage.project)
     assert not here.assignments.exists()
-    for chosen in (blocking.preview_chosen, lambda *given: blocking.intend_by_hand(*given, "Bad.", None)):
-        with pytest.raises(blocking.NotBlockableError, match="From a file of results"):
-            chosen(stage, [worker.worker_id])
+    with pytest.raises(blocking.NotBlockableError, match="From a file of results"):
+        blocking.pause(stage, [worker.worker_id], 5, "Too fast.", None)
+    assert not Block.objects.exists()
+
+
+def test_a_worker_of_a_file_is_left_out_by_a_block_of_which_no_marketplace_is_told() -> None:
+    stage = moods()
+    imported(stage, csv_of(row(1, "A1", "Sad"), row(2, "A2", "Glad")))
+    worker = f"imported-{stage.project_id}:A1"
+    lost = blocking.preview_chosen(stage, [worker]).loss
+    # An item that was never published is bought by nobody but a lead.
+    assert (lost.answers, lost.replacements, lost.cost) == (1, 0, 0)
+    assert blocking.intend_by_hand(stage, [worker], "Always says sad.", None) == 1
+    assert blocking.unfinished() == [] and blocking.finish(stage) == 0
+    assert list(Label.objects.counting().values_list("value", flat=True)) == ["glad"]
+    imported(stage, csv_of(row(3, "A1", "Sad", "Another boat.")), name="more.csv")
+    assert list(Label.objects.counting().values_list("value", flat=True)) == ["glad"]
+    block = Block.objects.select_related("worker", "stage").get()
+    assert [row.state for row in worker_table.rows_of(stage, worker_table.ordered(stage, "-answers"))] == [
+        "blocked", "imported",
+    ]  # fmt: skip
+    blocking.undo(block, None)
+    block.refresh_from_db()
+    assert block.state == "undone" and block.undone_at
+    assert Label.objects.counting().count() == 3
+    assert blocking.intend_by_hand(stage, [worker], "Again.", None) == 1
 
 
 def test_one_worker_of_two_files_is_one_and_of_two_projects_is_two() -> None:
@@ -514,8 +537,10 @@ class Lead:
 
     def block(self) -> None:
         for worker in Worker.objects.exclude(imported_into=None):
-            with pytest.raises(blocking.NotBlockableError):
-                blocking.intend_by_hand(self.stage, [worker.worker_id], "Bad.", None)
+            blocking.intend_by_hand(self.stage, [worker.worker_id], "Bad.", None)
+            assert not Label.objects.counting().filter(worker=worker).exists()
+            for block in Block.objects.in_force().filter(worker=worker).select_related("stage", "worker"):
+                blocking.undo(block, None)
             with pytest.raises(messaging.MessageRefusedError, match="Nobody of this stage"):
                 messaging.write(self.stage, "Hello", {worker.worker_id: "Thank you."}, "page", None)
             with pytest.raises(granting.WorkersRefusedError):
