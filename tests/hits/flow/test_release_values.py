@@ -15,6 +15,7 @@ from hits.domain.summaries import refresh_summary
 from hits.flow.data import releasing
 from hits.models import Item, Project, Release, Stage
 from hits.recipes.source import ToldItem
+from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -135,6 +136,25 @@ def test_only_what_is_told_is_in_the_tables(stage: Stage) -> None:
     assert tables == {"aggregated": {"dev": "aggregated-dev.parquet", "train": "aggregated-train.parquet"}}
     assert facts[0]["values"] == 2 and set(files) == {"aggregated.jsonl", *tables["aggregated"].values()}
     assert release_values.files_of(stage.project, {"choose": lambda: iter([])}) == ({}, {}, [])
+
+
+def test_of_a_collection_with_splits_no_set_of_test_has_a_value_or_a_page(tmp_path: Path) -> None:
+    """Through the whole flow, loaded as others load it."""
+    project = fill(240)
+    project.options |= {"test_sets": 12, "dev_sets": 12, "best_written": 1, "best_kept_share": 0.1}
+    project.save()
+    computed(project.stages.get(key="validate"), method="dawid_skene")
+    made = release(project)
+    assert all(made.manifest["counts"][split] for split in ("train", "dev", "test"))
+    folder = written(made, tmp_path)
+    hidden = {json.loads(line)["id"] for line in (folder / "test.jsonl").read_text().splitlines()}
+    loaded = datasets.load_dataset(str(folder), "aggregated", cache_dir=str(tmp_path / "cache"))
+    assert set(loaded) == {"train", "dev"}
+    for split in loaded:
+        asked = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))[split]
+        assert set(loaded[split]["item"]) == set(asked["id"]) and hidden.isdisjoint(asked["id"])
+    (page,) = made.manifest["task_pages"]
+    assert page["item"] not in hidden and (folder / page["file"]).read_text().count("<style>")
 
 
 def _bytes(file: Any) -> bytes:
