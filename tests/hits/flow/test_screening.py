@@ -139,22 +139,22 @@ def test_who_passes_gets_in_and_who_fails_is_told_and_does_not(stage, market, le
     assert auditing.check(stage.project, None, deep=True).faults == []
 
 
-def test_a_second_answer_of_one_worker_gives_nothing(stage, market) -> None:
+@pytest.mark.parametrize(("first_says", "second_says", "value"), [("yes", "no", 0), ("no", "yes", 100)])
+def test_a_second_answer_of_one_worker_gives_nothing(stage, market, first_says, second_says, value) -> None:
     """Two HITs accepted before the first result is known at the marketplace."""
     imported(stage, rows(1, 8))
     test = with_test(stage)
     first, second = published(test)
     worker = market.sign_up_worker()
     held = [market.accept(worker, hit_id=hit.hit_id) for hit in (first, second)]
-    wrong = {f"item{n}:choice": "yes" for n in range(1, 5)} | {"item_number": "4"}
-    market.submit(held[0], **wrong)
-    market.submit(held[1], **{name: value.replace("yes", "no") for name, value in wrong.items()})
+    for row, said in zip(held, (first_says, second_says), strict=True):
+        market.submit(row, **{f"item{n}:choice": said for n in range(1, 5)}, item_number="4")
     go_on(test)
-    assert values(test) == {worker: 0}
+    assert values(test) == {worker: value}
     later = test.assignments.get(hit=second)
     assert "gives “" in later.held and later.held_for == "other-part"
     go_on(test)
-    assert values(test) == {worker: 0}
+    assert values(test) == {worker: value}
 
 
 def test_what_an_answer_says_of_other_items_or_of_itself_counts_for_nothing(stage, market) -> None:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import protocols
-from hits.domain import feedback
+from hits.domain import feedback, screening
 from hits.flow.pipeline import serving
 from hits.models import Draft, Hit, Item, Stage
 from tests.hits import factories as make
@@ -82,7 +82,8 @@ def test_no_other_number_is_told_anything(client: Client, test_hit: Hit, marketp
 def test_the_page_of_a_test_item_is_told_nothing_whatever_is_posted(
     client: Client, test_hit: Hit, marketplace: Any
 ) -> None:
-    shown = {item.pk for item in serving.screening.drawn_for(test_hit.stage, WORKER)}
+    workers = [WORKER, *(f"A{number}" for number in range(30))]
+    shown = {item.pk for worker in workers for item in screening.drawn_for(test_hit.stage, worker)}
     asked = {test_hit.item_id, *test_hit.further.values_list("item", flat=True)}
     assert not shown & asked
     for fields in ({"item_number": "1"}, {"item": str(test_hit.item_id)}, {"item1:choice": "yes"}):
