@@ -41,6 +41,8 @@ CONTENT_TYPES = {
     "parquet": "application/vnd.apache.parquet",
 }
 CHUNK = 2000
+# Answers that are read together first, while it is not known how many labels each has.
+FIRST = 100
 # Pseudonyms that are remembered while a file is made.
 REMEMBERED = 50_000
 LONG: dict[str, Type] = {
@@ -163,6 +165,7 @@ class _Answers:
         # What was posted comes out also where the task's code cannot be used; known answers are asked of it.
         self.task = None if choices.format == MTURK else (protocol_of(stage), settings_of(stage))
         self.stage, self.name_of, self.choices = stage, name_of, choices
+        self.at_once = CHUNK
         blocks = Block.objects.in_force().filter(project=stage.project_id)
         self.blocked = set(blocks.values_list("worker__worker_id", flat=True))
 
@@ -176,8 +179,10 @@ class _Answers:
     def parts(self, *columns: str | Cast, labels: bool = False, **texts: Cast) -> Iterator[list[Any]]:
         """By their ids: a query for some thousand, so that none stays open as long as somebody reads the file."""
         last = 0
-        found = self.rows(labels=labels).order_by("pk").annotate(**texts)
-        while answers := list(found.filter(pk__gt=last).values_list("pk", *columns, *texts, named=True)[:CHUNK]):
+        found = (
+            self.rows(labels=labels).order_by("pk").annotate(**texts).values_list("pk", *columns, *texts, named=True)
+        )
+        while answers := list(found.filter(pk__gt=last)[: self.at_once]):
             last = answers[-1].pk
             yield answers
 
@@ -187,10 +192,14 @@ class _Answers:
         """The columns of some rows at a time. A row is a label; of an answer without any, such as an invalid one, one
         without unit and value. `inputs` are those of the items that have a column.
         """
+        self.at_once = min(FIRST, CHUNK)
         for answers in self.parts(*_LONG_COLUMNS, labels=True):
             why = {answer.pk: self.why_not(answer) for answer in answers}
             told = {answer.pk: self._told(answer) for answer in answers}
-            labels = self._labels(answers, why)
+            found = self._labels(answers)
+            # An answer about several items may have a thousand labels: memory shall not grow with that either.
+            self.at_once = max(1, min(CHUNK, 3 * CHUNK * len(answers) // max(len(found), 1)))
+            labels = self._wanted(found, answers, why)
             for start in range(0, len(labels), CHUNK):
                 some = labels[start : start + CHUNK]
                 yield {**self._columns(some, told, why), **self._inputs([label[1] for label in some], inputs)}
@@ -200,14 +209,18 @@ class _Answers:
         worker = self.name_of(answer.worker__worker_id)
         return worker, answer.submitted_at.isoformat(), answer.seconds, _batch(answer)
 
-    def _labels(self, answers: Sequence[Any], why: Mapping[int, str]) -> list[_Label]:
-        """Those that are wanted, in the order of the answers."""
+    def _labels(self, answers: Sequence[Any]) -> list[_Label]:
+        """In the order of the answers; those that a lead took back only where all are wanted."""
         first, last = answers[0].pk, answers[-1].pk
         of_stage = Label.objects.filter(assignment__stage=self.stage, assignment__gte=first, assignment__lte=last)
         found = of_stage.order_by("assignment_id", "pk").values_list(*_LABEL_COLUMNS)
+        return list(found if self.choices.all else found.filter(undone_at=None))
+
+    def _wanted(self, found: Sequence[_Label], answers: Sequence[Any], why: Mapping[int, str]) -> Sequence[_Label]:
+        """Those of answers that count; or all, and a row for an answer without any."""
         if not self.choices.all:
             counting = {answer for answer, reason in why.items() if not reason}
-            return [label for label in found.filter(undone_at=None) if label[0] in counting]
+            return [label for label in found if label[0] in counting]
         given = dict[int, list[_Label]]()
         for label in found:
             given.setdefault(label[0], []).append(label)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -227,6 +228,25 @@ def test_queries_do_not_grow_with_the_answers_of_a_part(stage: Stage, name: str)
     with CaptureQueriesContext(connection) as many:
         content(of_stage(stage, Choices(name)))
     assert len(many) == len(few)
+
+
+def test_the_more_labels_answers_have_the_fewer_answers_are_read_at_a_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporting, "CHUNK", 4)
+    monkeypatch.setattr(exporting, "FIRST", 1)
+    for number in range(9):
+        made = answered(stage, str(number), "glad", f"A{number}")
+        more = [f"unit-{at}" for at in range(4)]
+        Label.objects.bulk_create(
+            Label(assignment=made, item=made.hit.item, stage=stage, worker=made.worker, unit=unit, value=1)
+            for unit in more
+        )
+    with CaptureQueriesContext(connection) as asked:
+        rows_out = long(stage)
+    # Six labels an answer, so two answers have the twelve that three parts of four hold.
+    limits = [found[1] for query in asked if (found := re.search(r"LIMIT (\d+)", query["sql"]))]
+    assert limits == ["1", *["2"] * 5] and len(rows_out) == 54
 
 
 @pytest.mark.parametrize("name", ["csv", "jsonl", "mturk"])
