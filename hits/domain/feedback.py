@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from hits.domain.plugins import protocol_of, settings_of
 from hits.models.projects import Item, Stage
 from hits.protocols import choosing
 from hits.protocols.base import Json
-from hits.protocols.optional import KnownValuesProtocol, LevelledProtocol
+from hits.protocols.optional import KnownValuesProtocol, LevelledProtocol, WordedProtocol
 from hits.recipes.source import UNUSED
 
 # The column of an imported file that says why an answer is right.
@@ -59,9 +59,11 @@ def told(stage: Stage, item: Item, fields: Mapping[str, str], worker: str) -> To
     return Told(
         tuple(
             ToldUnit(
-                label.unit if several else "",
-                _in_words(label.value, item, options) if label.unit not in spans else _marked(label.value, item),
-                "" if label.correct or label.unit not in known else _right(label.unit, known, spans, item, options),
+                _asked(stage, item, options, label.unit) if several else "",
+                _said(stage, item, options, label.unit, label.value, spans),
+                ""
+                if label.correct or label.unit not in known
+                else _said(stage, item, options, label.unit, known[label.unit], spans),
                 bool(label.correct),
             )
             for label in compared
@@ -81,8 +83,21 @@ def _known(stage: Stage, item: Item, options: Json) -> dict[str, Any]:
     return {"choice": gold[0] if len(gold) == 1 else gold} if gold else {}
 
 
-def _right(unit: str, known: Mapping[str, Any], spans: set[str], item: Item, options: Json) -> str:
-    return _marked(known[unit], item) if unit in spans else _in_words(known[unit], item, options)
+def _asked(stage: Stage, item: Item, options: Json, unit: str) -> str:
+    protocol = protocol_of(stage)
+    if isinstance(protocol, WordedProtocol):
+        return protocol.in_words(item.document.data, item.data, options, unit, None)[0] or unit
+    return unit
+
+
+def _said(stage: Stage, item: Item, options: Json, unit: str, value: Any, spans: Set[str]) -> str:
+    protocol = protocol_of(stage)
+    if unit in spans:
+        return _marked(value, item)
+    if isinstance(protocol, WordedProtocol):
+        words = protocol.in_words(item.document.data, item.data, options, unit, value)[1]
+        return words[:LONGEST_VALUE] or _in_words(value, item, options)
+    return _in_words(value, item, options)
 
 
 def _marked(value: Any, item: Item) -> str:

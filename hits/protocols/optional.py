@@ -147,6 +147,14 @@ class KnownValuesProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class WordedProtocol(TaskProtocol, Protocol):
+    """Its values stand for words that workers see."""
+
+    def in_words(self, document: Json, item: Json, settings: Json, unit: str, value: Any) -> tuple[str, str]:
+        """What was asked and the value as the page showed them; empty texts where it has no other words."""
+
+
+@runtime_checkable
 class GoldProtocol(TaskProtocol, Protocol):
     """Compares answers with known ones that an item may bring, so its items can be check questions."""
 

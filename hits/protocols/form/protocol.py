@@ -235,6 +235,19 @@ class FormProtocol:
         seen = form.item(columns_of(document, item))
         return {unit: value for field in form.ask for unit, value in field.known_values(seen)}
 
+    def in_words(self, document: Json, item: Json, settings: Json, unit: str, value: Any) -> tuple[str, str]:
+        """The question, and the texts of the choices that a value names."""
+        form = form_of(settings["form"])
+        seen = form.item(columns_of(document, item))
+        field = next((one for one in form.ask if unit in one.units()), None)
+        if field is None:
+            return "", ""
+        offered = field.offered(seen) if hasattr(field, "offered") else []
+        texts = {choice["id"]: choice["text"] for choice in offered}
+        values = value if isinstance(value, list) else [value]
+        said = "; ".join(str(texts.get(one, one)) for one in values) if texts and unit == field.key else ""
+        return seen.fill(field.question), said
+
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, ordinal, interval, set or text."""
         return {unit: level for field in form_of(settings["form"]).ask for unit, level in field.units().items()}

@@ -121,13 +121,21 @@ def test_marked_stretches_and_form_answers_are_told_in_words() -> None:
     assert (unit.said, unit.right, unit.is_right) == ("ferry (place)", "Lund (place)", False)
     form = {
         "show": [{"kind": "text", "text": "{text}"}],
-        "ask": [{"kind": "one", "key": "mood", "question": "Mood?", "choices": ["Glad", "Sad"], "gold": "right_mood"}],
+        "ask": [
+            {
+                "kind": "one",
+                "key": "mood",
+                "question": "Mood?",
+                "choices": [{"id": "g", "text": "Glad"}, {"id": "s", "text": "Sad"}],
+                "gold": "right_mood",
+            }
+        ],
     }
     asked = make.stage(
         stage.project, key="ask", protocol="form", settings=protocols.get("form").settings({"form": form})
     )
-    columns = {"columns": {"text": "Rain.", "right_mood": "Sad"}}
+    columns = {"columns": {"text": "Rain.", "right_mood": "s"}}
     told = feedback.told(asked, make.item(asked, document=make.document(asked.project, data={}), data=columns),
-                         {"mood": "glad"}, WORKER)  # fmt: skip
+                         {"mood": "g"}, WORKER)  # fmt: skip
     (unit,) = told.units
-    assert (unit.is_right, told.why) == (False, "") and unit.right
+    assert unit == feedback.ToldUnit("", "Glad", "Sad", False) and told.why == ""
