@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.files.uploadedfile import SimpleUploadedFile
+from pyarrow import parquet
+from rest_framework.test import APIClient
 
 from hits import tasks
+from hits.flow.setup.api_tokens import make_token
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 from tests.hits.flow.test_imported_results import csv_of, moods, row
@@ -33,6 +38,13 @@ def test_results_of_a_stage_and_of_a_project_are_files(lead: Any) -> None:
     response = lead.get("/api/projects/river/results/")
     assert b"".join(response.streaming_content).startswith(b"HITId,")
     assert response["Content-Disposition"] == 'attachment; filename="river-results.csv"'
+
+
+def test_a_token_that_only_reads_takes_them_out(lead: Any) -> None:
+    token = make_token(get_user_model().objects.get(username="alice"), "laptop", "read")[1]
+    response = APIClient(headers={"Authorization": f"Token {token}"}).get("/api/projects/river/results/?file=parquet")
+    table = parquet.read_table(io.BytesIO(b"".join(response.streaming_content)))
+    assert table.num_rows == 1 and table.column("worker").to_pylist() != ["AWORKER1"]
 
 
 def test_an_unknown_choice_is_refused_by_its_name(lead: Any) -> None:

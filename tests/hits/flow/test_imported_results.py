@@ -303,8 +303,9 @@ def test_a_long_table_with_a_column_of_another_layout_goes_out_with_pseudonyms_a
     assert "ILSE" not in out.values() and out["Answer.mood"] == "glad"
 
 
+@pytest.mark.parametrize("inputs", [False, True])
 @pytest.mark.parametrize("name", ["csv", "jsonl"])
-def test_the_long_table_comes_in_again_as_it_went_out(name: str) -> None:
+def test_the_long_table_comes_in_again_as_it_went_out(name: str, inputs: bool) -> None:
     fields = {
         "mood": {"kind": "one", "choices": ["Glad", "Sad"], "gold": "known"},
         "why": {"kind": "any", "choices": ["Words", "Signs"]},
@@ -324,7 +325,7 @@ def test_the_long_table_comes_in_again_as_it_went_out(name: str) -> None:
     first = imported(stage, csv_of(row(1, "A1", "Glad", **cells), row(2, "A2", "Sad", **cells)))
     assert first.state == Upload.State.DONE, first.faults
     said = sorted(map(str, Label.objects.values_list("item__key", "worker", "unit", "value", "correct")))
-    content = b"".join(exporting.of_stage(stage, exporting.Choices(name, worker_ids=True)).pieces)
+    content = b"".join(exporting.of_stage(stage, exporting.Choices(name, worker_ids=True, inputs=inputs)).pieces)
     other = stage_asking(fields)
     keys = list(stage.items.values_list("key", "document__data"))
     for key, data in keys:
