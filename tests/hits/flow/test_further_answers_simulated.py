@@ -1,4 +1,4 @@
-"""A simulated crowd answers the same items twice: five answers each, and two to seven until enough workers agree.
+"""A simulated crowd answers the same items with five answers each, and with two to seven until there are enough.
 
 `python -m tests.benchmarks.further_answers` does it with more items and prints the table.
 """
@@ -10,17 +10,19 @@ from decimal import Decimal
 
 import pytest
 
+from hits.domain import stage_statistics
 from hits.flow.payments import auditing
-from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
+from hits.flow.pipeline import computing, deciding, harvesting, importing, publishing, scoring, sending, topping_up
 from hits.flow.setup import projects, ruling, setting_up, stage_settings
 from hits.models import Hit, Stage
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ITEMS = int(os.environ.get("FURTHER_ITEMS", "24"))
+ITEMS = int(os.environ.get("FURTHER_ITEMS", "16"))
 WORKERS = 16
 CHOICES = ["yes", "no", "unsure"]
-RULE = "".join(f"is-{choice}: most choice = {choice}\n" for choice in CHOICES) + "otherwise: drop\n"
+VOTED = "".join(f"is-{choice}: most choice = {choice}\n" for choice in CHOICES) + "otherwise: drop\n"
+COMPUTED = "".join(f"is-{choice}: aggregate choice = {choice}\n" for choice in CHOICES) + "otherwise: drop\n"
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def crowd(market):
     return Crowd(workers, {f"n{number}": draw.choice(CHOICES) for number in range(ITEMS)})
 
 
-def collect(name, lead, market, crowd, settings):
+def collect(name, lead, market, crowd, settings, rule=VOTED):
     project = projects.create_project(name, "choice", Decimal("500.00"), "lab@example.org", lead, seed=3)
     rows = "".join(f"{key},Note {key} says it.\n" for key in crowd.truth)
     upload = importing.create_upload(project, "notes.csv", f"id,text\n{rows}".encode(), "public", None)
@@ -65,7 +67,7 @@ def collect(name, lead, market, crowd, settings):
     Stage.objects.filter(pk=stage.pk).update(requirements=[])
     stage_settings.change(Stage.objects.get(pk=stage.pk), settings, None)
     stage = Stage.objects.get(pk=stage.pk)
-    ruling.save(stage, ruling.written(stage, RULE), stage.rule_edition, "", None)
+    ruling.save(stage, ruling.written(stage, rule), stage.rule_edition, "", None)
     quote = publishing.quote(stage)
     sending.send(publishing.publish(stage, quote.items, quote.total, name, None).pk)
     stage = Stage.objects.select_related("project__account", "summary").get(pk=stage.pk)
@@ -79,7 +81,7 @@ def collect(name, lead, market, crowd, settings):
 def answer_all(stage, market, crowd, quoted):
     """Each HIT is answered by the workers in an order of its item's own, as many as it has places."""
     account = stage.project.account
-    while live := list(stage.hits.filter(state=Hit.State.LIVE).select_related("item")):
+    while (live := list(stage.hits.filter(state=Hit.State.LIVE).select_related("item"))) or _waits(stage):
         for hit in live:
             order = random.Random(hit.item.key).sample(list(crowd.accuracy), WORKERS)
             for worker in order[hit.harvested : hit.max_assignments]:
@@ -88,10 +90,18 @@ def answer_all(stage, market, crowd, quoted):
         harvesting.harvest(stage)
         scoring.score(stage)
         deciding.decide(stage)
+        if _waits(stage):
+            params = {"method": "glad"}
+            computing.run(computing.start(stage.project, stage_statistics.key_of(stage), params, None).pk)
+            deciding.decide(stage)
         if batch := topping_up.top_up(stage):
             sending.send(batch.pk)
         account.refresh_from_db()
         assert account.reserved + account.paid <= quoted
+
+
+def _waits(stage):
+    return stage.items.filter(waits_for_values=True).exists()
 
 
 def test_the_same_crowd_is_as_right_for_less_money_when_easy_items_get_fewer_answers(lead, market, crowd):
@@ -102,13 +112,15 @@ def test_the_same_crowd_is_as_right_for_less_money_when_easy_items_get_fewer_ans
         "2 to 7, until 3 agree": {**growing, "enough": "at least 3 agree on choice"},
     }
     rows = [collect(name, lead, market, crowd, settings) for name, settings in plans.items()]
+    sure = {**growing, "enough": "confidence choice >= 0.95"}
+    rows.append(collect("2 to 7, until 0.95 sure (GLAD)", lead, market, crowd, sure, COMPUTED))
     print(f"\n{ITEMS} items, {WORKERS} workers who are right with 0.60 to 0.95, three choices, $0.06 an answer")
-    print(f"{'answers an item':24} {'right':>8} {'answers':>8} {'paid':>9} {'quoted at most':>15}")
+    print(f"{'answers an item':30} {'right':>8} {'answers':>8} {'paid':>9} {'quoted at most':>15}")
     for row in rows:
-        print(f"{row.name:24} {row.accuracy:8.1%} {row.answers:8,} {row.paid:9,.2f} {row.quoted:15,.2f}")
-    fixed, two, three = rows
+        print(f"{row.name:30} {row.accuracy:8.1%} {row.answers:8,} {row.paid:9,.2f} {row.quoted:15,.2f}")
+    fixed, two, three, sure = rows
     assert fixed.answers == 5 * ITEMS and fixed.paid == fixed.quoted
-    assert two.paid < three.paid < fixed.paid
+    assert two.paid < three.paid < fixed.paid and sure.paid < sure.quoted
     assert all(row.paid == row.answers * Decimal("0.06") <= row.quoted for row in rows)
     # Until three agree is a vote of five that ends early, and goes on where five do not agree.
     assert three.accuracy >= fixed.accuracy - 0.05
