@@ -1,3 +1,4 @@
+import gc
 import os
 
 from django.core.management import call_command
@@ -9,3 +10,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 application = refusing_what_is_no_text(get_wsgi_application())
 # A WSGI server does not run system checks by itself; a wrong configuration must not serve one request.
 call_command("check")
+# What was loaded stays to the end: looking for garbage in it each time takes a fifth of the time of a large file.
+gc.collect()
+gc.freeze()

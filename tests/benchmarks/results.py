@@ -85,16 +85,11 @@ def _apart(slug: str, name: str) -> dict[str, float]:
 
 def measured(slug: str, name: str) -> dict[str, float]:
     """In this process: the file is read to its end and thrown away. `others` is of the processes that it starts."""
-    import django
-
-    django.setup()
-    from django.urls import get_resolver
-
+    # As a process of the web server is that has answered a page: all views are loaded, and the database is reached.
+    import annotate.wsgi  # noqa: F401
     from hits.flow.data import exporting
     from hits.models import Stage
 
-    # As a process of the web server is that has answered a page: all views are loaded, and the database is reached.
-    _ = get_resolver().url_patterns
     stage = Stage.objects.select_related("project").get(project__slug=slug)
     exporting.protocol_of(stage)
     before, began, cpu = resident(), time.perf_counter(), time.process_time()
