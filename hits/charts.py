@@ -28,6 +28,14 @@ GUTTER = 8
 # Fewer points are no course that a line could show.
 FEWEST_FOR_A_LINE = 3
 INK = {"fill": "currentColor"}
+# How dark a cell of a confusion matrix is at most.
+SHADES = 5
+
+
+def shaded(cells: Sequence[float]) -> list[tuple[float, int]]:
+    """The cells of one row of a confusion matrix, each with how dark it is, by its share of the row."""
+    total = sum(cells) or 1
+    return [(cell, round(SHADES * cell / total)) for cell in cells]
 
 
 class Markup(str):

@@ -138,6 +138,7 @@ urlpatterns = [
     path(STAGE + "delete-hits/", publishing.DeleteHits.as_view(), name="delete-hits"),
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
     path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
+    path(STAGE + "worker-confusion/", quality.WorkerConfusion.as_view(), name="worker-confusion"),
     path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
     path(STAGE + "message-workers/", quality.WriteMessages.as_view(), name="message-workers"),
     path(STAGE + "pause-workers/", quality.PauseWorkers.as_view(), name="pause-workers"),

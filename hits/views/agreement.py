@@ -33,8 +33,6 @@ LEVELS = {
 }
 # (when it was computed, the summary of what was found)
 Summaries = Sequence[tuple[datetime, Mapping[str, Any]]]
-# How dark a cell of the confusion matrix is, by its share of its row.
-SHADES = 5
 # With fewer items that two workers answered, figures say little.
 FEW_ITEMS = 20
 
@@ -148,8 +146,7 @@ def _matrix(confusion: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     rows = []
     for label, cells in zip(confusion["labels"], confusion["table"], strict=True):
-        total = sum(cells) or 1
-        rows.append((label, [(cell, round(SHADES * cell / total)) for cell in cells]))
+        rows.append((label, charts.shaded(cells)))
     return {"labels": confusion["labels"], "rows": rows, "left_out": confusion["left_out"]}
 
 

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, forms, tasks
-from hits.domain import known_answers, stage_statistics, worker_table
+from hits.domain import known_answers, stage_statistics, worker_confusion, worker_table
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
 from hits.views import jobs, paging, words
@@ -62,6 +62,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "rows": [worker_table.WorkerRow(stat, standing) for stat in stats],
         "courses": [_course(stat) for stat in stats if stat.scored],
         "newest": known_answers.NEWEST,
+        "confusions": [(stat, tables) for stat in stats if (tables := _confusion(stat))],
         "blocks": blocks,
         "standing": standing,
         "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
@@ -78,6 +79,17 @@ def _course(stat: WorkerStat) -> dict[str, object]:
     moments = [charts.Moment(part.last, part.share, _part_title(part)) for part in parts]
     plot = charts.figures_over_time(moments, f"Known answers right in {stat.stage.title}", charts.percent)
     return {"stat": stat, "parts": parts, "plot": plot}
+
+
+def _confusion(stat: WorkerStat) -> list[dict[str, object]]:
+    """What the worker said in a stage beside the values of its items, with how dark each cell is drawn."""
+    return [
+        {
+            **vars(one),
+            "rows": [(label, charts.shaded(cells)) for label, cells in zip(one.labels, one.table, strict=True)],
+        }
+        for one in worker_confusion.of_worker(stat.stage, stat.worker)
+    ]
 
 
 def _part_title(part: known_answers.Part) -> str:

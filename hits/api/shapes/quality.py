@@ -42,6 +42,28 @@ class BlockQuery(Shape):
     )
 
 
+class WorkerQuery(Shape):
+    worker_id = serializers.CharField(max_length=64)
+
+
+class WorkerConfusionShape(Shape):
+    unit = serializers.CharField()
+    labels = serializers.ListField(child=serializers.JSONField(), help_text="Of rows and columns alike.")
+    table = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField()),
+        help_text="A row for each value of an item: how often the worker said each label of such items.",
+    )
+    same = serializers.IntegerField(help_text="Answers that are the item's value.")
+    items = serializers.IntegerField(
+        help_text="Items with a value that the worker answered, of the newest 5,000 labels."
+    )
+    left_out = serializers.IntegerField(help_text="Answers with labels that are too rare for the table.")
+
+
+class WorkerConfusions(Shape):
+    units = WorkerConfusionShape(many=True, help_text="Empty until the agreement of the stage was computed.")
+
+
 class UndoPreview(Shape):
     answers = serializers.IntegerField(help_text="Answers that count again.")
     hits = serializers.IntegerField(help_text="HITs that are closed, since no answer of theirs is wanted any more.")

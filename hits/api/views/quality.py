@@ -11,6 +11,7 @@ from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import quality as shapes
+from hits.domain import worker_confusion
 from hits.domain.stage_statistics import estimates_of
 from hits.flow.people import blocking, messaging
 from hits.models import Action, Project
@@ -36,6 +37,21 @@ class Workers(StageView):
         return page(
             request, rows, shapes.WorkerShape, blocked=_standing(self.project), estimates=estimates_of(self.stage)
         )
+
+
+class WorkerConfusion(StageView):
+    @operation(
+        "worker_confusion",
+        "What a worker of the stage said beside the values of the items, unit by unit",
+        tag=TAG,
+        query=shapes.WorkerQuery,
+        answer=shapes.WorkerConfusions,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        name = asked(request, shapes.WorkerQuery)["worker_id"]
+        stat = get_object_or_404(self.stage.worker_stats.select_related("worker"), worker__worker_id=name)
+        return Response(shapes.WorkerConfusions({"units": worker_confusion.of_worker(self.stage, stat.worker)}).data)
 
 
 class BlockProposals(StageView):

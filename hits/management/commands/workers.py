@@ -4,10 +4,13 @@ import csv
 from argparse import ArgumentParser
 from typing import Any
 
-from hits.domain import stage_statistics, worker_table
+from django.core.management.base import CommandError
+
+from hits.domain import stage_statistics, worker_confusion, worker_table
 from hits.domain.competences import Estimates
 from hits.flow.people import comparing
 from hits.management.commands._base import StageCommand, dollars, share
+from hits.models import Stage
 
 
 class Command(StageCommand):
@@ -28,9 +31,14 @@ class Command(StageCommand):
             help=f"one of {', '.join(worker_table.ORDERS)}; from the highest on with --sort=-COLUMN",
         )
         parser.add_argument("--csv", action="store_true", help="all columns as CSV")
+        parser.add_argument(
+            "--confusion", metavar="WORKER", help="what this worker said beside the values of the items"
+        )
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
+        if options["confusion"]:
+            return self._confusion(stage, options["confusion"])
         comparing.compare_when_due(stage)
         rows = list(worker_table.all_rows(stage, options["sort"]))
         if options["csv"]:
@@ -44,6 +52,18 @@ class Command(StageCommand):
             [_cells(row) for row in rows],
         )  # fmt: skip
         self.stdout.write(_told(stage_statistics.estimates_of(stage)))
+
+    def _confusion(self, stage: Stage, worker_id: str) -> None:
+        stat = stage.worker_stats.select_related("worker").filter(worker__worker_id=worker_id).first()
+        if stat is None:
+            raise CommandError(f"Nobody of this stage: {worker_id}.")
+        found = worker_confusion.of_worker(stage, stat.worker)
+        if not found:
+            raise CommandError(f"There are no values yet: agreement {stage.project.slug} {stage.key} --compute")
+        for one in found:
+            self.say(f"{one.unit}: {one.same:,} of {one.items:,} the same")
+            rows = [(label, *cells) for label, cells in zip(one.labels, one.table, strict=True)]
+            self.table(["value", *(f"said {label}" for label in one.labels)], rows)
 
 
 def _told(found: Estimates) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import URLPattern, reverse
@@ -49,7 +50,7 @@ ARTICLES = (
 def world(stage: Stage) -> dict[str, Any]:
     """One of everything that an address can name; the values of the addresses' parts."""
     item = factories.item(stage)
-    factories.worker_stat(stage)
+    named = factories.worker_stat(stage).worker.worker_id
     release = factories.release(stage.project, files={"train.json": b"{}"})
     rows = {
         "batch": factories.batch(stage),
@@ -89,11 +90,14 @@ def world(stage: Stage) -> dict[str, Any]:
             stage=making, blob=Blob.store(b"{}"), effect={"items": 0, "before": {}, "after": {}, "left_out": {}}
         ),
     )
+    testing = factories.stage(stage.project, key="test", screening_share=0.5, grants="passed")
     return {
         "stages": {
+            "screening": testing.key,
             **dict.fromkeys(["targets", "target", "undo-target"], asking.key),
             **dict.fromkeys(ARTICLES, making.key),
         },
+        "queries": {"worker-confusion": {"worker_id": named}},
         "slug": stage.project.slug,
         "key": stage.key,
         "number": release.number,
@@ -108,7 +112,8 @@ def address(route: URLPattern, world: dict[str, Any]) -> str:
     parts = {**world, "username": "alice", "key": world["stages"].get(route.name, world["key"])}
     if route.name in world["rows"]:
         parts["pk"] = world["rows"][route.name].pk
-    return reverse(f"api:{route.name}", kwargs={name: parts[name] for name in route.pattern.converters})
+    found = reverse(f"api:{route.name}", kwargs={name: parts[name] for name in route.pattern.converters})
+    return f"{found}?{urlencode(world['queries'].get(route.name, {}))}"
 
 
 def test_the_table_holds_the_product_s_verbs() -> None:
