@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from hits import forms, tasks
 from hits.flow.data import annotating
 from hits.flow.people import blocking
-from hits.flow.pipeline import advancing, publishing
+from hits.flow.pipeline import advancing, computing, publishing
 from hits.models import Block, Stage, WorkerStat
 from hits.views import grants, jobs, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -63,6 +63,7 @@ def _moving(stage: Stage) -> dict[str, Any]:
         **overview.figures(stage),
         "proposals": blocking.proposals(stage),
         "held_up": overview.held_up(stage),
+        "awaited": computing.awaited_by(stage),
     }
 
 

@@ -109,20 +109,33 @@ def waiting_for(run_pk: int) -> list[int]:
     return [keys[found.key]] if found.key in keys and waiting.exists() else []
 
 
+def awaited_by(stage: Stage) -> str:
+    """How many items wait for values that are computed by itself, as a sentence; empty where none does."""
+    return "" if _broken_off(stage) or not (waiting := _waiting(stage)) else f"{waiting} It begins by itself."
+
+
 def held_up(stage: Stage) -> list[str]:
-    """Why items that have their answers have no verdict yet, as sentences."""
+    """Why such items wait for a lead, as sentences."""
+    broken = _broken_off(stage)
+    if not broken or not (waiting := _waiting(stage)):
+        return []
+    ended = "failed" if broken == ComputationRun.State.FAILED else "was stopped"
+    return [f"{waiting} It {ended}: start it again on the page Agreement."]
+
+
+def _waiting(stage: Stage) -> str:
     # Bounded, whatever their number.
     waiting = len(stage.items.filter(waits_for_values=True).values_list("pk")[:MOST_COUNTED])
-    if not waiting:
-        return []
-    runs = ComputationRun.objects.filter(project=stage.project_id, key=stage_statistics.key_of(stage))
-    last = runs.order_by("-pk").defer("checkpoint", "log").first()
     least = "At least " if waiting == MOST_COUNTED else ""
-    items = f"{least}{waiting:,} item{'s wait' if waiting > 1 else ' waits'} for values of the computation of agreement"
-    if last is not None and last.state in _BROKEN_OFF:
-        ended = "failed" if last.state == last.State.FAILED else "was stopped"
-        return [f"{items}. It {ended}: start it again on the page Agreement."]
-    return [f"{items}. It begins by itself."]
+    items = f"{least}{waiting:,} item{'s wait' if waiting > 1 else ' waits'}"
+    return f"{items} for values of the computation of agreement." if waiting else ""
+
+
+def _broken_off(stage: Stage) -> str:
+    """How the newest run of the stage's statistics broke off; empty where it did not."""
+    runs = ComputationRun.objects.filter(project=stage.project_id, key=stage_statistics.key_of(stage))
+    state = runs.order_by("-pk").values_list("state", flat=True).first()
+    return state if state in _BROKEN_OFF else ""
 
 
 def _as_before(stage: Stage) -> dict[str, Any]:

@@ -92,9 +92,10 @@ def test_items_wait_for_the_computation_that_begins_by_itself_and_buy_nothing_me
     say(divided, "+-")
     say(begun, "+")
     assert states(stage) == [("open", True), ("open", True), ("open", False)]
-    assert stage.hits.count() == 3 and computing.held_up(stage) == [
+    assert computing.awaited_by(stage) == (
         "2 items wait for values of the computation of agreement. It begins by itself."
-    ]
+    )
+    assert stage.hits.count() == 3 and computing.held_up(stage) == []
     assert computing.awaited() == [stage.pk]
     run = compute(stage)
     assert states(stage) == [("kept", False), ("dropped", False), ("open", False)]
@@ -102,7 +103,7 @@ def test_items_wait_for_the_computation_that_begins_by_itself_and_buy_nothing_me
     assert [(row.outcome, row.conclusion, row.computation) for row in verdicts] == [
         ("kept", "sure", run), ("dropped", "", run),
     ]  # fmt: skip
-    assert computing.held_up(stage) == [] and compute(stage) is None
+    assert computing.awaited_by(stage) == "" and compute(stage) is None
     account = stage.project.account
     account.refresh_from_db()
     assert account.paid + account.reserved == 6 * UNIT
@@ -237,7 +238,7 @@ def test_a_computation_that_was_stopped_or_failed_is_not_begun_again_by_itself(b
     say(stage.items.get(), "++")
     run = computing.start_when_due(stage)
     computing.stop(run, None)
-    assert computing.start_when_due(stage) is None
+    assert computing.start_when_due(stage) is None and computing.awaited_by(stage) == ""
     assert computing.held_up(stage) == [
         "1 item waits for values of the computation of agreement. It was stopped: start it again on the page Agreement."
     ]
