@@ -140,11 +140,11 @@ def test_an_item_that_the_rule_cannot_judge_holds_up_no_other(stage, answers, mo
     scoring.score(stage)
     real, fatal = deciding.apply_rule, answers[0]
 
-    def apply(rule: Any, votes: Any, answers: int | None = None) -> Any:
+    def apply(*given: Any) -> Any:
         if deciding_fails and Assignment.objects.get(pk=fatal.pk).hit.item.state == "new" and not failed:
             failed.append(1)
             raise ZeroDivisionError("no votes")
-        return real(rule, votes, answers)
+        return real(*given)
 
     failed: list[int] = []
     deciding_fails = True
