@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from difflib import get_close_matches
 
 from hits.quality.rule_tree import (
@@ -303,7 +304,7 @@ class _Reader:
             raise _UnreadableError(self.column, f"write a number after {sign}, such as {what} UNIT {sign} 0.9")
         if what == "confidence" and not 0 < float(self.text) <= 1:
             raise _UnreadableError(self.column, "a confidence is more than 0 and at most 1: write such as 0.9")
-        return f"{float(self.take()):.12g}"
+        return f"{Decimal(self.take()).normalize():f}"
 
     def quantifier(self) -> str:
         for name in QUANTIFIERS:

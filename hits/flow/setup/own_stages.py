@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -23,6 +23,7 @@ from hits.domain.project_rows import create_stage
 from hits.domain.stage_fit import order_faults, title_faults
 from hits.domain.stage_tables import MOST_REQUIREMENTS, is_added
 from hits.domain.summaries import refresh_summary
+from hits.domain.wages import expected_seconds
 from hits.models import Item, Project, Stage, Verdict
 from hits.protocols.base import SettingsRefusedError
 from hits.protocols.optional import Card, RowsProtocol, cards_of
@@ -48,6 +49,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 # Of a test of another stage's workers.
+SECONDS_OF_TEST = 300
 TEST: Mapping[str, Any] = {
     "answers": 9,
     "items_per_hit": 8,
@@ -191,9 +193,27 @@ def _with_task_of_tested(given: Mapping[str, Any], stages: list[Stage]) -> Mappi
         "grants": f"{tested.key}-test"[:60],
         "title": f"Test for {tested.title}"[:120],
         "hit_title": f"Test: {tested.hit_title}"[:128],
-        "hit_description": f"Whoever passes may work on “{tested.hit_title}”. Paid whatever the result. 5 minutes.",
     }
-    return {**own, **given}
+    table = {**own, **given}
+    seconds = table.setdefault("expected_seconds", _seconds_of_test(tested, table))
+    told = f"Whoever passes may work on “{tested.hit_title}”. Paid whatever the result. {_minutes(seconds)}."
+    table.setdefault("hit_description", told)
+    return table
+
+
+def _seconds_of_test(tested: Stage, table: Mapping[str, Any]) -> int:
+    """As long as that stage takes for so many items, those for practice among them; five minutes where nobody knows."""
+    items = [table.get(name) for name in ("items_per_hit", "practice_items")]
+    known = expected_seconds(tested)
+    if not known or not all(isinstance(number, int) for number in items):
+        # What is no number is refused later.
+        return SECONDS_OF_TEST
+    return round(known / tested.items_per_hit * sum(cast(list[int], items)))
+
+
+def _minutes(seconds: object) -> str:
+    minutes = -(-seconds // 60) if isinstance(seconds, int) and seconds > 0 else SECONDS_OF_TEST // 60
+    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def _screening_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:

@@ -86,8 +86,9 @@ class Command(StageCommand):
             return
         self._ask(len(rows), found.loss, options)
         ids = [row.stat.worker.worker_id for row in found.rows]
-        blocking.intend_by_hand(stage, ids, options["reason"], None, at_most=found.loss.cost)
-        self._done(stage, blocking.finish(stage))
+        new = blocking.intend_by_hand(stage, ids, options["reason"], None, at_most=found.loss.cost)
+        blocking.finish(stage)
+        self._done(stage, new)
 
     def _ask(self, count: int, loss: Loss, options: dict[str, Any]) -> None:
         question = f"Block {count:,} and buy again for at most {dollars(loss.cost)}? [y/N] "

@@ -13,6 +13,7 @@ from hits import tasks
 from hits.domain import screening as domain
 from hits.domain.due_hits import mark_due
 from hits.domain.screening_results import results, standing
+from hits.domain.wages import answer_time
 from hits.flow.data import releasing
 from hits.flow.payments import auditing
 from hits.flow.people import granting, messaging, screening
@@ -137,6 +138,14 @@ def test_who_passes_gets_in_and_who_fails_is_told_and_does_not(stage, market, le
     assert releasing.preview(stage.project)["counts"].get("items", 0) == 0
     assert not any(item.verdicts.exists() for item in test.items.all())
     assert auditing.check(stage.project, None, deep=True).faults == []
+
+
+def test_a_test_is_expected_to_take_as_long_as_its_items_do_in_the_tested_stage(stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(expected_seconds=20)
+    stage.refresh_from_db()
+    made = with_test(stage, practice_items=2)
+    assert made.expected_seconds == 120 and made.hit_description.endswith("2 minutes.")
+    assert answer_time(made).hourly(made.reward) == Decimal("6.00")
 
 
 @pytest.mark.parametrize(("first_says", "second_says", "value"), [("yes", "no", 0), ("no", "yes", 100)])

@@ -228,6 +228,16 @@ def test_names_that_no_answer_holds_are_named_with_the_nearest_one():
     assert faults_against("ok: all label in text, script\notherwise: drop", KNOWN) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "spelled"),
+    [("0.00001", "0.00001"), ("0.900", "0.9"), ("999999999.999999999", "999999999.999999999"), ("-0.5", "-0.5"),
+     ("100", "100"), ("007", "7")],
+)  # fmt: skip
+def test_a_number_has_one_spelling_which_reads_as_itself(written, spelled):
+    rule = parse(f"ok: aggregate a >= {written}\notherwise: drop", 3)
+    assert f"aggregate a >= {spelled}\n" in format(rule) and parse(format(rule), 3) == rule
+
+
 def test_names_in_claims_about_computed_values_are_looked_up_too():
     text = "ok: aggregate labl = text or aggregate label in text, scrip or confidence label >= 0.9\notherwise: drop"
     assert [str(fault).partition(", column ")[2].split(";")[0] for fault in faults_against(text, KNOWN)] == [
