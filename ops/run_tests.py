@@ -51,7 +51,6 @@ FAST = {
         "tests/layers",
         "tests/mutants",
     ),
-    "API": ("tests/hits/api",),
     "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
 }
 NOT_FAST = (
