@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hits.domain import item_answers
+from hits.domain.answer_words import Words
 from hits.domain.plugins import protocol_of, settings_of
 from hits.models.projects import Item, Stage
 from hits.protocols import choosing
 from hits.protocols.base import Json
-from hits.protocols.optional import KnownValuesProtocol, LevelledProtocol, WordedProtocol
+from hits.protocols.optional import KnownValuesProtocol
 from hits.recipes.source import UNUSED
 
 # The column of an imported file that says why an answer is right.
 EXPLANATION = "explanation"
-LONGEST_EXPLANATION, LONGEST_VALUE = 2000, 300
+LONGEST_EXPLANATION = 2000
 
 
 @dataclass(frozen=True)
@@ -45,31 +46,19 @@ class Told:
 
 def told(stage: Stage, item: Item, fields: Mapping[str, str], worker: str) -> Told:
     """Raises AnswerRefusedError where the fields are no answer."""
-    protocol, options = protocol_of(stage), settings_of(stage)
-    checked = item_answers.check_item(protocol, options, item, fields, worker)
+    options, words = settings_of(stage), Words.of(stage)
+    checked = item_answers.check_item(protocol_of(stage), options, item, fields, worker)
     compared = [label for label in checked.labels if label.correct is not None]
+    # Where stretches of a text were marked, what each label was given says the same once more.
+    compared = [label for label in compared if label.unit in words.spans] or compared
     known = _known(stage, item, options)
-    several = len(compared) > 1
-    levels = protocol.levels(options) if isinstance(protocol, LevelledProtocol) else {}
-    spans = {unit for unit, level in levels.items() if level == "span"}
-    if spans:
-        # What each label was given says the same once more.
-        compared = [label for label in compared if label.unit in spans] or compared
-        several = len(compared) > 1
-    return Told(
-        tuple(
-            ToldUnit(
-                _asked(stage, item, options, label.unit) if several else "",
-                _said(stage, item, options, label.unit, label.value, spans),
-                ""
-                if label.correct or label.unit not in known
-                else _said(stage, item, options, label.unit, known[label.unit], spans),
-                bool(label.correct),
-            )
-            for label in compared
-        ),
-        explanation(item),
-    )
+    units = []
+    for label in compared:
+        asked = words.asked(item, label.unit) if len(compared) > 1 else ""
+        tells = not label.correct and label.unit in known
+        right = words.said(item, label.unit, known[label.unit]) if tells else ""
+        units.append(ToldUnit(asked, words.said(item, label.unit, label.value), right, bool(label.correct)))
+    return Told(tuple(units), explanation(item))
 
 
 def _known(stage: Stage, item: Item, options: Json) -> dict[str, Any]:
@@ -81,42 +70,6 @@ def _known(stage: Stage, item: Item, options: Json) -> dict[str, Any]:
         return {"spans": item.data["gold"]}
     gold = sorted(choosing.gold_of(item.data, choosing.choices_of(item.data, options)))
     return {"choice": gold[0] if len(gold) == 1 else gold} if gold else {}
-
-
-def _asked(stage: Stage, item: Item, options: Json, unit: str) -> str:
-    protocol = protocol_of(stage)
-    if isinstance(protocol, WordedProtocol):
-        return protocol.in_words(item.document.data, item.data, options, unit, None)[0] or unit
-    return unit
-
-
-def _said(stage: Stage, item: Item, options: Json, unit: str, value: Any, spans: Set[str]) -> str:
-    protocol = protocol_of(stage)
-    if unit in spans:
-        return _marked(value, item)
-    if isinstance(protocol, WordedProtocol):
-        words = protocol.in_words(item.document.data, item.data, options, unit, value)[1]
-        return words[:LONGEST_VALUE] or _in_words(value, item, options)
-    return _in_words(value, item, options)
-
-
-def _marked(value: Any, item: Item) -> str:
-    """Stretches of the text with their labels."""
-    text = str(item.document.data.get("text", ""))
-    parts = [(one["start"], one["end"], one["label"]) if isinstance(one, dict) else tuple(one[:3]) for one in value]
-    return "; ".join(f"{text[start:end]} ({label})" for start, end, label in parts)[:LONGEST_VALUE] or "nothing"
-
-
-def _in_words(value: Any, item: Item, options: Json) -> str:
-    """A choice by its text, as the worker saw it."""
-    if isinstance(value, dict) and "text" in value:
-        value = value["text"]
-    if isinstance(value, list | tuple | set | frozenset):
-        return "; ".join(_in_words(one, item, options) for one in value)[:LONGEST_VALUE] or "nothing"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {one}" for name, one in value.items())[:LONGEST_VALUE]
-    texts = {choice["id"]: choice["text"] for choice in choosing.choices_of(item.data, options)}
-    return str(texts.get(value, value) if isinstance(value, str) else value)[:LONGEST_VALUE]
 
 
 def explanation(item: Item) -> str:

@@ -13,6 +13,7 @@ import sys
 
 from ops.surroundings import ROOT
 
+METHODS = "glad mace dawid_skene"
 TEST = "tests/hits/flow/test_further_answers_simulated.py"
 
 
@@ -21,7 +22,9 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=300)
     items = str(parser.parse_args().items)
     command = [sys.executable, "-m", "pytest", "-q", "-s", TEST]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, "FURTHER_ITEMS": items}).returncode
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "FURTHER_ITEMS": items, "FURTHER_METHODS": METHODS}
+    ).returncode
 
 
 if __name__ == "__main__":

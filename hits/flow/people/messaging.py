@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.domain.action_log import record
+from hits.domain.answer_words import Words
 from hits.domain.crowd_answers import Comparison
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
@@ -24,7 +25,6 @@ from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
 from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
-from hits.protocols import choosing
 from hits.protocols.base import COUNTED
 from hits.quality.majority import majority_of
 from hits.refusals import Refusal
@@ -80,24 +80,25 @@ def _own(stage: Stage, worker: Worker) -> QuerySet[Label]:
 
 
 def _known_mistakes(stage: Stage, worker: Worker) -> list[str]:
+    words = Words.of(stage)
     return [
-        f"{_excerpt(label.item)} You answered “{_said(stage, label)}”, which is not right."
+        f"{_excerpt(label.item)} You answered “{_said(words, label)}”, which is not right."
         for label in _own(stage, worker).filter(correct=False)[:SHOWN]
     ]
 
 
 def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
-    comparison = Comparison.of(stage)
+    comparison, words = Comparison.of(stage), Words.of(stage)
     latest = [label for label in _own(stage, worker)[:LOOKED_AT] if _is_compared(comparison, label)]
     given: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     others = Label.objects.counting().filter(item__in={label.item_id for label in latest}).exclude(worker=worker)
-    for label in others.select_related("item"):
+    for label in others.select_related("item__document"):
         if _is_compared(comparison, label):
-            given[label.item_id, label.unit][_said(stage, label)] += 1
+            given[label.item_id, label.unit][_said(words, label)] += 1
     found = []
     for label in latest:
         votes = given[label.item_id, label.unit]
-        usual, own = majority_of(votes), _said(stage, label)
+        usual, own = majority_of(votes), _said(words, label)
         if usual is not None and usual != own and votes[usual] > 1:
             found.append(f"{_excerpt(label.item)} You answered “{own}”; most others answered “{usual}”.")
     return found[:SHOWN]
@@ -109,11 +110,8 @@ def _is_compared(comparison: Comparison, label: Label) -> bool:
     return isinstance(said, int | float) or (isinstance(said, str) and 0 < len(said) <= COUNTED)
 
 
-def _said(stage: Stage, label: Label) -> str:
-    """As the worker saw it: a choice by its text."""
-    value = label.value.get("text") if isinstance(label.value, dict) else label.value
-    texts = {choice["id"]: choice["text"] for choice in choosing.choices_of(label.item.data, stage.settings)}
-    return str(texts.get(value, value) if isinstance(value, str) else value)[:COUNTED]
+def _said(words: Words, label: Label) -> str:
+    return words.said(label.item, label.unit, label.value)[:COUNTED]
 
 
 def _excerpt(item: Item) -> str:

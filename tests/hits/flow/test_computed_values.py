@@ -26,7 +26,6 @@ UNSURE = "confidence entity >= 0.8"
 @pytest.fixture(autouse=True)
 def without_rest(monkeypatch):
     """One computation may follow another at once."""
-    monkeypatch.setattr(stage_statistics, "REST", timedelta(0))
     monkeypatch.setattr(stage_statistics, "_rested", lambda run: True)
 
 

@@ -66,6 +66,17 @@ def test_without_known_answers_it_names_what_most_others_answered_otherwise(stag
     assert "Fog" not in text and "Snow" not in text
 
 
+def test_a_draft_quotes_what_was_chosen_in_a_questionnaire_by_its_text() -> None:
+    form = {"show": [{"kind": "text", "text": "Read."}], "ask": [
+        {"kind": "one", "key": "tone", "question": "Which tone?",
+         "choices": [{"id": "a", "text": "Very kind"}, {"id": "b", "text": "Rude"}]},
+    ]}  # fmt: skip
+    stage, worker = make.stage(make.project(), protocol="form", settings={"form": form}), make.worker()
+    item = make.item(stage, document=make.document(stage.project, data={"columns": {"text": "Hello."}}), data={})
+    make.label(make.assignment(make.hit(item), worker), unit="tone", value="a", correct=False)
+    assert "You answered “Very kind”, which is not right." in messaging.draft(stage, worker)[1]
+
+
 def test_a_draft_without_mistakes_has_to_be_written(stage: Stage, worker: Worker) -> None:
     _, text = messaging.draft(stage, worker)
     with pytest.raises(messaging.MessageRefusedError, match="words in brackets"):
