@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db import transaction
 
 from hits.domain.wanted_answers import chunks
 from hits.models import ComputationRun, Stage, WorkerStat
@@ -30,7 +29,6 @@ NEVER = (
 OLDER = "The newest aggregation was computed before estimates of workers were kept. Compute it again."
 NO_LABELS = "Dawid-Skene and MACE fit labels, and no unit of this stage has labels that they take."
 ABSENT = "No answer of this worker counted when it was computed."
-ENDED = "A newer aggregation ended before it was done. Compute it again."
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Estimates:
         """Why there is none of this worker, as a sentence; empty where there is one."""
         if self.of(stat) is not None:
             return ""
-        return self.why or (ABSENT if stat.competence_run_id is None else ENDED)
+        return self.why or ABSENT
 
 
 class Collected:
@@ -90,14 +88,13 @@ def _means(units: Sequence[tuple[Mapping[str, int], Mapping[str, float]]]) -> di
 
 
 def write(stage: Stage, run: ComputationRun, found: Mapping[str, float]) -> None:
-    """Put the run's estimates, by worker id, in the place of those before."""
-    with transaction.atomic():
-        rows = list(stage.worker_stats.select_for_update(of=("self",)).select_related("worker").order_by("pk"))
-        for row in rows:
-            value = found.get(row.worker.worker_id)
-            row.competence, row.competence_run = value, None if value is None else run
-        for some in chunks(rows):
-            WorkerStat.objects.bulk_update(some, ["competence", "competence_run"], batch_size=200)
+    """Put the run's estimates, by worker id, in the place of those before. Within a transaction."""
+    rows = list(stage.worker_stats.select_for_update(of=("self",)).select_related("worker").order_by("pk"))
+    for row in rows:
+        value = found.get(row.worker.worker_id)
+        row.competence, row.competence_run = value, None if value is None else run
+    for some in chunks(rows):
+        WorkerStat.objects.bulk_update(some, ["competence", "competence_run"], batch_size=200)
 
 
 def told(run: ComputationRun | None, report: Mapping[str, Any]) -> Estimates:

@@ -242,10 +242,16 @@ def _run(
     method, title, of_workers = estimates.concluded()
     found = {"harvested": harvested, "method": params["method"], "units": reports}
     found["competence"] = {"method": method, "title": title}
-    yield Progress(len(units), len(units), entry={"report": found}, summary=summary_of(found))
-    # Last, so that a run that is stopped leaves the estimates as they were.
-    if run := going_on(stage):
-        competences.write(stage, run, of_workers)
+    yield Progress(len(units), len(units), entry={"report": found}, summary=summary_of(found), workers=of_workers)
+
+
+def conclude(stage: Stage, run: ComputationRun, workers: Mapping[str, float]) -> None:
+    """What follows from a finished run: estimates of the workers, and items that waited for values are looked at again.
+
+    Within the transaction that finishes the run, so that one that is stopped leaves everything as it was.
+    """
+    competences.write(stage, run, workers)
+    stage.items.filter(waits_for_values=True).update(stale=True)
 
 
 def _right_on_all(units: Sequence[UnitAnswers]) -> dict[str, tuple[int, int]]:

@@ -150,7 +150,8 @@ class Progress:
 
     What was found before a checkpoint is not found again by whoever goes on from it. With `anew`, the checkpoint that
     was given belongs to other rows: everything found and noted so far is dropped. A `summary` is small: it is what is
-    read of many runs together, where reading their logs would take long.
+    read of many runs together, where reading their logs would take long. `workers` has an estimate of each worker, as
+    0..1 by worker id; it is written when the run is concluded.
     """
 
     done: int
@@ -159,6 +160,7 @@ class Progress:
     checkpoint: Json | None = None
     anew: bool = False
     summary: Json | None = None
+    workers: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)

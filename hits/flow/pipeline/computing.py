@@ -359,6 +359,7 @@ class _Writing:
         self._held = held
         self._stage = found.project.stages.get(key=of.stage)
         self._waiting: dict[str, dict[str, Any]] = {}
+        self._workers: Mapping[str, float] = {}
 
     def add(self, found: Found) -> None:
         self._waiting[found.key] = _merged(self._waiting.get(found.key, {}), found.data)
@@ -379,6 +380,8 @@ class _Writing:
             values["log"] = self._run.log
         if said.summary is not None:
             values["summary"] = said.summary
+        if said.workers is not None:
+            self._workers = said.workers
         with transaction.atomic():
             if said.checkpoint is not None:
                 self._write()
@@ -395,7 +398,7 @@ class _Writing:
             if not _running(self._run).update(**done):
                 raise _Stopped
             if self._run.key == stage_statistics.key_of(self._stage):
-                self._stage.items.filter(waits_for_values=True).update(stale=True)
+                stage_statistics.conclude(self._stage, self._run, self._workers)
         return items
 
     def _forget(self) -> None:

@@ -312,15 +312,12 @@ def test_who_has_no_estimate_is_told_why() -> None:
     found = competences_of(stage)
     assert found["ABEN"] == (None, None, None, "No answer of this worker counted when it was computed.")
     assert found["AANN"][0] is not None
-    other = ComputationRun.objects.create(project=stage.project, key="other", seed=1)
-    WorkerStat.objects.filter(worker__worker_id="AANN").update(competence_run=other)
-    assert "ended before it was done" in competences_of(stage)["AANN"][3]
     run = stage_statistics.newest(stage)
     assert run
     for entry in run.log:
         entry.get("report", {}).pop("competence", None)
     run.save(update_fields=["log"])
-    assert "before estimates of workers were kept" in competences_of(stage)["AANN"][3]
+    assert "before estimates of workers were kept" in competences_of(stage)["ABEN"][3]
 
 
 def test_answers_that_are_no_labels_have_no_competence() -> None:
@@ -329,6 +326,27 @@ def test_answers_that_are_no_labels_have_no_competence() -> None:
     say(stage, [{"ann": {"spans": span}, "ben": {"spans": span}}])
     computed(stage)
     assert "fit labels, and no unit" in competences_of(stage)["AANN"][3]
+
+
+def test_a_run_that_is_stopped_at_its_end_leaves_the_estimates_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = choice_stage()
+    say(stage, SAID)
+    competences_of(stage)
+    computed(stage)
+    before = competences_of(stage)
+    say(stage, [{"ann": "no", "cleo": "yes"}])
+    summary_of = stage_statistics.summary_of
+
+    def stopped(report: Any) -> Any:
+        computing.stop(ComputationRun.objects.get(state=ComputationRun.State.RUNNING), None)
+        return summary_of(report)
+
+    monkeypatch.setattr(stage_statistics, "summary_of", stopped)
+    run = computing.start(stage.project, stage_statistics.key_of(stage), {}, None)
+    computing.run(run.pk)
+    run.refresh_from_db()
+    assert run.state == ComputationRun.State.STOPPED
+    assert competences_of(stage) == before
 
 
 def test_as_many_rows_stay_however_often_it_is_computed() -> None:
