@@ -31,7 +31,7 @@ class Confusion:
 
 
 def of_worker(stage: Stage, worker: Worker) -> list[Confusion]:
-    """One for each unit with labels, by the newest computation of agreement; empty where none has run. four queries.
+    """One for each unit with labels, by the newest computation of agreement; empty where none has run. Four queries.
 
     The values are made of all answers that count, the worker's own among them. An item without a value, as after a tie
     of the majority, is left out.
