@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.domain import item_answers
-from hits.domain.answer_words import Words
+from hits.domain.answer_words import NOTHING, Words
 from hits.domain.plugins import protocol_of, settings_of
 from hits.models.projects import Item, Stage
 from hits.protocols import choosing
@@ -52,13 +52,24 @@ def told(stage: Stage, item: Item, fields: Mapping[str, str], worker: str) -> To
     # Where stretches of a text were marked, what each label was given says the same once more.
     compared = [label for label in compared if label.unit in words.spans] or compared
     known = _known(stage, item, options)
+    said_nothing_of = known_units(stage, item) - {label.unit for label in checked.labels}
     units = []
     for label in compared:
-        asked = words.asked(item, label.unit) if len(compared) > 1 else ""
+        asked = words.asked(item, label.unit) if len(compared) + len(said_nothing_of) > 1 else ""
         tells = not label.correct and label.unit in known
         right = words.said(item, label.unit, known[label.unit]) if tells else ""
         units.append(ToldUnit(asked, words.said(item, label.unit, label.value), right, bool(label.correct)))
+    for unit in (unit for unit in known if unit in said_nothing_of):
+        units.append(ToldUnit(words.asked(item, unit), NOTHING, words.said(item, unit, known[unit]), False))
     return Told(tuple(units), explanation(item))
+
+
+def known_units(stage: Stage, item: Item) -> frozenset[str]:
+    """The units that a right answer says something of; empty where the task does not name them."""
+    protocol = protocol_of(stage)
+    if not isinstance(protocol, KnownValuesProtocol):
+        return frozenset()
+    return frozenset(protocol.known_values(item.document.data, item.data, settings_of(stage)))
 
 
 def _known(stage: Stage, item: Item, options: Json) -> dict[str, Any]:

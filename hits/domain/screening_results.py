@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import BooleanField, Case, Count, Q, QuerySet, Value, When
 
 from hits.domain.eligibility import ELIGIBLE
+from hits.domain.feedback import known_units
 from hits.domain.own_qualifications import withdrawn_since
 from hits.models import Assignment, Draft, Grant, Item, Label, Stage
 from hits.refusals import Refusal
@@ -61,7 +62,7 @@ class Result:
 
 
 def results(stage: Stage) -> list[Result]:
-    """Of every worker who answered the test, in the order of their rows. Two queries, and one for the known answers.
+    """Of every worker who answered the test, in the order of their rows. A few queries.
 
     Answers of which an eligible worker was the author count as tries, whatever became of them; one for which the result
     was taken back since, to let the worker try again, gives none any more.
@@ -76,7 +77,7 @@ def results(stage: Stage) -> list[Result]:
         tries[answer.worker_id] += 1
         last[answer.worker_id] = answer
     standing = {worker: answer for worker, answer in last.items() if not answer.over}  # type: ignore[attr-defined]
-    right = _right([answer.pk for answer in standing.values()])
+    right = _right(stage, [answer.pk for answer in standing.values()])
     return [
         Result(
             worker,
@@ -92,15 +93,17 @@ def results(stage: Stage) -> list[Result]:
     ]
 
 
-def _right(assignments: Sequence[int]) -> dict[int, int]:
-    """Assignment to the items of which every compared label is right; of those that count alone."""
-    items: dict[tuple[int, int], bool] = {}
+def _right(stage: Stage, assignments: Sequence[int]) -> dict[int, int]:
+    """Assignment to the items of which every known answer was given rightly; by the labels that count alone."""
+    items: dict[tuple[int, int], dict[str, bool]] = defaultdict(dict)
     labels = Label.objects.counting().filter(assignment__in=assignments, correct__isnull=False)
-    for assignment, item, correct in labels.order_by().values_list("assignment__pk", "item", "correct"):
-        items[assignment, item] = items.get((assignment, item), True) and bool(correct)
+    for assignment, item, unit, correct in labels.order_by().values_list("assignment__pk", "item", "unit", "correct"):
+        items[assignment, item][unit] = bool(correct)
+    rows = Item.objects.filter(pk__in={item for _, item in items}).select_related("document")
+    known = {item.pk: known_units(stage, item) for item in rows}
     found: dict[int, int] = defaultdict(int)
-    for (assignment, _), is_right in items.items():
-        found[assignment] += is_right
+    for (assignment, item), said in items.items():
+        found[assignment] += all(said.values()) and known[item] <= said.keys()
     return dict(found)
 
 

@@ -230,10 +230,16 @@ class FormProtocol:
         return found
 
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
-        """The value that is right, by unit; without the units of which none is known."""
+        """The value that is right, by unit; without the units of which none is known, and those of a field that is not
+        shown where another one is answered rightly.
+        """
         form = form_of(settings["form"])
         seen = form.item(columns_of(document, item))
-        return {unit: value for field in form.ask for unit, value in field.known_values(seen)}
+        found: Json = {}
+        for field in form.ask:
+            if not _is_hidden_by(found, field, form):
+                found |= dict(field.known_values(seen))
+        return found
 
     def in_words(self, document: Json, item: Json, settings: Json, unit: str, value: Any) -> tuple[str, str]:
         """The question, and the texts of the choices that a value names."""
@@ -287,6 +293,15 @@ class _Answer:
             return False
         other, value = self.values[wanted.field]
         return other.holds(value, wanted.values)
+
+
+def _is_hidden_by(known: Json, field: Field, form: Form) -> bool:
+    """Whether the known answer to the field of its condition keeps a field from being shown."""
+    wanted = field.shown_if
+    if wanted is None or wanted.field not in known:
+        return False
+    other = next(one for one in form.ask if one.key == wanted.field)
+    return not other.holds(known[wanted.field], wanted.values)
 
 
 def _condition(field: Field, form: Form, seen: Item) -> Json | None:

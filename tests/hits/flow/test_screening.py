@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
+from hits.domain import feedback
 from hits.domain import screening as domain
 from hits.domain.due_hits import mark_due
 from hits.domain.screening_results import results, standing
@@ -178,6 +179,43 @@ def test_what_an_answer_says_of_other_items_or_of_itself_counts_for_nothing(stag
     go_on(test)
     assert values(test) == {worker: 0, other: 0}
     assert test.assignments.exclude(problem="").count() == 1
+
+
+def test_a_known_answer_that_is_left_out_is_not_right_and_one_that_is_rightly_not_asked_is(market, lead) -> None:
+    def one(key: str, **given: Any) -> dict[str, Any]:
+        choices = [{"id": "yes", "text": "Yes"}, {"id": "no", "text": "No"}]
+        return {
+            "kind": "one",
+            "key": key,
+            "question": f"Is it {key}?",
+            "choices": choices,
+            "gold": f"{key} known",
+            **given,
+        }
+
+    ask = [one("easy"), one("hard", required=False), one("more", shown_if={"field": "easy", "values": ["no"]})]
+    form = {"form": {"show": [{"kind": "text", "text": "{text}"}], "ask": ask}}
+    project = projects.create_project("Forms", "form", Decimal("90.00"), "lab@example.org", lead, seed=3)
+    stage = project.stages.get()
+    setting_up.change_task(stage, {"hit_title": "A form", "settings": form}, None)
+    Stage.objects.filter(pk=stage.pk).update(requirements=[])
+    stage.refresh_from_db()
+    lines = [f"g{number},Text {number},yes,no,yes" for number in range(5)]
+    imported(stage, ("id,text,easy known,hard known,more known\nd0,Text,,,\n" + "\n".join(lines) + "\n").encode())
+    test = with_test(stage)
+    (hit,) = published(test)
+    lazy, good = market.sign_up_worker(), market.sign_up_worker()
+    said = {f"item{n}:easy": "yes" for n in range(1, 5)}
+    market.answer(lazy, hit.hit_id, **said, item_number="4")
+    market.answer(good, hit.hit_id, **said, **{f"item{n}:hard": "no" for n in range(1, 5)}, item_number="4")
+    go_on(test)
+    assert values(test) == {lazy: 0, good: 100}
+    item = test.items.first()
+    units = [
+        (unit.unit, unit.said, unit.right, unit.is_right)
+        for unit in feedback.told(test, item, {"easy": "yes"}, "A1").units
+    ]
+    assert units == [("Is it easy?", "Yes", "", True), ("Is it hard?", "nothing", "No", False)]
 
 
 def test_an_answer_that_a_person_has_to_look_at_is_worth_nothing_until_then(stage, market, lead) -> None:
