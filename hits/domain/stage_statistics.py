@@ -250,8 +250,9 @@ def conclude(stage: Stage, run: ComputationRun, workers: Mapping[str, float]) ->
 
     Within the transaction that finishes the run, so that one that is stopped leaves everything as it was.
     """
-    competences.write(stage, run, workers)
+    # Items first: scoring locks them before the workers' figures, too.
     stage.items.filter(waits_for_values=True).update(stale=True)
+    competences.write(stage, run, workers)
 
 
 def _right_on_all(units: Sequence[UnitAnswers]) -> dict[str, tuple[int, int]]:

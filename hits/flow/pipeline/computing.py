@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from hits.domain import stage_statistics
 from hits.domain.action_log import record
+from hits.domain.failures import PASSING
 from hits.domain.leases import Held, LeaseLostError, lease
 from hits.domain.plugins import usable_recipe
 from hits.domain.recipe_rows import Rows
@@ -251,6 +252,9 @@ def run(pk: int) -> int:
             # Too few texts, say: the lead reads it, and no code has failed.
             _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
             return 0
+        except PASSING:
+            # The run stays under way, and is taken up again.
+            raise
         except Exception as error:
             _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
             raise

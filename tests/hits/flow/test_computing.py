@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 
 from hits.domain.recipe_rows import Rows
 from hits.flow.pipeline import computing
@@ -105,6 +106,23 @@ def test_a_failed_run_says_why(project: Project) -> None:
     assert (run.state, run.error) == (State.FAILED, "the second text is empty")
     assert computing.unfinished() == []
     assert started(project).state == State.QUEUED
+
+
+def test_a_run_that_the_database_breaks_off_goes_on_by_itself(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, conclude = started(project), computing._Writing.conclude
+
+    def deadlock(*given: object) -> None:
+        raise OperationalError("deadlock detected")
+
+    monkeypatch.setattr(computing._Writing, "conclude", deadlock)
+    with pytest.raises(OperationalError):
+        computing.run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.error, computing.unfinished()) == (State.RUNNING, "", [run.pk])
+    monkeypatch.setattr(computing._Writing, "conclude", conclude)
+    assert computing.run(run.pk) == 3 and found(project) == [5, 5, 5]
 
 
 def test_a_refusal_of_the_step_is_told_to_the_lead_and_is_no_fault_of_the_code(
