@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
 from hits.domain import competences, item_inputs
@@ -107,8 +107,17 @@ def going_on(stage: Stage) -> ComputationRun | None:
 
 def newest(stage: Stage) -> ComputationRun | None:
     """The newest finished run of the stage's statistics; `report_of` reads what it found."""
+    return _finished(stage).first()
+
+
+def newest_pk(stage: Stage) -> int | None:
+    """The same run without what it found, which may be large."""
+    return _finished(stage).values_list("pk", flat=True).first()
+
+
+def _finished(stage: Stage) -> QuerySet[ComputationRun]:
     done = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE)
-    return done.order_by("-id").first()
+    return done.order_by("-id")
 
 
 def report_of(run: ComputationRun) -> dict[str, Any]:
@@ -119,8 +128,7 @@ def report_of(run: ComputationRun) -> dict[str, Any]:
 
 def estimates_of(stage: Stage) -> competences.Estimates:
     """Of the stage's workers, by the newest finished run. One query."""
-    done = ComputationRun.objects.filter(project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE)
-    run = done.defer("checkpoint").order_by("-id").first()
+    run = _finished(stage).defer("checkpoint").first()
     return competences.told(run, report_of(run) if run else {})
 
 
@@ -128,10 +136,8 @@ def figures_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
     """(when it was finished, its summary) of finished runs, oldest first: of many runs MOST_POINTS of equal distance,
     the newest among them. Two queries, and no report is read: of 60 units that takes a second for 20 runs.
     """
-    done = ComputationRun.objects.filter(
-        project=stage.project_id, key=key_of(stage), state=ComputationRun.State.DONE, finished_at__isnull=False
-    )
-    pks = list(done.order_by("-id").values_list("pk", flat=True)[:MOST_RUNS])
+    done = _finished(stage).filter(finished_at__isnull=False)
+    pks = list(done.values_list("pk", flat=True)[:MOST_RUNS])
     step = max(1, -(-len(pks) // MOST_POINTS))
     chosen = done.filter(pk__in=pks[::step], summary__isnull=False).order_by("id")
     return [(at, summary) for at, summary in chosen.values_list("finished_at", "summary") if at and summary]

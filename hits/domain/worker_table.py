@@ -32,7 +32,7 @@ ORDERS: dict[str, Any] = {
     "agreement": _share(F("agreed"), F("compared")),
     "chance": _share(F("agreed") - F("agreed_by_chance"), F("compared") - F("agreed_by_chance")),
     "seconds": F("median_seconds"),
-    "repeats": _share(F("repeats"), F("answers") - 1),
+    "repeats": _share(F("repeats"), F("followed")),
     "run": F("longest_run"),
     "competence": F("competence"),
     "earned": F("earned"),
@@ -117,7 +117,7 @@ class WorkerRow:
     @property
     def repeats(self) -> float | None:
         """The share of answers that say what the one before said."""
-        return self.stat.repeats / (self.stat.answers - 1) if self.stat.answers > 1 and self.longest_run else None
+        return self.stat.repeats / self.stat.followed if self.stat.followed else None
 
     @property
     def longest_run(self) -> int | None:

@@ -24,6 +24,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """The answers that do not count yet: no lead has said whether they do."""
         return self.filter(HELD)
 
+    def evidence(self) -> AssignmentQuerySet:
+        """What tells of a worker: also answers that count for nothing, but none that is held."""
+        return self.filter(models.Q(held="") | models.Q(admitted=True))
+
     def to_review(self) -> AssignmentQuerySet:
         """The answers about which a lead may decide: those that wait for approval, and those held though paid."""
         return self.filter(models.Q(state=Assignment.State.SUBMITTED, decision="") | HELD)

@@ -49,6 +49,15 @@ class WorkerStat(models.Model):
     right_by_chance = models.FloatField(default=0, help_text="What chance would give of `correct`.")
     repeats = models.PositiveIntegerField(default=0, help_text="Answers that say what the worker's one before said.")
     longest_run = models.PositiveIntegerField(default=0, help_text="Of equal answers one after another.")
+    followed = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Answers to items that follow one of the worker's."
+    )
+    timed = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Answers of which it is known how long they took."
+    )
+    hurried = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of these, those in much less time than the crowd's."
+    )
     notices = models.PositiveSmallIntegerField(default=0, help_text="How many sentences `why` has.")
     why = models.TextField(blank=True, help_text="What stands out, as sentences; empty for most workers.")
     competence = models.FloatField(null=True, help_text="0 to 1, as a run of the stage's statistics estimates it.")

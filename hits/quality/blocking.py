@@ -4,9 +4,9 @@ A worker is named only if all three hold: enough scored answers, a share of righ
 one-sided binomial test that rejects "as good as the crowd". The floor alone would name the unlucky, the test
 alone would name good workers of a better crowd.
 
-What is scored is one of MEASURES: answers compared with known ones, or with those of the other workers. Of the latter
-each one is right in the share of the others who say the same; their sum is rounded up for the test, and as shares vary
-less than right and wrong do, the p-value is rather too large.
+What is scored is one of MEASURES. By agreement an answer is right in the share of the others who say the same, by
+competence with the probability that an aggregation method estimates; their sum is rounded up for the test, and as
+shares vary less than right and wrong do, the p-value is rather too large.
 """
 
 from __future__ import annotations
@@ -18,8 +18,62 @@ from typing import Any
 
 from hits.quality.intervals import wilson_of_share
 
-KNOWN_ANSWERS, AGREEMENT = "known_answers", "agreement"
-MEASURES = (KNOWN_ANSWERS, AGREEMENT)
+KNOWN_ANSWERS, AGREEMENT, COMPETENCE = "known_answers", "agreement", "competence"
+SPEED, REPEATS = "speed", "repeats"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How a measure reads. `title`: what answers are held against. `scored` are the answers that are scored, of which
+    the good ones `are_good`; `columns` head the number of both and their share. `of` follows a share, empty for right
+    answers.
+
+    `in_shares`: an answer is good in a share between 0 and 1.
+    """
+
+    title: str
+    scored: str
+    are_good: str
+    columns: tuple[str, str, str]
+    of: str = ""
+    in_shares: bool = False
+
+
+MEASURES: Mapping[str, Measure] = {
+    KNOWN_ANSWERS: Measure(
+        "known answers or references", "scored answers", "were right", ("Scored", "Right", "Accuracy")
+    ),
+    AGREEMENT: Measure(
+        "the other workers' answers",
+        "answers that others gave too",
+        "agreed with the others",
+        ("Compared", "Agreed", "Agreement"),
+        "agreement with the others",
+        in_shares=True,
+    ),
+    COMPETENCE: Measure(
+        "competence, as the computation of agreement estimates it",
+        "answers that others gave too",
+        "are right as estimated",
+        ("Compared", "Right, estimated", "Competence"),
+        "competence",
+        in_shares=True,
+    ),
+    SPEED: Measure(
+        "the time that answers usually take",
+        "answers with a time",
+        "took at least a third of the median",
+        ("With a time", "Not hurried", "Share"),
+        "that took at least a third of the median",
+    ),
+    REPEATS: Measure(
+        "the worker's answer before",
+        "answers that follow another one",
+        "differ from the one before",
+        ("Following", "Different", "Share"),
+        "that differ from the one before",
+    ),
+}
 
 
 class PolicyError(ValueError):
@@ -71,7 +125,7 @@ class Policy:
             if not _is_share(getattr(self, name))
         ]
         if self.measure not in MEASURES:
-            faults.append(f"measure must be {' or '.join(MEASURES)}, not {self.measure!r}")
+            faults.append(f"measure must be one of {', '.join(MEASURES)}, not {self.measure!r}")
         if type(self.relative) is not bool:
             faults.append(f"relative must be true or false, not {self.relative!r}")
         if faults:
@@ -97,8 +151,8 @@ class Policy:
 
 @dataclass(frozen=True)
 class Tally:
-    """One worker's answers that were compared, those of a blocked one included; `correct` of them were right, and
-    `by_chance` of them chance would have made right. Both are sums of shares where others' answers are the measure.
+    """One worker's scored answers, those of a blocked one included; `correct` of them were good by the measure, and
+    `by_chance` of them chance would have made good. Both are sums of shares where the measure is one of shares.
     """
 
     worker: str

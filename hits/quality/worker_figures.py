@@ -23,6 +23,8 @@ LEAST_COMPARED = 20
 SIGNIFICANT = 0.01
 # A run of equal answers that stands out is at least so long, and by chance as rare as this.
 LEAST_RUN = 5
+# An answer is hurried in less than such a part of the crowd's median time.
+HURRIED = 3
 RARE_RUN = 0.001
 
 
@@ -212,7 +214,7 @@ def _speed(own: Own, crowd: Crowd) -> str:
         return ""
     if own.median_seconds < crowd.least_seconds:
         return f"Half of the answers took less than the {crowd.least_seconds:g} s that the task asks for at least."
-    if crowd.median_seconds and own.answers >= LEAST_RUN and own.median_seconds < crowd.median_seconds / 3:
+    if crowd.median_seconds and own.answers >= LEAST_RUN and own.median_seconds < crowd.median_seconds / HURRIED:
         return f"Median of {own.median_seconds:.1f} s, below a third of the crowd's {crowd.median_seconds:.1f} s."
     return ""
 

@@ -15,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from hits import charts
+from hits.quality.blocking import MEASURES, Evidence
 from hits.quality.intervals import wilson
 
 register = template.Library()
@@ -140,6 +141,15 @@ def measure(value: float | None) -> str:
     if value is None:
         return NOTHING
     return count(value) if isinstance(value, int) else f"{value:,.2f}"
+
+
+@register.filter
+def scored_in_words(evidence: Evidence | Mapping[str, Any]) -> str:
+    """What the evidence of a block counts: '2 of 40 scored answers were right'."""
+    read = evidence if isinstance(evidence, Evidence) else Evidence.from_dict(evidence)
+    of = MEASURES[read.measure]
+    good = measure(read.correct if of.in_shares else int(read.correct))
+    return f"{good} of {count(read.scored)} {of.scored} {of.are_good}"
 
 
 @register.filter

@@ -18,7 +18,7 @@ from hits.flow.setup.stage_settings import StageSetting
 from hits.forms import MoneyField
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
-from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Policy
+from hits.quality.blocking import MEASURES, Policy
 from hits.recipes.spec import GUARDS, INTEGER_QUALIFICATIONS, LOCALE
 from hits.templatetags.figures import duration
 from hits.views import words
@@ -37,10 +37,12 @@ _GUARD_WORDS = {
 _QUALITY = {
     "check_every": ("Check after every", "compared answers"),
     "min_answers": ("Answers that a worker must have given at least", "compared answers"),
-    "floor": ("Floor: the share of right answers below which a worker is named", "above 0 and below 1"),
+    "floor": (
+        "Floor: the share of right answers, or of what the measure counts, below which a worker is named",
+        "above 0 and below 1",
+    ),
     "alpha": ("Significance of the test against the crowd", "p-value, above 0 and below 1"),
 }
-_MEASURES = [(KNOWN_ANSWERS, "known answers or references"), (AGREEMENT, "the other workers' answers")]
 LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
@@ -267,7 +269,9 @@ class SettingsForm(forms.Form):
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
             self.fields[f"quality_{name}"] = kind(required=False, label=label, help_text=unit, widget=widget)
         self.fields["quality_measure"] = forms.ChoiceField(
-            choices=_MEASURES, required=False, label="Answers are held against"
+            choices=[(name, one.title) for name, one in MEASURES.items()],
+            required=False,
+            label="Answers are held against",
         )
         self.fields["quality_relative"] = forms.BooleanField(
             required=False, label="The floor is a share of the way from chance to the crowd's average"

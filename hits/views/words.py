@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Policy
+from hits.quality.blocking import MEASURES, Policy
 
 NAMES = {
     "percent_approved": "approval rate",
@@ -37,13 +37,13 @@ def requirement(given: Mapping[str, Any]) -> str:
 
 
 def policy(given: Mapping[str, Any]) -> str:
-    """A blocking policy: 'after every 1,000 answers, of workers with 20 or more, below 20 % (p < 0.01)'."""
+    """A blocking policy: 'after every 1,000 scored answers, of workers with 20 or more, below 20 % (p < 0.01)'."""
     read = Policy.from_dict(given)
-    kind = {KNOWN_ANSWERS: "answers", AGREEMENT: "answers that others gave too"}[read.measure]
-    of = {KNOWN_ANSWERS: "", AGREEMENT: " agreement with the others"}[read.measure]
+    measure = MEASURES[read.measure]
+    of = f" {measure.of}" if measure.of else ""
     floor = f"{read.floor:.0%} of the way from chance to the crowd" if read.relative else f"{read.floor:.0%}"
     return (
-        f"after every {read.check_every:,} {kind}, of workers with {read.min_answers:,} or more, "
+        f"after every {read.check_every:,} {measure.scored}, of workers with {read.min_answers:,} or more, "
         f"below {floor}{of} (p < {read.alpha:g})"
     )
 

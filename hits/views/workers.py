@@ -13,6 +13,7 @@ from hits import charts, forms, tasks
 from hits.domain import known_answers, stage_statistics, worker_confusion, worker_table
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
+from hits.quality.blocking import MEASURES, Policy
 from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.items import labels_with_keys
@@ -195,7 +196,7 @@ def _preview(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespo
         "workers": len(found.chosen),
         "loss": found.loss,
         "left": found.left,
-        "policy": stage.quality,
+        "measure": MEASURES[Policy.from_dict(stage.quality).measure] if stage.quality else None,
         "policy_words": words.policy(stage.quality) if stage.quality else "",
     }
     return render(request, "workers/block.html", context, status=status)

@@ -12,13 +12,16 @@ from hits.api.shapes.stages import ActionShape
 from hits.domain.worker_table import WorkerRow
 from hits.flow.people.blocking import LONGEST_REASON, MOST_HOURS
 from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
+from hits.quality.blocking import MEASURES
 
 
 class EvidenceShape(Shape):
     worker_id = serializers.CharField(source="worker")
-    measure = serializers.CharField(help_text="`known_answers` or `agreement` with the other workers.")
+    measure = serializers.CharField(
+        help_text=f"What answers were held against: one of {', '.join(f'`{name}`' for name in MEASURES)}."
+    )
     scored = serializers.IntegerField()
-    correct = serializers.FloatField(help_text="With `agreement` the sum of the shares of the others who say the same.")
+    correct = serializers.FloatField(help_text="Of `scored`; with `agreement` and `competence` a sum of shares.")
     accuracy = serializers.FloatField()
     interval = serializers.ListField(child=serializers.FloatField(), help_text="95 %, low and high.")
     average = serializers.FloatField(help_text="Of all workers.")

@@ -15,10 +15,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import ExpressionWrapper, F, FloatField, QuerySet, Sum, Value
 from django.utils import timezone
 
-from hits.domain import eligibility, worker_table
+from hits.domain import eligibility, stage_statistics, worker_table
 from hits.domain.action_log import record
 from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
 from hits.domain.counting import recount
@@ -27,7 +27,17 @@ from hits.domain.own_qualifications import POOR_QUALITY
 from hits.domain.qualification_calls import QualificationCalls
 from hits.domain.summaries import refresh_summary
 from hits.models import Assignment, Block, Stage, Worker, WorkerStat
-from hits.quality.blocking import AGREEMENT, KNOWN_ANSWERS, Evidence, Policy, Tally, workers_to_block
+from hits.quality.blocking import (
+    AGREEMENT,
+    COMPETENCE,
+    KNOWN_ANSWERS,
+    REPEATS,
+    SPEED,
+    Evidence,
+    Policy,
+    Tally,
+    workers_to_block,
+)
 from hits.refusals import Refusal
 
 LEASE_SECONDS = 30
@@ -43,10 +53,17 @@ CALLS = QualificationCalls[Block](
 LONGEST_REASON = 1000
 MOST_HOURS = 24 * 30
 MOST_AT_ONCE = 500
-# The columns of a worker's figures by measure: compared answers, right ones of them, and what chance would give.
-_COLUMNS = {
-    KNOWN_ANSWERS: ("scored", "correct", "right_by_chance"),
-    AGREEMENT: ("compared", "agreed", "agreed_by_chance"),
+# Of a worker's figures by measure: scored answers, good ones of them, and how many chance would make good.
+_SCORES: Mapping[str, tuple[Any, Any, Any]] = {
+    KNOWN_ANSWERS: (F("scored"), F("correct"), F("right_by_chance")),
+    AGREEMENT: (F("compared"), F("agreed"), F("agreed_by_chance")),
+    COMPETENCE: (
+        F("compared"),
+        ExpressionWrapper(F("competence") * F("compared"), FloatField()),
+        F("agreed_by_chance"),
+    ),
+    SPEED: (F("timed"), F("timed") - F("hurried"), Value(0.0)),
+    REPEATS: (F("followed"), F("followed") - F("repeats"), Value(0.0)),
 }
 # Sentences on the stage's page; there are more only when the marketplace refuses every grant.
 SHOWN = 5
@@ -140,15 +157,21 @@ def _reference_stages(stage: Stage) -> list[Stage]:
 
 
 def _stats(stage: Stage) -> QuerySet[WorkerStat]:
-    compared, _, _ = _COLUMNS[Policy.from_dict(stage.quality).measure]
-    here = WorkerStat.objects.filter(worker__imported_into=None)
-    return here.filter(stage__in=_reference_stages(stage), **{f"{compared}__gt": 0})
+    """The figures with scored answers, with `n`, `good` and `chance` as the measure has them."""
+    measure, stages = Policy.from_dict(stage.quality).measure, _reference_stages(stage)
+    n, good, chance = _SCORES[measure]
+    rows = WorkerStat.objects.filter(worker__imported_into=None, stage__in=stages).annotate(
+        n=n, good=good, chance=chance
+    )
+    if measure == COMPETENCE:
+        runs = [pk for one in stages if (pk := stage_statistics.newest_pk(one))]
+        rows = rows.filter(competence_run__in=runs, competence__isnull=False)
+    return rows.filter(n__gt=0)
 
 
 def _scored(stage: Stage) -> int:
-    """All answers ever compared by the measure of the policy: a block must not turn the clock back."""
-    compared, _, _ = _COLUMNS[Policy.from_dict(stage.quality).measure]
-    return _stats(stage).aggregate(sum=Sum(compared))["sum"] or 0
+    """All answers ever scored by the measure of the policy: a block must not turn the clock back."""
+    return _stats(stage).aggregate(sum=Sum("n"))["sum"] or 0
 
 
 def proposals(stage: Stage) -> list[Evidence]:
@@ -161,10 +184,13 @@ def proposals(stage: Stage) -> list[Evidence]:
     policy = Policy.from_dict(stage.quality)
     standing = Block.objects.standing().blocks().filter(project=stage.project_id)
     blocked = set(standing.values_list("worker__worker_id", flat=True))
-    names = dict(zip(("n", "right", "chance"), _COLUMNS[policy.measure], strict=True))
     sums = _stats(stage).values("worker__worker_id").order_by()
-    sums = sums.annotate(**{name: Sum(column) for name, column in names.items()})
-    tallies = [Tally(*row) for row in sums.values_list("worker__worker_id", *names)]
+    sums = sums.annotate(all=Sum("n"), all_good=Sum("good"), all_by_chance=Sum("chance"))
+    # Sums of shares: without what rounding adds.
+    tallies = [
+        Tally(worker, n, min(n, good), chance)
+        for worker, n, good, chance in sums.values_list("worker__worker_id", "all", "all_good", "all_by_chance")
+    ]
     return [evidence for evidence in workers_to_block(tallies, policy) if evidence.worker not in blocked]
 
 

@@ -19,8 +19,8 @@ from django.utils import timezone
 from hits.domain.crowd_answers import Comparison
 from hits.domain.eligibility import least_seconds
 from hits.domain.leases import lease
-from hits.models import Label, Stage, StageSummary, WorkerStat
-from hits.quality.worker_figures import Compared, Crowd, Own, Said, compare, runs, what_stands_out
+from hits.models import Assignment, Label, Stage, StageSummary, WorkerStat
+from hits.quality.worker_figures import HURRIED, Compared, Crowd, Own, Said, compare, runs, what_stands_out
 
 LEASE_SECONDS = 120
 # With so many more answers than last time it is time again: all comparisons together read each answer some 20 times.
@@ -28,11 +28,12 @@ GROWTH = 20
 # What changes less is waited for so long, so that one pass tells of it all.
 SETTLE = timedelta(minutes=1)
 _COLUMNS = [
-    "compared", "agreed", "agreed_by_chance", "right_by_chance", "repeats", "longest_run", "notices", "why",
+    "compared", "agreed", "agreed_by_chance", "right_by_chance", "repeats", "longest_run", "followed", "timed",
+    "hurried", "notices", "why",
 ]  # fmt: skip
 
 _SUMMED = (
-    "answers", "scored", "correct", "right_by_chance", "compared", "agreed", "agreed_by_chance", "repeats",
+    "scored", "correct", "right_by_chance", "compared", "agreed", "agreed_by_chance", "repeats", "followed",
 )  # fmt: skip
 
 
@@ -72,11 +73,12 @@ def _compare(stage: Stage) -> int:
     began = timezone.now()
     answers = StageSummary.objects.values_list("answers", flat=True).get(stage=stage)
     read = _Reading()
-    figures = compare(read.rows(stage))
+    figures, times = compare(read.rows(stage)), _times(stage)
     with transaction.atomic():
         rows = list(WorkerStat.objects.select_for_update().filter(stage=stage).order_by("pk"))
         for row in rows:
             _fill(row, figures.get(row.worker_id, Compared()), read.said.get(row.worker_id, {}))
+            row.timed, row.hurried = times.get(row.worker_id, (0, 0))
         crowd = _crowd(stage, _sums(rows))
         for row in rows:
             found = what_stands_out(_own(row), crowd)
@@ -112,6 +114,16 @@ def _fill(row: WorkerStat, found: Compared, said: Mapping[tuple[int, int], list[
     row.compared, row.agreed = found.compared, round(found.agreed, 6)
     row.agreed_by_chance, row.right_by_chance = round(found.agreed_by_chance, 6), round(found.right_by_chance, 6)
     row.repeats, row.longest_run = runs([tuple(sorted(one)) for one in said.values()])
+    row.followed = max(0, len(said) - 1)
+
+
+def _times(stage: Stage) -> dict[int, tuple[int, int]]:
+    """(answers with a time, those of them that were hurried) by worker, of answers that are evidence."""
+    median = StageSummary.objects.values_list("median_seconds", flat=True).get(stage=stage)
+    timed = Assignment.objects.evidence().filter(stage=stage, seconds__isnull=False)
+    hurried = Count("id", filter=Q(seconds__lt=(median or 0) / HURRIED))
+    rows = timed.values("worker").annotate(n=Count("id"), hurried=hurried).order_by()
+    return {worker: (n, fast) for worker, n, fast in rows.values_list("worker__pk", "n", "hurried")}
 
 
 def _own(row: WorkerStat) -> Own:
@@ -123,23 +135,21 @@ def _own(row: WorkerStat) -> Own:
 
 def crowd_of(stage: Stage) -> Crowd:
     """The figures of all workers of the stage together, as of the last comparison."""
-    return _crowd(stage, stage.worker_stats.aggregate(**{name: Sum(name) for name in _SUMMED}, workers=Count("id")))
+    return _crowd(stage, stage.worker_stats.aggregate(**{name: Sum(name) for name in _SUMMED}))
 
 
 def _sums(rows: list[WorkerStat]) -> dict[str, Any]:
-    return {name: sum(getattr(row, name) for row in rows) for name in _SUMMED} | {"workers": len(rows)}
+    return {name: sum(getattr(row, name) for row in rows) for name in _SUMMED}
 
 
 def _crowd(stage: Stage, sums: Mapping[str, Any]) -> Crowd:
     def share(part: str, whole: str) -> float | None:
         return sums[part] / sums[whole] if sums[whole] else None
 
-    # The first answer of a worker follows none.
-    following = (sums["answers"] or 0) - sums["workers"]
     return Crowd(
         median_seconds=StageSummary.objects.values_list("median_seconds", flat=True).get(stage=stage),
         least_seconds=least_seconds(stage) * stage.items_per_hit,
-        repeats=sums["repeats"] / following if following > 0 else 0.0,
+        repeats=share("repeats", "followed") or 0.0,
         accuracy=share("correct", "scored"),
         accuracy_by_chance=share("right_by_chance", "scored") or 0.0,
         agreement=share("agreed", "compared"),

@@ -140,7 +140,14 @@ def test_the_preview_of_an_undo_says_what_counts_again_and_what_is_closed(
 
 def test_workers_have_figures_beside_the_others(api: APIClient, stage: Stage) -> None:
     factories.worker_stat(
-        stage, compared=40, agreed=30, agreed_by_chance=20, repeats=13, longest_run=4, why="Median of 2.0 s."
+        stage,
+        compared=40,
+        agreed=30,
+        agreed_by_chance=20,
+        repeats=13,
+        followed=39,
+        longest_run=4,
+        why="Median of 2.0 s.",
     )
     (told,) = api.get(f"{STAGE}workers/").json()["results"]
     assert told["agreement"] == 0.75 and told["beyond_chance"] == 0.5 and told["repeats"] == 13 / 39

@@ -17,9 +17,12 @@ from hits.domain import worker_table
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.flow.people import blocking, comparing
 from hits.models import Assignment, Block, Item, Label, Stage, StageSummary, Worker, WorkerStat
-from hits.quality.blocking import PolicyError
+from hits.quality.blocking import MEASURES, Evidence, PolicyError
 from hits.recipes.spec import stage_spec
+from hits.templatetags.figures import scored_in_words
+from hits.views import words
 from tests.hits import factories as make
+from tests.hits.said import computed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.on_postgresql]
 VALUES = ["yes", "no", "unclear"]
@@ -181,6 +184,71 @@ def test_known_answers_with_a_relative_floor_name_the_same_one(stage: Stage, cro
     policy(stage, relative=True, floor=0.5)
     (evidence,) = blocking.proposals(stage)
     assert evidence.worker == crowd[-1].worker_id and evidence.measure == "known_answers" and evidence.scored == 20
+
+
+def test_a_policy_names_who_is_hurried_beside_the_crowd(stage: Stage, crowd: list[Worker]) -> None:
+    hasty, slow = crowd[0], crowd[1]
+    of_stage = Assignment.objects.filter(stage=stage)
+    of_stage.filter(worker=hasty).update(seconds=13)
+    of_stage.filter(worker=slow).update(seconds=14)
+    refresh_summary(stage)
+    policy(stage, measure="speed", floor=0.5)
+    assert blocking.proposals(stage) == []
+    comparing.compare_workers(stage)
+    (evidence,) = blocking.proposals(stage)
+    assert (evidence.worker, evidence.scored, evidence.correct) == (hasty.worker_id, 60, 0)
+    assert evidence.average == pytest.approx(5 / 6)
+    own = list(of_stage.filter(worker=hasty).values_list("pk", flat=True))
+    of_stage.filter(pk__in=own[:40]).update(held="It took too little time.")
+    comparing.compare_workers(stage)
+    assert row_of(stage, hasty).stat.timed == 20 and len(blocking.proposals(stage)) == 1
+    of_stage.filter(pk__in=own[40:41]).update(held="It took too little time.")
+    comparing.compare_workers(stage)
+    assert blocking.proposals(stage) == []
+
+
+def test_a_policy_names_who_says_the_same_again_and_again(stage: Stage, crowd: list[Worker]) -> None:
+    Label.objects.filter(worker=crowd[2]).update(value="no")
+    comparing.compare_workers(stage)
+    policy(stage, measure="repeats", relative=True, floor=0.5)
+    (evidence,) = blocking.proposals(stage)
+    assert (evidence.worker, evidence.scored, evidence.correct, evidence.chance) == (crowd[2].worker_id, 59, 0, 0)
+    assert evidence.floor == pytest.approx(evidence.average / 2)
+
+
+def test_a_policy_names_by_the_competence_of_the_newest_computation(stage: Stage, crowd: list[Worker]) -> None:
+    comparing.compare_workers(stage)
+    policy(stage, measure="competence", relative=True, floor=0.5)
+    assert blocking.proposals(stage) == [] and not blocking.is_due(stage)
+    computed(stage)
+    (evidence,) = blocking.proposals(stage)
+    row = row_of(stage, crowd[-1]).stat
+    assert row.competence is not None and evidence.worker == crowd[-1].worker_id
+    assert evidence.accuracy == pytest.approx(row.competence) and evidence.scored == 60
+    WorkerStat.objects.filter(pk=row.pk).update(competence_run=None)
+    assert blocking.proposals(stage) == []
+
+
+def test_answers_to_several_items_of_a_hit_follow_one_another(stage: Stage) -> None:
+    worker, items = make.worker(), make.items(stage, 4)
+    answer = make.assignment(make.hit(items[0]), worker)
+    for item, value in zip(items, ["yes", "yes", "yes", "no"], strict=True):
+        make.label(answer, item=item, unit="choice", value=value)
+    refresh_worker_stats(stage, [worker.pk])
+    refresh_summary(stage)
+    comparing.compare_workers(stage)
+    assert row_of(stage, worker).repeats == pytest.approx(2 / 3)
+    assert [row.place for row in worker_table.ordered(stage, "repeats")] == [pytest.approx(2 / 3)]
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_evidence_by_each_measure_reads_as_a_sentence(measure: str) -> None:
+    found = Evidence("AX", 40, 2.25, 0.05, 0.5, 1e-9, 0.2, 0.01, (0.01, 0.2), measure)
+    of = MEASURES[measure]
+    number = "2.25" if of.in_shares else "2"
+    for given in (found, found.to_dict()):
+        assert scored_in_words(given) == f"{number} of 40 {of.scored} {of.are_good}"
+    assert f"after every 1,000 {of.scored}" in words.policy({"measure": measure})
 
 
 def test_stages_with_another_measure_are_no_references(stage: Stage, crowd: list[Worker]) -> None:

@@ -60,7 +60,7 @@ def test_a_workers_page_shows_accuracy_with_its_interval_and_the_evidence(world:
     text = client.get(poor).content.decode()
     assert "5.0 %" in text
     assert "1.4 to 16.5 %" in text
-    assert "2 right of 40 scored" in text
+    assert "2 of 40 scored answers were right" in text
     assert "Undo the block" in text
 
 
@@ -251,6 +251,15 @@ def test_a_policy_by_agreement_is_shown_in_words_and_with_its_evidence(world: Wo
     assert "Agreement" in page and "12.50" in page and "20.8 %" in page
     shown = client.get(world.url("stage-settings"))
     assert "the other workers&#x27; answers" in shown.content.decode()
+
+
+def test_a_policy_by_speed_shows_how_many_answers_were_not_hurried(world: World, client: Client) -> None:
+    policy = {"measure": "speed", "check_every": 100, "min_answers": 20, "floor": 0.5, "alpha": 0.01}
+    Stage.objects.filter(pk=world.stage.pk).update(quality=policy)
+    WorkerStat.objects.filter(worker__worker_id="ALOW000000001").update(timed=60, hurried=48)
+    WorkerStat.objects.filter(worker__worker_id="AGOOD00000001").update(timed=400, hurried=4)
+    page = squeezed(client.get(world.url("block")))
+    assert "Not hurried" in page and '<td class="n">12</td>' in page and "20.0 %" in page
 
 
 def test_chosen_workers_are_paused_and_their_pause_ended(
