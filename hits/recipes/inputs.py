@@ -15,7 +15,7 @@ from typing import Any
 
 from hits.quality.majority import majority_of
 from hits.recipes.sampling import sample
-from hits.recipes.source import UNUSED, Collected, GivenLabel, Json, JudgedItem, NextItem
+from hits.recipes.source import AUTHOR, UNUSED, Collected, GivenLabel, Json, JudgedItem, NextItem
 from hits.text.cells import as_text
 
 ITEM, ANSWER = "item", "answer"
@@ -63,8 +63,8 @@ def _row(item: JudgedItem, labels: Sequence[GivenLabel]) -> Json:
 
 
 def _columns(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The texts and numbers of a document or an item, and the columns that it keeps."""
-    own = {name: value for name, value in data.items() if type(value) in (str, int, float)}
+    """The texts and numbers of a document or an item, and the columns that it keeps; no worker's id."""
+    own = {name: value for name, value in data.items() if type(value) in (str, int, float) and name != AUTHOR}
     kept = data.get(UNUSED)
     return own | (kept if isinstance(kept, dict) else {})
 

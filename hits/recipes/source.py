@@ -13,6 +13,8 @@ Json = dict[str, Any]
 # Where a document keeps cells of its row by column: those that the recipe does not use, or all of them. No document has
 # another key of this name.
 UNUSED = "columns"
+# Where an item keeps the id of the worker who wrote it. It stands in no row that is made of the item.
+AUTHOR = "author"
 
 
 @dataclass(frozen=True)

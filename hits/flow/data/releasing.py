@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -28,7 +28,7 @@ from hits.formats.licences import OWN, OWN_FILE
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.quality.aggregation.methods import METHODS
-from hits.recipes.source import ReleaseContent
+from hits.recipes.source import JudgedItem, ReleaseContent
 from hits.recipes.table_rows import release_of
 from hits.refusals import Refusal
 
@@ -38,6 +38,7 @@ PART_BYTES = 1 << 18
 # What else became of items, by its name in the funnel.
 _UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
+UNTOLD = "about texts whose labels are not told"
 
 
 class NothingToReleaseError(Refusal):
@@ -130,9 +131,10 @@ def _build(project: Project) -> ReleaseContent:
     # Recipes read the items more than once, and verdicts may come meanwhile.
     with snapshot():
         content: ReleaseContent = _told_checks(project, recipe_of(project).steps.build_release(Rows(project)))
-        for stage in project.stages.exclude(input={}).order_by("position"):
-            if is_added(stage):
-                content = _with_stage(content, stage)
+        added = [stage for stage in project.stages.exclude(input={}).order_by("position") if is_added(stage)]
+        hidden = _hidden(Rows(project), content.told) if added else frozenset()
+        for stage in added:
+            content = _with_stage(content, stage, hidden)
         return _with_pages(project, _with_values(project, content))
 
 
@@ -157,12 +159,42 @@ def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
     return replace(content, left_out={**content.left_out, CHECKS: count}) if count else content
 
 
-def _with_stage(content: ReleaseContent, stage: Stage) -> ReleaseContent:
-    """The content with the files of a stage that a lead added, each named after the stage's key."""
+class _Told(Rows):
+    """Without items about these documents."""
+
+    def __init__(self, project: Project, hidden: Set[str]) -> None:
+        super().__init__(project)
+        self._hidden = hidden
+
+    def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
+        found = super().judged(stage, labels=labels, computation=computation)
+        return (item for item in found if item.document_key not in self._hidden)
+
+
+def _hidden(rows: Rows, told: release_values.Told) -> frozenset[str]:
+    """The documents with kept items, by their keys, of which the recipe tells no label, such as those of test."""
+    kept, shown = set(), set()
+    for stage, items in told.items():
+        keys = {item.key for item in items()}
+        for item in rows.judged(stage):
+            if item.key in keys:
+                shown.add(item.document_key)
+            elif item.outcome == "kept":
+                kept.add(item.document_key)
+    return frozenset(kept - shown)
+
+
+def _with_stage(content: ReleaseContent, stage: Stage, hidden: Set[str]) -> ReleaseContent:
+    """The content with the files of a stage that a lead added, each named after the stage's key. Its rows hold what
+    earlier stages said, so there are none about hidden documents.
+    """
     protocol = usable_protocol(stage)
     if not (isinstance(protocol, LevelledProtocol) and isinstance(protocol, RowsProtocol)):
         return content
-    own = release_of(Rows(stage.project), stage.key, protocol.levels(settings_of(stage)))
+    own = release_of(_Told(stage.project, hidden), stage.key, protocol.levels(settings_of(stage)))
+    kept = stage.items.filter(state=Item.State.KEPT).values_list("document__key", flat=True)
+    if hidden and (untold := sum(1 for key in kept.iterator() if key in hidden)):
+        own = replace(own, left_out={**own.left_out, UNTOLD: untold})
     files = own.files if own.counts["items"] else {}
     return replace(
         content,

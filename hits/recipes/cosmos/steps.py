@@ -29,6 +29,7 @@ from hits.recipes.cosmos.releasing import PUBLISHED, Majorities, artefacts, file
 from hits.recipes.cosmos.releasing import evaluate as evaluate
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
+    AUTHOR,
     Collected,
     Computation,
     Found,
@@ -131,7 +132,7 @@ def _imported(one: cosmos.QuestionSet) -> SourceItem:
     """In the order of the file, whose answers are shuffled already."""
     candidates = [{"id": f"c{number}", "text": text} for number, text in enumerate(one.answers)]
     data: Json = {"question": one.question, "candidates": candidates, "set": one.key}
-    return SourceItem(one.key, {**data, "intended": f"c{one.label}", "author": _author(one.key)}, VALIDATE)
+    return SourceItem(one.key, {**data, "intended": f"c{one.label}", AUTHOR: _author(one.key)}, VALIDATE)
 
 
 def _author(key: str) -> str:
@@ -234,7 +235,7 @@ def question_set(key: str, question: str, correct: str, incorrect: Sequence[str]
         "question": question,
         "candidates": [{"id": f"c{place}", "text": texts[number]} for place, number in enumerate(order)],
         "intended": f"c{order.index(0)}",
-        "author": author,
+        AUTHOR: author,
         "set": key,
     }
 
@@ -379,7 +380,7 @@ def as_released(item: JudgedItem, none_text: str) -> Json:
 
 def written_sets(collected: Collected) -> Iterator[splitting.WrittenSet]:
     for item in collected.judged(VALIDATE):
-        yield splitting.WrittenSet(_digest(item), item.data["author"], item.outcome == "kept")
+        yield splitting.WrittenSet(_digest(item), item.data[AUTHOR], item.outcome == "kept")
 
 
 def _digest(item: JudgedItem) -> bytes:

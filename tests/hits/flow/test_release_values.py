@@ -11,9 +11,13 @@ import pandas
 import pytest
 
 from hits.domain import release_values, stage_statistics
+from hits.domain.new_items import make_items
+from hits.domain.recipe_rows import Rows
 from hits.domain.summaries import refresh_summary
 from hits.flow.data import releasing
+from hits.flow.setup import own_stages
 from hits.models import Item, Project, Release, Stage
+from hits.recipes.inputs import items_for
 from hits.recipes.source import ToldItem
 from tests.benchmarks.cosmos_fill import fill
 from tests.hits import factories as make
@@ -155,6 +159,30 @@ def test_of_a_collection_with_splits_no_set_of_test_has_a_value_or_a_page(tmp_pa
         assert set(loaded[split]["item"]) == set(asked["id"]) and hidden.isdisjoint(asked["id"])
     (page,) = made.manifest["task_pages"]
     assert page["item"] not in hidden and (folder / page["file"]).read_text().count("<style>")
+
+
+def test_a_stage_of_a_leads_own_tells_no_label_of_test_and_nobody_who_wrote_an_item() -> None:
+    """Its rows hold what was said of the sets that it asks about."""
+    project = fill(240)
+    project.options |= {"test_sets": 12, "dev_sets": 12, "best_written": 1, "best_kept_share": 0.1}
+    project.save()
+    form = {"show": [], "ask": [{"kind": "one", "key": "fun", "question": "Fun?", "choices": ["yes", "no"]}]}
+    table = {"title": "Fun", "protocol": "form", "settings": {"form": form},
+             "input": {"stage": "validate", "each": "item"}}  # fmt: skip
+    own, sets = own_stages.add_stage(project, table, None), project.stages.get(key="validate").items.in_bulk()
+    by_key = {item.key: item for item in sets.values()}
+    found = Rows(project).judged("validate", labels=True)
+    make_items(own, [(by_key[one.key], made) for one in found for made in items_for("fun", "item", one)])
+    own.items.update(state=Item.State.KEPT)
+    refresh_summary(own)
+    made = release(project)
+    files = {file.name: file.blob.read().decode(errors="replace") for file in made.files.select_related("blob")}
+    hidden = {json.loads(line)["id"] for line in files["test.jsonl"].splitlines()}
+    rows = [json.loads(line) for line in files["fun-items.jsonl"].splitlines()]
+    shown = {json.loads(line)["id"] for name in ("train", "valid") for line in files[f"{name}.jsonl"].splitlines()}
+    assert len(hidden) == 12 and {row["id"] for row in rows} == shown and not shown & hidden
+    assert made.manifest["left_out"]["fun: about texts whose labels are not told"] == 12
+    assert rows[0]["columns"]["validate.picked"] and "AWRITER" not in "".join(files.values())
 
 
 def _bytes(file: Any) -> bytes:
