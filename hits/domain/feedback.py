@@ -49,8 +49,6 @@ def told(stage: Stage, item: Item, fields: Mapping[str, str], worker: str) -> To
     options, words = settings_of(stage), Words.of(stage)
     checked = item_answers.check_item(protocol_of(stage), options, item, fields, worker)
     compared = [label for label in checked.labels if label.correct is not None]
-    # Where stretches of a text were marked, what each label was given says the same once more.
-    compared = [label for label in compared if label.unit in words.spans] or compared
     known = _known(stage, item, options)
     said_nothing_of = known_units(stage, item) - {label.unit for label in checked.labels}
     units = []

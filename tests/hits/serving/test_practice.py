@@ -110,6 +110,24 @@ def test_a_worker_who_may_not_answer_may_not_practise(client: Client, test_hit: 
     assert post(client, test_hit, marketplace).status_code == 403
 
 
+def test_beside_marked_stretches_the_other_known_answers_of_a_form_are_told() -> None:
+    labels = [{"id": "place", "text": "Place"}]
+    choices = [{"id": "y", "text": "Yes"}, {"id": "n", "text": "No"}]
+    form = {"show": [], "ask": [
+        {"kind": "spans", "key": "places", "question": "Places?", "column": "text", "choices": labels, "gold": "where"},
+        {"kind": "one", "key": "wet", "question": "Wet?", "choices": choices, "gold": "rain"},
+    ]}  # fmt: skip
+    stage = make.stage(protocol="form", settings=protocols.get("form").settings({"form": form}))
+    columns = {"text": "Rain in Lund.", "where": '[[8, 12, "place"]]', "rain": "y"}
+    document = make.document(stage.project, data={"text": columns["text"]})
+    item = make.item(stage, document=document, data={"columns": columns})
+    said = {"places": columns["where"], "wet": "n"}
+    fields = protocols.get("form").posted({}, item.data, stage.settings, said, WORKER)
+    told = feedback.told(stage, item, fields, WORKER)
+    assert [(unit.said, unit.is_right) for unit in told.units] == [("Lund (place)", True), ("No", False)]
+    assert not told.is_right
+
+
 def test_marked_stretches_and_form_answers_are_told_in_words() -> None:
     stage = make.stage(protocol="spans", settings=protocols.get("spans").settings({"labels": ["place"]}))
     document = make.document(stage.project, data={"text": "The ferry left Lund."})
