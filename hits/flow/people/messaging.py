@@ -22,7 +22,7 @@ from hits.domain.crowd_answers import Comparison
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
 from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
-from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, OF_TESTS
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
 from hits.protocols.base import COUNTED
@@ -179,6 +179,8 @@ def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker
 
 def _used_elsewhere(stage: Stage, confirmation: str) -> list[str]:
     """Programs choose keys of their own: two that choose the same one must not take one another's messages for sent."""
+    if confirmation.startswith(OF_TESTS):
+        return [f"Confirmations that begin with {OF_TESTS} belong to results of tests: choose another."]
     if WorkerMessage.objects.filter(confirmation=confirmation).exclude(stage=stage).exists():
         return ["Other messages have this confirmation: choose a fresh one."]
     return []

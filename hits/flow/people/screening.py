@@ -16,7 +16,7 @@ from django.utils import timezone
 from hits.domain.own_qualifications import STANDING
 from hits.domain.screening_results import Result, results
 from hits.models import Grant, Stage, WorkerMessage
-from hits.models.messages import LONGEST_SUBJECT
+from hits.models.messages import LONGEST_SUBJECT, OF_TESTS
 
 State = Grant.State
 
@@ -72,7 +72,7 @@ def _tell(stage: Stage, found: Sequence[Result]) -> None:
                 subject=_subject(stage, one)[:LONGEST_SUBJECT],
                 text=_text(stage, one, opened),
                 # Another result of the same answer is told again.
-                confirmation=f"test-{one.assignment}-{one.right}",
+                confirmation=f"{OF_TESTS}{one.assignment}-{one.right}",
             )
             for one in due
             if one.worker not in kept_out

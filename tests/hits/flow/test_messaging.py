@@ -181,3 +181,13 @@ def test_a_confirmation_that_other_messages_have_is_refused(stage: Stage, worker
     with pytest.raises(messaging.MessageRefusedError, match="choose a fresh one"):
         write(other, worker, "monday")
     assert (write(stage, worker, "monday"), write(other, worker, "tuesday")) == (0, 1)
+
+
+def test_the_confirmation_of_a_result_of_a_test_cannot_be_taken_nor_asked_for(stage: Stage, worker: Worker) -> None:
+    """Whoever had it first would keep the result from the worker, and the refusal would tell how many were right."""
+    columns = {"project": make.project(slug="other"), "stage": make.stage(), "worker": worker}
+    WorkerMessage.objects.create(**columns, confirmation="test-17-4")
+    for confirmation in ("test-17-4", "test-18-0"):
+        with pytest.raises(messaging.MessageRefusedError, match="belong to results of tests: choose another"):
+            write(stage, worker, confirmation)
+    assert WorkerMessage.objects.count() == 1
