@@ -267,9 +267,15 @@ def _keys(columns: Sequence[str]) -> dict[str, str]:
         key = re.sub("-+", "-", made.replace("_", "-")).strip("-")
         if not key or not key[0].isalpha():
             key = f"field-{key}" if key else f"field-{number}"
-        if key in TAKEN or key in found.values():
-            key = f"{key[: LONGEST_KEY - 5].rstrip('-')}-{number}"
-        found[column] = key
+        found[column] = _free(key, number, {*TAKEN, *found.values()})
+    return found
+
+
+def _free(key: str, number: int, taken: Collection[str]) -> str:
+    """The key, where another one has it with a number behind it."""
+    found = key
+    while found in taken:
+        found, number = f"{key[: LONGEST_KEY - 5].rstrip('-')}-{number}", number + 1
     return found
 
 

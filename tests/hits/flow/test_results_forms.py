@@ -53,6 +53,11 @@ def proposed(content: bytes, kinds: dict[str, str] | None = None) -> dict[str, A
     return {one.column: one for one in propose(io.BytesIO(content), "batch.csv", kinds).fields}
 
 
+def test_columns_with_names_alike_have_keys_of_their_own() -> None:
+    content = b"WorkerId,AssignmentId,Input.x,Answer.x-3,Answer.x,Answer.x!\nw,a,x,1,2,3\nw,b,y,2,3,1\n"
+    assert [one.key for one in proposed(content).values()] == ["x-3", "x", "x-4"]
+
+
 @pytest.fixture
 def stage() -> Stage:
     lead = make.user("lena")
