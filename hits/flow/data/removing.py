@@ -14,7 +14,7 @@ from hits.domain.archived import refuse_archived
 from hits.domain.hit_items import with_hit, without_hit
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.domain.wanted_answers import chunks
-from hits.models import Assignment, Document, Item, Project, Stage, Upload, Verdict, Worker
+from hits.models import Assignment, Block, Document, Item, Project, Stage, Upload, Verdict, Worker
 from hits.refusals import Refusal
 
 
@@ -115,9 +115,10 @@ def _leaving(upload: Upload) -> QuerySet[Document]:
 
 
 def _forget_workers(stage: Stage, workers: list[int]) -> None:
-    """Those of whom nothing is left here; of the others, their figures in the stage."""
+    """Those of whom nothing is left here; of the others, their figures in the stage. Whoever is blocked stays it."""
     here = set(stage.assignments.filter(worker__in=workers).values_list("worker__pk", flat=True))
     refresh_worker_stats(stage, here)
     stage.worker_stats.filter(worker__in=[pk for pk in workers if pk not in here]).delete()
     anywhere = Assignment.objects.filter(worker=OuterRef("pk"))
-    Worker.objects.filter(~Exists(anywhere), pk__in=workers).exclude(imported_into=None).delete()
+    blocked = Block.objects.standing().filter(worker=OuterRef("pk"))
+    Worker.objects.filter(~Exists(anywhere), ~Exists(blocked), pk__in=workers).exclude(imported_into=None).delete()

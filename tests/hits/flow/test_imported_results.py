@@ -486,6 +486,19 @@ def test_removing_takes_all_of_a_file_and_leaves_what_else_is_there() -> None:
         removing.remove(first, None)
 
 
+def test_a_worker_who_is_blocked_stays_it_when_the_file_goes_and_comes_again() -> None:
+    stage = moods()
+    content = csv_of(row(1, "A1", "Sad"), row(2, "A2", "Glad"))
+    first, worker = imported(stage, content), f"imported-{stage.project_id}:A1"
+    blocking.intend_by_hand(stage, [worker], "Always says sad.", None)
+    removing.remove(first, None)
+    assert list(Worker.objects.values_list("worker_id", flat=True)) == [worker]
+    imported(stage, content, name="again.csv")
+    assert list(Label.objects.counting().values_list("value", flat=True)) == ["glad"]
+    blocking.undo(Block.objects.select_related("worker", "stage").get(), None)
+    assert Label.objects.counting().count() == 2
+
+
 def test_an_item_that_was_published_since_stays_when_its_answers_go() -> None:
     stage = moods()
     upload = imported(stage, csv_of(row(1, "A1", "Glad")))
