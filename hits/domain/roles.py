@@ -160,7 +160,7 @@ TABLE = (
     _verb("Change the text and settings of the task", MANAGER, pages="task-settings try-task", routes=("PATCH task",)),
     _verb("Change the vote rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
     _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
-    _verb("Judge again by the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
+    _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
     _verb("Draw a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
     _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),

@@ -360,7 +360,7 @@ class Item(models.Model):
 
     class State(models.TextChoices):
         NEW = "new", "To be published"
-        OPEN = "open", "At workers"
+        OPEN = "open", "Open"
         AGAIN = "again", "To be answered again"
         KEPT = "kept", "Kept"
         DROPPED = "dropped", "Dropped"

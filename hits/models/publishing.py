@@ -56,7 +56,7 @@ class Hit(Intent):
     class State(models.TextChoices):
         PLANNED = "planned", "Planned"
         SENT = "sent", "Sent, outcome unknown"
-        LIVE = "live", "At the marketplace"
+        LIVE = "live", "Published"
         CLOSED = "closed", "Closed"
         REFUSED = "refused", "Refused by the marketplace"
 

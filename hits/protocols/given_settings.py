@@ -33,10 +33,10 @@ INSTRUCTIONS = Setting(
 LEAST_TIME = f"Asked for before an answer is sent; 0 to {MAX_SECONDS}. A faster answer counts only when you approve it."
 CLOSING = (
     Setting("comment", "A box for comments", "bool", "Workers can tell what was unclear."),
-    Setting("min_seconds", "Least time, s", "number", LEAST_TIME),
+    Setting("min_seconds", "Minimum time, s", "number", LEAST_TIME),
     Setting(
         "early_submit",
-        "When an answer comes earlier",
+        "If submitted too early",
         "choice",
         options=(("notice", "say so, and let the worker decide"), ("hold", "let the worker wait")),
     ),

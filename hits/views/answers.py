@@ -102,7 +102,7 @@ def _page(
             ("reported", "Reported", summary.reported),
             ("invalid", "Invalid", summary.invalid),
             ("rejected", "Rejected", None),
-            ("adopted", "Decided elsewhere", adopted if adopted < MOST_COUNTED else None),
+            ("adopted", "Reviewed outside Annotate", adopted if adopted < MOST_COUNTED else None),
             *([("imported", "Imported", summary.imported)] if summary.imported else []),
         ],
         "adopted": adopted,

@@ -38,7 +38,7 @@ def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("draw", stage.project.slug, stage.key)
     if made:
-        messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} drawn, ready to be priced.")
+        messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} sampled, ready to be priced.")
     else:
         messages.info(request, "These items are here already. Draw more, or draw when more has come through.")
     return redirect("stage", stage.project.slug, stage.key)

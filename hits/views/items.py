@@ -44,7 +44,7 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
 def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
     return [
         (Item.State.NEW, "To be published", summary.waiting),
-        (Item.State.OPEN, "At workers", summary.open - summary.again),
+        (Item.State.OPEN, "Open", summary.open - summary.again),
         (Item.State.AGAIN, "To be answered again", summary.again),
         (Item.State.KEPT, "Kept", summary.kept),
         (Item.State.DROPPED, "Dropped", summary.dropped),

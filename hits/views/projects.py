@@ -92,7 +92,7 @@ def _create(given: Mapping[str, Any], owner: User) -> Project:
 
 def _started(request: HttpRequest, project: Project) -> HttpResponse:
     fill = "" if Item.objects.filter(stage__project=project).exists() else " Import a file to fill its first stage."
-    messages.success(request, f"{project.name} is there.{fill}")
+    messages.success(request, f"Project “{project.name}” created.{fill}")
     if project.qualification_tests.exists():
         said = "Its qualification test is being offered to workers."
         jobs.start(request, tasks.finish_tests, project.pk, said=said)

@@ -181,7 +181,7 @@ def make(request: LeadRequest, project: Project) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("releases", project.slug)
     if is_new:
-        messages.success(request, f"Release {made.number} is there. Its files never change.")
+        messages.success(request, f"Release {made.number} created. Its files never change.")
     else:
         messages.info(request, f"Nothing changed since release {made.number}, so it stays the newest.")
     return redirect("release", project.slug, made.number)

@@ -32,7 +32,7 @@ def screening(request: LeadRequest, stage: Stage) -> HttpResponse:
                 known = name in form.fields
                 form.add_error(name if known else None, f"“{form.fields[name].label}” {rest}" if known else reason)
         else:
-            messages.success(request, f"“{made.title}” is there. Read its settings through, then publish it.")
+            messages.success(request, f"“{made.title}” created. Read its settings through, then publish it.")
             return redirect("stage", stage.project.slug, made.key)
     context = {**frame(stage), "form": form, "tests": tests_of(stage), "fixed": is_published(stage)}
     return render(request, "stage/new_screening.html", context, status=400 if form.is_bound else 200)

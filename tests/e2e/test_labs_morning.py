@@ -147,7 +147,7 @@ def publish(page: Page) -> None:
 
 def invite(page: Page, workers: Sequence[str]) -> None:
     """Nothing can be published before somebody may answer: the page of the price leads to the list."""
-    page.get_by_role("link", name="Look at the price").click()
+    page.get_by_role("link", name="Review cost and publish").click()
     expect(page.get_by_text("nobody has it")).to_be_visible()
     page.get_by_role("link", name="Choose the workers").click()
     page.get_by_role("textbox", name="Workers").fill("\n".join(workers))

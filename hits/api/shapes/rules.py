@@ -37,7 +37,7 @@ class RuleShape(Shape):
     rule = serializers.DictField(help_text="name, version, params.")
     text = serializers.CharField(help_text="Empty where the rule is not written in lines.")
     left_to_judge = serializers.IntegerField(help_text="Items that wait for a verdict by this rule.")
-    units = serializers.DictField(help_text="What answers speak of: each unit with its values, null where many.")
+    units = serializers.DictField(help_text="What a rule can name: each unit with its values, null where many.")
     editions = RuleEditionShape(many=True, help_text="Newest first.")
 
 

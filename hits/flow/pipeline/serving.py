@@ -67,6 +67,10 @@ _WHY = {
     Cause.OTHER_PART: "You have done the other part of this task already. This part needs somebody who has not.",
     Cause.KEPT_OUT: "The project keeps this task for other workers than you.",
 }
+_HEADINGS = {
+    Cause.ANSWERED: "You already answered this item",
+    Cause.OTHER_PART: "You already answered another part of this task",
+}
 
 
 class TaskRefusedError(Exception):
@@ -82,10 +86,10 @@ class FrameRefusedError(TaskRefusedError):
 
 
 class NotEligibleError(TaskRefusedError):
-    """This worker may not answer this item."""
+    """This worker may not answer this item; `heading` says so in a few words."""
 
-    def __init__(self, message: str, contact_email: str) -> None:
-        self.contact_email = contact_email
+    def __init__(self, message: str, contact_email: str, heading: str) -> None:
+        self.contact_email, self.heading = contact_email, heading
         super().__init__(message)
 
 
@@ -414,14 +418,19 @@ def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
     claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
     [found] = eligibility.judge(visit.hit.stage, [claim])
     if found and not (begun and found.cause == Cause.PAUSED):
-        raise NotEligibleError(_why(found, visit.hit.stage), visit.hit.stage.project.contact_email)
+        heading, why = _refusal(found, visit.hit.stage)
+        raise NotEligibleError(why, visit.hit.stage.project.contact_email, heading)
 
 
-def _why(found: eligibility.Ineligible, stage: Stage) -> str:
+def _refusal(found: eligibility.Ineligible, stage: Stage) -> tuple[str, str]:
+    """(heading, why)."""
     if found.cause == Cause.OTHER_PART and stage.screening_share and found.about == stage.grants:
-        return "You have taken this test already. Its result comes to you as a message."
-    if found.cause != Cause.PAUSED:
-        return _WHY[found.cause]
+        return "You cannot take this test again", "You have taken it already. Its result comes to you as a message."
+    heading = _HEADINGS.get(found.cause, "You cannot work on this HIT")
+    return heading, _paused(found) if found.cause == Cause.PAUSED else _WHY[found.cause]
+
+
+def _paused(found: eligibility.Ineligible) -> str:
     until = datetime.fromisoformat(found.about)
     return (
         f"The project has paused its tasks for you until {until:%-d %B %Y, %H:%M} UTC. What you have submitted counts "

@@ -184,7 +184,7 @@ def text_of(stage: Stage) -> str:
 
 
 def units(stage: Stage) -> dict[str, tuple[str, ...] | None]:
-    """What answers speak of: each unit with its values, None where there are too many to be a choice.
+    """The fields that a rule can name: each unit with its values, None where there are too many to be a choice.
 
     From a sample of the answers and from the stage's own rule, which names values that nobody may have said yet.
     """

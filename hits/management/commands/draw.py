@@ -21,7 +21,7 @@ class Command(StageCommand):
         stage = self.stage(options)
         quote = drawing.quote(stage)
         count = stage.draws if options["items"] is None else options["items"]
-        self.say(f"{quote.there:,} items to draw from, {quote.here:,} in {stage.key} already.")
-        if not options["yes"] and not agreed(f"Draw {min(count, quote.there):,} items? [y/N] "):
-            raise CommandError("Nothing was drawn.")
-        self.say(f"{drawing.draw(stage, count):,} new items drawn into {stage.key}.")
+        self.say(f"{quote.there:,} items to sample from, {quote.here:,} in {stage.key} already.")
+        if not options["yes"] and not agreed(f"Sample {min(count, quote.there):,} items? [y/N] "):
+            raise CommandError("Nothing was sampled.")
+        self.say(f"{drawing.draw(stage, count):,} new items sampled into {stage.key}.")

@@ -75,7 +75,7 @@ class Command(StageCommand):
         made = ruling.save(stage, wanted, stage.rule_edition, options["note"], None)
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
-        self.say(f"Rule {made.number} is in force. {len(ruling.differences(stage, began)):,} items stand otherwise.")
+        self.say(f"Rule {made.number} is in force. {len(ruling.differences(stage, began)):,} items changed label.")
 
 
 def _read(file: Path) -> str:

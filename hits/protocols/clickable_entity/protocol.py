@@ -33,10 +33,10 @@ class ClickableEntity:
     name = "clickable_entity"
     title = "Fill the blank by clicking a name"
     fields = (
-        Setting("min_seconds", "Least time, s", "number", LEAST_TIME),
+        Setting("min_seconds", "Minimum time, s", "number", LEAST_TIME),
         Setting(
             "early_submit",
-            "When an answer comes earlier",
+            "If submitted too early",
             "choice",
             options=(("notice", "say so, and let the worker decide"), ("hold", "let the worker wait")),
         ),

@@ -95,7 +95,7 @@ CLOSING = (
         seldom=True,
     ),
 )
-SHUFFLE = Setting("shuffle", "Another order for each worker", "bool", seldom=True)
+SHUFFLE = Setting("shuffle", "Shuffle answers", "bool", seldom=True)
 STAY_LAST = Setting(
     "stay_last",
     "Answers that stay last",

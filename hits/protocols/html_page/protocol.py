@@ -78,7 +78,7 @@ class HtmlPageProtocol:
         ),
         Setting(
             "min_seconds",
-            "Least time, s",
+            "Minimum time, s",
             "number",
             f"0 to {MAX_SECONDS}. A faster answer counts only when you approve it; the page itself asks for no time.",
         ),

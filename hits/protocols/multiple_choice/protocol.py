@@ -54,14 +54,14 @@ class MultipleChoice:
             lines=choice_lines,
         ),
         Setting("several", "Several answers can be chosen", "bool"),
-        Setting("shuffle", "Another order for each worker", "bool"),
+        Setting("shuffle", "Shuffle answers", "bool"),
         Setting(
             "free_text",
             "A text in the worker's own words",
             "choice",
             options=((NO, "is not asked for"), (OPTIONAL, "may be written"), (REQUIRED, "must be written")),
         ),
-        Setting("free_text_label", "What that text is to say", "text"),
+        Setting("free_text_label", "Text prompt", "text"),
         Setting(
             "free_text_needed_for",
             "Answers that need a text, one a line",

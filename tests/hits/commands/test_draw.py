@@ -18,8 +18,8 @@ def test_it_asks_about_as_many_items_as_there_are(run: Run, small_recipe: str, m
     project = small_project(factories.user("lena"))
     asked: list[str] = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
-    with pytest.raises(CommandError, match="Nothing was drawn"):
+    with pytest.raises(CommandError, match="Nothing was sampled"):
         run("draw", project.slug, "sample", "--items", "1000000")
-    assert asked == ["Draw 2 items? [y/N] "]
+    assert asked == ["Sample 2 items? [y/N] "]
     assert not Stage.objects.get(project=project, key="sample").items.exists()
-    assert "2 new items drawn" in run("draw", project.slug, "sample", "--items", "1000000", "--yes")
+    assert "2 new items sampled" in run("draw", project.slug, "sample", "--items", "1000000", "--yes")

@@ -52,7 +52,7 @@ def test_a_rule_is_set_after_asking_and_judges_at_once(
     with pytest.raises(CommandError, match="Nothing was saved"):
         run("rule", "river", "judge", "set", file)
     said = run("rule", "river", "judge", "set", file, "--yes", "--note", "One is enough")
-    assert "Rule 2 is in force. 1 items stand otherwise." in said
+    assert "Rule 2 is in force. 1 items changed label." in said
     assert Item.objects.filter(conclusion="valid").count() == 2
     assert "One is enough" in run("rule", "river", "judge", "show")
     with pytest.raises(CommandError, match="very rule"):
@@ -132,7 +132,7 @@ def test_a_model_elsewhere_takes_part_by_files(run: Run, small: Project, tmp_pat
 
 def test_a_sample_is_drawn_after_saying_how_many_there_are(run: Run, small: Project) -> None:
     said = run("draw", "small", "sample", "--yes")
-    assert "2 items to draw from, 0 in sample already." in said and "2 new items drawn" in said
+    assert "2 items to sample from, 0 in sample already." in said and "2 new items sampled" in said
     assert "0 new items" in run("draw", "small", "sample", "--items", "1", "--yes")
     with pytest.raises(CommandError, match="not by a draw"):
         run("draw", "small", "judge", "--yes")

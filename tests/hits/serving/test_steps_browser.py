@@ -195,7 +195,7 @@ def test_a_worker_blocked_meanwhile_is_shown_the_refusal(hit, new_page, task_add
     page.get_by_role("radio", name=PATH[0]).check()
     make.block(hit.stage, make.worker(WORKER))
     press(page)
-    expect(page.get_by_role("heading", name="This HIT cannot be yours")).to_be_visible()
+    expect(page.get_by_role("heading", name="You cannot work on this HIT")).to_be_visible()
 
 
 def test_it_works_in_the_frame_of_another_origin(new_page, task_address, marketplace):

@@ -102,12 +102,12 @@ def test_the_project_s_page_offers_what_its_recipe_has(client: Client, project: 
 def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: Project) -> None:
     address = url("draw", "sample")
     text = said(client.get(address))
-    assert "<dt>Items to draw from</dt><dd>2</dd>" in text and 'value="2"' in text
+    assert "<dt>Items to sample from</dt><dd>2</dd>" in text and 'value="2"' in text
     sample = project.stages.get(key="sample")
     Stage.objects.filter(pk=sample.pk).update(draws=1_000_000)
     assert 'value="2"' in said(client.get(address))
     assert not sample.items.exists()
-    assert "2 new items drawn" in said(client.post(address, {"items": "500"}, follow=True))
+    assert "2 new items sampled" in said(client.post(address, {"items": "500"}, follow=True))
     assert sample.items.count() == 2
     assert "<dt>Of them not in this stage yet</dt><dd>0</dd>" in said(client.get(address))
     assert "These items are here already" in said(client.post(address, {"items": "2"}, follow=True))
@@ -117,7 +117,7 @@ def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: 
 def test_a_draw_of_nothing_names_the_computations_that_it_may_need(client: Client, project: Project) -> None:
     Item.objects.update(state="dropped")
     text = said(client.get(url("draw", "sample")))
-    assert "Nothing to draw" in text and f'<a href="{url("computations")}">computation</a> first: “Words”.' in text
+    assert "Nothing to sample" in text and f'<a href="{url("computations")}">computation</a> first: “Words”.' in text
 
 
 def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Project) -> None:

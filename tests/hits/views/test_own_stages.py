@@ -46,7 +46,7 @@ def test_a_lead_adds_a_stage_writes_its_task_next_and_removes_it(client: Any, st
     assert (made.status_code, made["Location"]) == (302, "/projects/news/stages/rate/task/")
     new = stage.project.stages.get(key="rate")
     assert (new.answers, str(new.reward), new.input) == (2, "0.05", {"stage": "ask", "each": "answer"})
-    assert "Fills by itself with what comes through “Ask”" in client.get("/projects/news/").content.decode()
+    assert "Receives items kept in “Ask”" in client.get("/projects/news/").content.decode()
     assert "Remove “Rate”" in client.get("/projects/news/stages/rate/settings/").content.decode()
     assert client.post("/projects/news/stages/rate/remove/", follow=True).status_code == 200
     assert [one.key for one in stage.project.stages.all()] == ["ask"]

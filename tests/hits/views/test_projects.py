@@ -235,14 +235,14 @@ def test_an_empty_stage_says_whether_it_is_imported_fed_or_drawn(client: Client,
     page = client.get(reverse("project", args=[made.slug])).content.decode()
     assert page.count("Import a file</a> to fill it") == 2
     assert page.count("if nothing comes to it through an earlier stage") == 1
-    assert page.count("Nothing drawn yet") == 2
-    assert "Fills by itself with what comes through “Writing”" in page
+    assert page.count("Not sampled yet") == 2
+    assert "Receives items kept in “Writing”" in page
     said = {
         "write": "Import a file of texts",
         "validate": "What comes through “Writing” and is meant for this stage",
-        "human": "Nothing drawn yet",
+        "human": "Not sampled yet",
         "generative": "Import a file of texts",
-        "reasoning": "Nothing drawn yet",
+        "reasoning": "Not sampled yet",
     }
     for key, sentence in said.items():
         assert sentence in client.get(reverse("stage", args=[made.slug, key])).content.decode()

@@ -145,7 +145,7 @@ def test_trying_writes_nothing(client: Client, stage: Stage) -> None:
 def test_other_protocols_get_the_page_by_describing_their_settings(client: Client, alice: Any, name: str) -> None:
     stage = make.stage(make.project(owner=alice), protocol=name)
     page = client.get(address(stage)).content.decode()
-    assert "Least time, s" in page
+    assert "Minimum time, s" in page
     shown = client.get(address(stage, "preview-task"))
     assert shown.status_code == 200 and b"Preview:" in shown.content
 

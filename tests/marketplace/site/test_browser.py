@@ -76,7 +76,7 @@ def test_one_hit_follows_the_other_until_the_last(page: Page, url: str, worker: 
 
 def test_with_the_switch_off_it_stops_after_a_submit(page: Page, url: str) -> None:
     start(page, url)
-    switch = page.get_by_role("switch", name="Take the next HIT by itself")
+    switch = page.get_by_role("switch", name="Auto-accept next HIT")
     expect(switch).to_have_attribute("aria-checked", "true")
     switch.click()
     expect(switch).to_have_attribute("aria-checked", "false")
