@@ -108,7 +108,7 @@ def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
         "levelled": LEVELS[unit["level"]],
         "shown": [{"name": FIGURES[name], "percent": name == "pairwise", **figures[name]} for name in figures],
         "alpha": figures.get("alpha", {}),
-        "means": meaning(figures.get("alpha", {}).get("value")),
+        "means": meaning(figures.get("alpha", {}).get("value"), figures.get("alpha", {}).get("low")),
         "few": 0 < unit.get("paired", 0) < FEW_ITEMS,
         "matrix": _matrix(unit.get("confusion")),
         "divided": [
@@ -128,10 +128,14 @@ def _text(item: Item) -> dict[str, Any]:
     return {**columns, **shown}
 
 
-def meaning(alpha: float | None) -> str:
-    """As Krippendorff advises for conclusions that matter (Content analysis, 2004, chapter 11)."""
+def meaning(alpha: float | None, low: float | None = None) -> str:
+    """As Krippendorff advises for conclusions that matter (Content analysis, 2004, chapter 11); `low` is the lower end
+    of the 95 % interval.
+    """
     if alpha is None:
         return ""
+    if alpha >= 0.8 and low is not None and low < 0.8:
+        return "Not certain yet: it is above 0.8, and its interval begins below. Answers to more items narrow it."
     if alpha >= 0.8:
         return "Reliable: from 0.8 on, conclusions can be drawn from these answers."
     if alpha >= 0.667:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from hits.domain import stage_statistics
 from hits.flow.pipeline import computing
 from hits.models import Item, Membership, Project, Stage, StageSummary
+from hits.views.agreement import meaning
 from tests.hits import factories as make
 from tests.hits.said import computed, say
 
@@ -119,9 +120,12 @@ def test_several_units_stand_in_one_table_that_leads_to_each(client: Client, pro
     ],
 )
 def test_alpha_is_told_in_words(alpha: float | None, words: str) -> None:
-    from hits.views.agreement import meaning
-
     assert words in meaning(alpha) and bool(meaning(alpha)) == (alpha is not None)
+
+
+@pytest.mark.parametrize(("low", "words"), [(0.8, "Reliable"), (0.79, "Not certain yet"), (None, "Reliable")])
+def test_alpha_is_reliable_where_its_whole_interval_is(low: float | None, words: str) -> None:
+    assert meaning(0.9, low).startswith(words)
 
 
 def test_with_few_items_it_says_that_figures_may_change(client: Client, stage: Stage) -> None:
