@@ -14,6 +14,7 @@ from hits.domain import further_answers
 from hits.domain.commitments import BalanceTooLowError
 from hits.domain.qualification_tests import NotOfferedError, unoffered
 from hits.flow.pipeline import publishing
+from hits.flow.setup import ruling
 from hits.models import BudgetExceededError, Stage
 from hits.views import jobs, overview, words
 from hits.views.guard import FORM, LeadRequest, for_stage
@@ -63,6 +64,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         "unoffered": unoffered(stage),
         **overview.pay(stage),
         "affordable": _affordable(quote),
+        "rule": ruling.text_of(stage),
         "expectation_measured": further_answers.is_measured(stage),
         "confirmation": uuid.uuid4(),
     }

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import forms, tasks
+from hits.domain.crowd_answers import levels_of
 from hits.flow.setup import ruling
 from hits.models import RuleEdition, Stage
 from hits.quality.votes import Rule
@@ -35,6 +36,7 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         "text": text,
         "note": "",
         "units": ruling.units(stage).items(),
+        "asked": list(levels_of(stage)),
         "templates": ruling.templates(stage),
         "editions": ruling.editions(stage),
         **_progress(request, stage),

@@ -69,6 +69,7 @@ def test_the_quote_says_everything_before_the_button_says_it_again(
         "$10,000.00",
         "$3.60 an hour (assumed)",
         "Assumed: 40 s an answer, as the description says",
+        'Rule of votes</dt><dd><span class="own-words mono small">keep: at least',
     ):
         assert said in text
     assert "Publish 20 items for $1.00</button>" in text

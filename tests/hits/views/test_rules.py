@@ -46,6 +46,14 @@ def test_the_page_shows_the_rule_with_units_and_editions(client: Client, stage: 
     assert not RuleEdition.objects.exists()
 
 
+def test_before_the_first_answer_the_page_names_what_the_task_asks(client: Client, alice: Any) -> None:
+    choices = [{"id": "wet", "text": "Wet"}, {"id": "dry", "text": "Dry"}]
+    project = make.project(owner=alice, slug="lake")
+    stage = make.stage(project, key="judge", protocol="multiple_choice", settings={"question": "?", "choices": choices})
+    text = said(client.get(url("rule", stage)))
+    assert 'The task asks: <span class="mono">choice</span>.' in text and "values appear with the first ones" in text
+
+
 def test_a_published_rule_can_be_put_into_the_field(client: Client, stage: Stage) -> None:
     Stage.objects.filter(pk=stage.pk).update(protocol="multiple_choice")
     text = said(client.get(url("rule", stage) + "?template=Cosmos QA: human performance by majority"))
