@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from hits.domain.hit_items import lock_items
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import NOT_HELD, Assignment, Label
 from hits.models.projects import Item
@@ -20,9 +23,14 @@ def recount(assignments: QuerySet[Assignment]) -> None:
     with transaction.atomic():
         # Of two changes to the same worker's answers the later one sees what the earlier one wrote.
         list(Worker.objects.select_for_update(no_key=True).filter(pk__in=assignments.values("worker")).order_by("pk"))
-        labels = Label.objects.filter(assignment__in=assignments)
-        _set_void(labels.filter(_counts_for_nothing(), void=False), void=True)
-        _set_void(labels.filter(~_counts_for_nothing(), void=True), void=False)
+        labels = Label.objects.filter(assignment__in=assignments).order_by("pk")
+        over = list(labels.filter(_counts_for_nothing(), void=False).values_list("pk", "item"))
+        again = list(labels.filter(~_counts_for_nothing(), void=True).values_list("pk", "item"))
+        if over or again:
+            made = Item.objects.filter(source__in=assignments).values_list("pk", flat=True)
+            lock_items([*(item for _, item in (*over, *again)), *made])
+        _set_void(over, void=True)
+        _set_void(again, void=False)
 
 
 def _counts_for_nothing() -> Q:
@@ -32,8 +40,9 @@ def _counts_for_nothing() -> Q:
     return rejected | invalid | ~NOT_HELD | Q(Exists(blocks))
 
 
-def _set_void(labels: QuerySet[Label], *, void: bool) -> None:
-    for some in chunks(list(labels.order_by("pk").values_list("pk", "item"))):
+def _set_void(labels: Sequence[tuple[int, int]], *, void: bool) -> None:
+    """Of (label, item)."""
+    for some in chunks(labels):
         Label.objects.filter(pk__in=[pk for pk, _ in some]).update(void=void)
         Item.objects.filter(pk__in={item for _, item in some}).update(stale=True)
         # What was made from these answers is taken back, or comes back.

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from hits import protocols
 from hits.domain.counting import recount
-from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of
+from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of, lock_items
 from hits.domain.own_qualifications import STANDING, presence
 from hits.domain.summaries import refresh_worker_stats
 from hits.domain.wanted_answers import chunks
@@ -428,6 +428,7 @@ def _recheck(assignment_pks: Sequence[int]) -> int:
     lock(pks)
     chosen = Assignment.objects.filter(pk__in=pks).defer("answer").select_related("stage", "hit__item", "worker")
     _lock_workers(rows := list(chosen.order_by("pk")))
+    lock_items(all_item_pks(row.hit for row in rows))
     found = held(rows)
     changed = [row for row in rows if (row.held, row.held_for) != (found[row.pk].held, found[row.pk].held_for)]
     for row in changed:

@@ -20,6 +20,14 @@ ITEMS_OF_ANSWERS = ("hit__item", "hit__further__item")
 ITEM_OF_IMPORTED = "item"
 
 
+def lock_items(item_pks: Iterable[int]) -> None:
+    """Within a transaction, before any of them is changed, and after answers and workers are locked: always in the same
+    order, so that no two processes wait for each other.
+    """
+    for some in chunks(sorted(set(item_pks))):
+        list(Item.objects.select_for_update(no_key=True).filter(pk__in=some).order_by("pk").values_list("pk"))
+
+
 def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
     """The HITs that ask about any of these items, each once."""
     pks = list(item_pks)

@@ -24,6 +24,8 @@ from django.utils import timezone
 
 from hits.domain import competences, item_inputs
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
+from hits.domain.hit_items import lock_items
+from hits.domain.wanted_answers import chunks
 from hits.formats.results import INPUT
 from hits.models import ComputationRun, Item, Label, Project, Stage, StageSummary
 from hits.quality.aggregation.methods import (
@@ -256,8 +258,10 @@ def conclude(stage: Stage, run: ComputationRun, workers: Mapping[str, float]) ->
 
     Within the transaction that finishes the run, so that one that is stopped leaves everything as it was.
     """
-    # Items first: scoring locks them before the workers' figures, too.
-    stage.items.filter(waits_for_values=True).update(stale=True)
+    # Items before the workers' figures, as scoring locks them. One that begins to wait now waits for the next run.
+    lock_items(waiting := list(stage.items.filter(waits_for_values=True).values_list("pk", flat=True)))
+    for some in chunks(waiting):
+        stage.items.filter(pk__in=some, waits_for_values=True).update(stale=True)
     competences.write(stage, run, workers)
 
 

@@ -22,6 +22,7 @@ from hits.domain import eligibility, stage_statistics, worker_table
 from hits.domain.action_log import record
 from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
 from hits.domain.counting import recount
+from hits.domain.hit_items import all_item_pks, lock_items
 from hits.domain.leases import lease
 from hits.domain.own_qualifications import POOR_QUALITY
 from hits.domain.qualification_calls import QualificationCalls
@@ -398,6 +399,14 @@ def _answers(stage: Stage, worker: Worker) -> QuerySet[Assignment]:
     return Assignment.objects.filter(stage__project=stage.project_id, worker=worker)
 
 
+def _lock(answers: QuerySet[Assignment]) -> None:
+    """These answers of one worker, the worker, and what the answers are about."""
+    rows = list(answers.select_related("hit").defer("answer"))
+    eligibility.lock([row.pk for row in rows])
+    list(Worker.objects.select_for_update(no_key=True).filter(pk__in=answers.values("worker")).values_list("pk"))
+    lock_items({*all_item_pks(row.hit for row in rows if row.hit_id), *(row.item_id for row in rows if row.item_id)})
+
+
 def finish(stage: Stage) -> int:
     """Make the grants and revocations of the stage's project that are intended and not made; returns how many.
 
@@ -435,6 +444,7 @@ def undo(row: Block, user: User | None) -> None:
         if not keeping_out.update(**ended, error=""):
             return
         answers = _answers(row.stage, row.worker)
+        _lock(answers)
         # Those that were submitted during the block are held for it.
         eligibility.recheck(list(answers.exclude(held="").order_by("pk").values_list("pk", flat=True)))
         recount(answers)

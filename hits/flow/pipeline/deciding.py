@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from hits.domain import aggregated_values, set_aside, wanted_answers
 from hits.domain.failures import UNJUDGED, note, unjudged
-from hits.domain.hit_items import all_item_pks, by_item, hits_of
+from hits.domain.hit_items import all_item_pks, by_item, hits_of, lock_items
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
@@ -76,6 +76,7 @@ def unfinished() -> list[int]:
 def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
     with transaction.atomic():
         # Cleared before rule and labels are read: what happens from now on makes the item stale again.
+        lock_items(item.pk for item in items)
         Item.objects.filter(id__in=[item.pk for item in items]).update(stale=False)
         # A check question has no verdict.
         items = [item for item in items if item.state != Item.State.CHECK]
