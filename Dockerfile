@@ -2,9 +2,15 @@
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1
+# pg_dump and pg_restore of the same major version as the server of docker-compose.yml: backups need them.
+RUN apt-get update && apt-get install --yes --no-install-recommends postgresql-common ca-certificates \
+    && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
+    && apt-get install --yes --no-install-recommends postgresql-client-16 \
+    && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
-COPY requirements.txt constraints.txt ./
-RUN pip install -r requirements.txt
+# Files with other hashes than those that were looked at are refused.
+COPY requirements.lock ./
+RUN pip install --require-hashes --no-deps -r requirements.lock
 COPY . .
 
 # The code belongs to root, so that a process cannot change it; what it writes goes to /data.

@@ -8,12 +8,12 @@ MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check demo bench fuzz faults screenshots clean
+.PHONY: help run test test-fast check demo bench fuzz faults messages screenshots lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(RUNTIME) ## start everything on this machine, with a sample project; Ctrl-C ends it
+run: $(RUNTIME) ## start everything on this machine, with two sample projects; Ctrl-C ends it
 	@$(BIN)/python -m ops.run
 
 test: $(TOOLS) ## run every test that this machine can run, and say what it could not
@@ -37,8 +37,18 @@ fuzz: $(TOOLS) ## throw anything at both sites and look for a 500, a wrong balan
 faults: $(TOOLS) ## hurt a running installation in every way and count what it cost; FAULTS=name for one way
 	@$(BIN)/python -m tests.faults $(FAULTS)
 
+messages: $(TOOLS) ## bring the catalogues of translations up to date with the pages; needs GNU gettext
+	@$(BIN)/python -m ops.messages
+
 screenshots: $(TOOLS) ## photograph every page in both widths and themes into build/screenshots
 	@$(BIN)/python -m ops.screenshots
+
+lock: $(TOOLS) ## write requirements.lock anew, after a change of requirements.txt or constraints.txt
+	@$(VENV)/lock/bin/python -m piptools --version >/dev/null 2>&1 || { $(PYTHON) -m venv $(VENV)/lock && \
+		$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2; }
+	@$(VENV)/lock/bin/python -m piptools compile --quiet --generate-hashes --allow-unsafe --no-emit-index-url --no-emit-trusted-host \
+		--no-emit-find-links --no-annotate --strip-extras --no-header -o requirements.lock requirements.txt
+	@sed -i '1i # Made by `make lock` from requirements.txt and constraints.txt: every package of the image with the hashes of its files.' requirements.lock
 
 clean: ## remove the virtual environment, caches and test results; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .collected build test-results
@@ -50,9 +60,9 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || \
 		{ rm -rf $(VENV); echo "No virtual environment: on Debian and Ubuntu, install python3-venv." >&2; exit 1; }
 
-$(RUNTIME): requirements.txt constraints.txt | $(VENV)/bin/python
-	@echo "Installing requirements.txt into $(VENV) (once) ..."
-	@$(PIP_INSTALL) -r requirements.txt
+$(RUNTIME): requirements-local.txt requirements.txt constraints.txt | $(VENV)/bin/python
+	@echo "Installing requirements-local.txt into $(VENV) (once) ..."
+	@$(PIP_INSTALL) -r requirements-local.txt
 	@touch $@
 
 $(TOOLS): requirements-dev.txt $(RUNTIME)

@@ -9,6 +9,8 @@ from secrets import token_hex
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from common import __version__
+
 # They make and check folders and sign nothing, so that a fresh checkout needs no secret for them.
 WITHOUT_SECRETS = {"new_protocol", "new_recipe", "check_plugin"}
 
@@ -18,6 +20,9 @@ ENVIRONMENT = (
 )
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--version"]:
+        print(f"annotate {__version__}")
+        sys.exit()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
     if WITHOUT_SECRETS.intersection(sys.argv[1:2]):
         os.environ.setdefault("SECRET_KEY", token_hex())

@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
+from annotate.env import SHORTEST_SECRET
 from common.configuration import is_home
-
-SHORTEST_SECRET = 16
 
 
 @register(Tags.security)

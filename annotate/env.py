@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+SHORTEST_SECRET = 16
+
 
 def text(name: str, default: str | None = None) -> str:
     value = os.environ.get(name, default)
@@ -27,6 +29,21 @@ def integer(name: str, default: int, *, low: int, high: int) -> int:
     if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
         raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
     return int(value)
+
+
+def choice(name: str, default: str, among: tuple[str, ...]) -> str:
+    value = os.environ.get(name) or default
+    if value not in among:
+        raise ImproperlyConfigured(f"{name} must be {' or '.join(among)}, not {value!r}.")
+    return value
+
+
+def secret(name: str) -> str:
+    """Empty where it is not set; one that can be guessed is refused."""
+    value = os.environ.get(name, "")
+    if value and len(value) < SHORTEST_SECRET:
+        raise ImproperlyConfigured(f"{name} needs at least {SHORTEST_SECRET} characters.")
+    return value
 
 
 def words(name: str, default: str = "") -> list[str]:

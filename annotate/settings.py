@@ -7,9 +7,13 @@ from pathlib import Path
 import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
 
 from annotate import __version__, env
+from common import error_reports, logs
 from common.configuration import debug_fault, secret_fault
+from common.database_limits import wait_for_connection
+from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import env_mail
 
 CODE_VERSION = __version__
@@ -51,11 +55,21 @@ MTURK_WEBHOOK_SECRET = os.environ.get("MTURK_WEBHOOK_SECRET", "")
 EVENTS_SECONDS = 5
 # How soon what a crash left is taken up again.
 RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
+# How soon members are told of what is new in their projects.
+NOTICES_SECONDS = env.integer("NOTICES_SECONDS", 60, low=1, high=3600)
 MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
+# What reviewers send in (corrections), and readers and people outside of a project (predictions, recipes).
+MAX_REVIEWER_UPLOAD_BYTES = env.integer("MAX_REVIEWER_UPLOAD_MB", 16, low=1, high=1024) * 1024 * 1024
+MAX_READER_UPLOAD_BYTES = env.integer("MAX_READER_UPLOAD_MB", 8, low=1, high=1024) * 1024 * 1024
 # Pictures, sounds and videos that come at once.
 MAX_MEDIA_BYTES = env.integer("MAX_MEDIA_MB", 512, low=1, high=4096) * 1024 * 1024
 # The most that reading and storing one file may take.
 IMPORT_SECONDS = env.integer("IMPORT_SECONDS", 1800, low=60, high=86_400)
+# The most that a computation may take, and any other job. A minute later a worker that has not come back is killed.
+COMPUTE_SECONDS = env.integer("COMPUTE_SECONDS", 6 * 3600, low=60, high=7 * 86_400)
+JOB_SECONDS = env.integer("JOB_SECONDS", 3600, low=60, high=86_400)
+# A process of the worker that holds more after a job makes room for a new one; 0 for no limit.
+WORKER_MEMORY_MB = env.integer("WORKER_MEMORY_MB", 400, low=0, high=65_536)
 # Plug-ins outside the package: each folder holds protocols/ or recipes/ as hits/ does.
 PLUGIN_DIRS = [Path(folder) for folder in env.words("PLUGIN_DIRS")]
 
@@ -68,6 +82,12 @@ CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE = _https
 # How many proxies of ours add to X-Forwarded-For: tries of signing in are counted by the address behind them.
 PROXIES = env.integer("PROXIES", 1 if env.boolean("BEHIND_PROXY") else 0, low=0, high=10)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.boolean("BEHIND_PROXY") else None
+# Where a proxy says what came by TLS; whoever asks for the health of a process asks it directly.
+SECURE_SSL_REDIRECT = _https and env.boolean("BEHIND_PROXY")
+SECURE_REDIRECT_EXEMPT = ["^health/", "^ready/", "^metrics"]
+SECURE_HSTS_SECONDS = env.integer("HSTS_SECONDS", 365 * 24 * 3600, low=0, high=10**9) if _https else 0
+# Other host names of the domain are not ours to decide about, and a list of browsers is not left in a day.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 # Both sides may run on one host name, where cookies ignore the port: the names keep them apart.
 SESSION_COOKIE_NAME = "annotate_session"
@@ -82,6 +102,8 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_htmx",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -90,18 +112,25 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "common.watching.WatchingMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "common.compressed_files.CompressedFilesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     # Before the one that leads to an address with its last slash: this answer has a policy too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # Before the one that looks for a token in the form, and reads all of it.
+    "hits.views.uploads.UploadLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "hits.sessions.LeadSessionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "hits.views.unreadable.UnreadableTextMiddleware",
+    "hits.views.unavailable.UnavailableMiddleware",
     "common.error_pages.PageNotFoundMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
@@ -134,6 +163,8 @@ STATICFILES_DIRS = [ROOT / "static"] + [
     (found.parent.name, found) for root in PLUGIN_ROOTS for found in sorted(root.glob("protocols/*/static"))
 ]
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_ROOT = ROOT_FILES
+WHITENOISE_ADD_HEADERS_FUNCTION = keep_for_a_day
 WHITENOISE_AUTOREFRESH = DEBUG
 
 DATABASES = {
@@ -152,6 +183,12 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+# Of PostgreSQL, in seconds; 0 for no limit. A page's statement ends before the visitor and the proxy have left; a job's
+# after the longest step that a large project has. Commands (migrations, backups) have none: common/database_limits.py.
+wait_for_connection(DATABASES["default"], env.integer("DATABASE_CONNECT_SECONDS", 10, low=1, high=120))
+DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 25, low=0, high=3600)
+DATABASE_IDLE_SECONDS = env.integer("DATABASE_IDLE_SECONDS", 60, low=0, high=3600)
+DATABASE_JOB_SECONDS = env.integer("DATABASE_JOB_SECONDS", 3600, low=0, high=86_400)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.url("REDIS_URL", "redis://127.0.0.1:6390/0", schemes=("redis", "rediss"))
@@ -161,13 +198,22 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SOFT_TIME_LIMIT, CELERY_TASK_TIME_LIMIT = JOB_SECONDS, JOB_SECONDS + 60
+if WORKER_MEMORY_MB:
+    CELERY_WORKER_MAX_MEMORY_PER_CHILD = WORKER_MEMORY_MB * 1024
+# A connection that was good before the broker was restarted is made anew, once: pages do not wait for a broker.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 # Kombu looks for the messages of dead workers every 100 s by default; a lead would wait that long after a crash.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A process that takes jobs from several queues empties the first one first.
+    "queue_order_strategy": "priority",
     "visibility_timeout": 3600,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_timeout": 10,
 }
+# The urgent first; which job goes where stands at the job. Without -Q a process takes from all of them.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("hints", "celery", "long")]
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 CELERY_BEAT_SCHEDULE = {
@@ -180,6 +226,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "hits.tasks.resume_all",
         "schedule": timedelta(seconds=RESUME_SECONDS),
         "options": {"expires": RESUME_SECONDS},
+    },
+    "notices": {
+        "task": "hits.tasks.tell_members",
+        "schedule": timedelta(seconds=NOTICES_SECONDS),
+        "options": {"expires": NOTICES_SECONDS},
     },
     "tries": {
         "task": "hits.tasks.forget_tries",
@@ -202,11 +253,10 @@ if MTURK_EVENTS_QUEUE_URL:
 # Counters of failed log-ins and of API calls hold for all web processes together.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        # While Redis is away, each process counts for itself.
+        "BACKEND": "annotate.cache.PatientRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "annotate",
-        # A page does not wait longer for a counter.
-        "OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2},
     }
 }
 
@@ -214,9 +264,19 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "hits.flow.setup.api_tokens.TokensEndWithThePassword"},
+    {"NAME": "hits.flow.setup.sessions.SessionsEndWithThePassword"},
 ]
+# Links with which a password is set: of a new account, and of a password that was forgotten.
+PASSWORD_RESET_TIMEOUT = env.integer("PASSWORD_LINK_HOURS", 72, low=1, high=720) * 3600
+INVITATION_DAYS = env.integer("INVITATION_DAYS", 7, low=1, high=30)
+# Leads without a second factor are led to its page, and see no other.
+REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
+OTP_TOTP_ISSUER = f"Annotate {PUBLIC_URL.split('//')[1].split(':')[0]}"
+# Tries are counted as those of passwords are (hits/sign_in.py), so that nobody is kept out for ever.
+OTP_TOTP_THROTTLE_FACTOR = 0
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
-# With a mail server, invitations into a project are sent by e-mail; without one an owner hands the link over.
+# With a mail server, notices and invitations are sent by e-mail; without one they are on pages alone, and an owner
+# hands links over.
 _mail = env_mail("EMAIL_URL")
 MAIL = bool(_mail)
 globals().update(_mail)
@@ -227,6 +287,9 @@ LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
 
 LANGUAGE_CODE = "en-us"
+# Of the pages on which workers answer; the dashboard and the API are in English.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
+LOCALE_PATHS = [folder / "locale" for folder in PLUGIN_DIRS]
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_THOUSAND_SEPARATOR = True
@@ -249,7 +312,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "hits.api.tokens.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "hits.api.tokens.VerifiedSession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated", "hits.api.tokens.TokenScope"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -268,12 +331,17 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"botocore": {"level": "WARNING"}},
-}
+# What is watched from outside: common/probes.py.
+READINESS_CHECKS = "annotate.readiness.CHECKS"
+METRICS_PARTS = "annotate.figures.PARTS"
+METRICS_TOKEN = env.secret("METRICS_TOKEN")
+SENTRY_DSN = os.environ.get("SENTRY_DSN", "")
+error_reports.begin(SENTRY_DSN, f"annotate@{CODE_VERSION}")
+LOG_FORMAT = env.choice("LOG_FORMAT", logs.LINES, logs.FORMATS)
+LOGGING = logs.settings(
+    LOG_FORMAT,
+    {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+    env.text("LOG_LEVEL", "INFO"),
+    {"botocore": {"level": "WARNING"}},
+)
 os.environ.setdefault("AWS_EC2_METADATA_DISABLED", "true")

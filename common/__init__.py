@@ -3,3 +3,6 @@
 Nothing here knows either project: no table, no setting of its own, no address of a page. Each project makes its own
 tables and pages from it.
 """
+
+# Of both projects, which are released together; CHANGELOG.md says what changed.
+__version__ = "0.2.0"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from re import compile as pattern
 from typing import Any
 from urllib.parse import urlsplit
@@ -150,13 +151,16 @@ def _our_name(file: str) -> str:
 class Surroundings:
     """What a page needs in its frame: where answers go, whose they are, where our scripts are (with a / at the end).
 
-    A preview has no `worker_id`.
+    A preview has no `worker_id`. `accept_first` and `not_sent` are what our scripts say in a preview; without them they
+    speak English.
     """
 
     submit_url: str
     assignment_id: str
     scripts: str
     worker_id: str = ""
+    accept_first: str = ""
+    not_sent: str = ""
 
 
 def fit_into_frame(html: str, around: Surroundings) -> str:
@@ -234,7 +238,9 @@ def _is_here(address: str) -> bool:
 
 
 def _first_script(around: Surroundings) -> str:
+    said = {"data-accept-first": around.accept_first, "data-not-sent": around.not_sent}
+    words = "".join(f' {name}="{escape(text)}"' for name, text in said.items() if text)
     return (
         f'<script src="{around.scripts}task.js" data-submit-url="{around.submit_url}" '
-        f'data-assignment-id="{around.assignment_id}" data-worker-id="{around.worker_id}"></script>'
+        f'data-assignment-id="{around.assignment_id}" data-worker-id="{around.worker_id}"{words}></script>'
     )

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.hashers import make_password
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
@@ -95,3 +96,17 @@ def forgive(table: TriesQuerySet, tries: Tries) -> None:
             table.take_back(tried)
         else:
             table.forgive(tried)
+
+
+def new_account(username: str, password: str, email: str = "") -> Any:
+    """An account that is not saved yet.
+
+    Hashing a password takes long, on purpose: so it is done before a transaction begins, which would keep every other
+    writer of a SQLite database waiting.
+    """
+    users = get_user_model()
+    return users(
+        username=users.normalize_username(username),
+        email=users.objects.normalize_email(email),
+        password=make_password(password),
+    )

@@ -42,7 +42,9 @@ class TriesQuerySet(models.QuerySet["TriesRow"]):
                 old = row.last_at <= now - FORGOTTEN_AFTER
                 row.count = 1 if old else row.count + 1
                 row.last_at = now
-                row.paused_until = now + patience[row.key].pause(row.count)
+                # No pause leaves no moment: another try may have read the clock before this one, and come after it.
+                pause = patience[row.key].pause(row.count)
+                row.paused_until = now + pause if pause else None
                 row.save(update_fields=["count", "last_at", "paused_until"])
         return None
 

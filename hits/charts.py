@@ -23,10 +23,16 @@ TOP, BASE = 22, 124
 POINTS_HEIGHT, POINTS_BASE = 224, 204
 # The radius of a point of one, and the smallest and largest of points that stand for many, in pixels.
 POINT, SMALLEST_POINT, LARGEST_POINT = 4.0, 3.0, 9.0
+# Of the names of two marks of a histogram, above the plot.
+MARK_ROWS = (9, 20)
+# As `local-time.js` knows a moment that stands in a title.
+MOMENT = "%-d %b %Y, %H:%M UTC"
 # Room for the numbers of the scale, in pixels: the style sheet keeps it free at the left of each plot.
 GUTTER = 8
 # Fewer points are no course that a line could show.
 FEWEST_FOR_A_LINE = 3
+# More points than these would lie closer than a pointer can hit: neighbours are drawn as one, by their mean.
+MOST_POINTS = 168
 INK = {"fill": "currentColor"}
 # How dark a cell of a confusion matrix is at most.
 SHADES = 5
@@ -85,6 +91,12 @@ def stacked_bar(parts: Sequence[tuple[str, float, str]], total: float, label: st
     return _markup(_node("svg", shape, rects))
 
 
+def share_bar(part: float, whole: float, tone: str = "accent") -> Markup:
+    """A small bar beside a number that is written there, so nobody has to hear it too."""
+    bar = _node("rect", {"class": f"fill-{tone}", "width": f"{share(part, whole):.1f}%", "height": 6})
+    return _markup(_node("svg", {"class": "bar small-bar", "width": "100%", "height": 6, "aria-hidden": "true"}, [bar]))
+
+
 def interval_bar(low: float, high: float, tone: str = "accent") -> Markup:
     """An interval within 0..1 on a line."""
     width = max(100 * (high - low), 2.0)
@@ -95,9 +107,59 @@ def interval_bar(low: float, high: float, tone: str = "accent") -> Markup:
     return _markup(_node("svg", shape, [_axis_line("7"), _node("rect", {"class": f"fill-{tone}", **place})]))
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Neighbours that are drawn as one point: the places of the first and the last, from 0, and their mean."""
+
+    first: int
+    last: int
+    mean: float
+
+
+def stretches(values: Sequence[float]) -> list[Stretch]:
+    """Each value by itself, and runs of equal length where there are more than `MOST_POINTS`."""
+    size = -(-len(values) // MOST_POINTS) or 1
+    runs = [(at, values[at : at + size]) for at in range(0, len(values), size)]
+    return [Stretch(at, at + len(run) - 1, sum(run) / len(run)) for at, run in runs]
+
+
+Row = tuple[str, str]
+
+
+def curve_rows(points: Sequence[tuple[datetime, float]]) -> list[Row]:
+    """What `curve` draws, as (time, figure): its points for those who read a table, and for a pointer."""
+    drawn = stretches([value for _, value in points])
+    return [(_span(points[one.first][0], points[one.last][0]), _written(one.mean)) for one in drawn]
+
+
+def step_rows(values: Sequence[float], step: str = "step", first: float = 1) -> list[Row]:
+    """What `steps` draws, as (step, figure)."""
+    return [(_steps_of(one, step, first), _amount(one.mean)) for one in stretches(values)]
+
+
+def histogram_rows(counts: Sequence[int]) -> list[Row]:
+    """What `histogram` draws, as (step of the scale, how many)."""
+    return [(_step_of_hundred(index, len(counts)), f"{amount:,}") for index, amount in enumerate(counts)]
+
+
+def _span(first: datetime, last: datetime) -> str:
+    """One moment, or the first and the last of several. `local-time.js` tells both in the viewer's zone."""
+    return f"{first:{MOMENT}}" if first == last else f"{first:{MOMENT}} to {last:{MOMENT}}"
+
+
+def _steps_of(one: Stretch, step: str, first: float) -> str:
+    low, high = (f"{first + place:,.0f}" for place in (one.first, one.last))
+    return f"{step} {low}" if low == high else f"{step}s {low} to {high}"
+
+
+def _step_of_hundred(index: int, of: int) -> str:
+    width = 100 / of
+    return f"{index * width:.0f} to {(index + 1) * width:.0f} %"
+
+
 def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Markup:
     """A line over moments of equal distance with the axis below, columns of one or two; an empty string where there
-    is nothing to draw.
+    is nothing to draw. Each point says its time and its figure when it is pointed at.
 
     `what` is drawn, and `last` says what the last point is, for those who hear the plot.
     """
@@ -108,7 +170,9 @@ def curve(points: Sequence[tuple[datetime, float]], what: str, last: str) -> Mar
         f"{what} from {points[0][0]:%-d %b %H:%M} to {points[-1][0]:%-d %b %H:%M} UTC: "
         f"most {_written(max(values))}, {last} {_written(values[-1])}."
     )
-    return _markup(_plot(label, _course(values, nice_ceiling(max(values)))), _time_axis(points))
+    rows = curve_rows(points)
+    drawn = _course([one.mean for one in stretches(values)], nice_ceiling(max(values)), rows)
+    return _markup(_plot(label, drawn), _time_axis(points))
 
 
 def steps(values: Sequence[float], what: str, step: str = "step", first: float = 1) -> Markup:
@@ -122,7 +186,9 @@ def steps(values: Sequence[float], what: str, step: str = "step", first: float =
     label = f"{what} over {len(values):,} {step}s: first {_amount(values[0])}, last {_amount(values[-1])}."
     ends = dict.fromkeys(f"{step} {number:,.0f}" for number in (first, first + len(values) - 1))
     marks = [_node("span", {}, text=end) for end in ends]
-    return _markup(_plot(label, _course(values, _fine_ceiling(max(values)))), _axis(marks, len(values)))
+    rows = step_rows(values, step, first)
+    drawn = _course([one.mean for one in stretches(values)], _fine_ceiling(max(values)), rows)
+    return _markup(_plot(label, drawn), _axis(marks, len(values)))
 
 
 def histogram(counts: Sequence[int], what: str, ones: str, marks: Mapping[str, float], bad_to: float | None) -> Markup:
@@ -133,7 +199,7 @@ def histogram(counts: Sequence[int], what: str, ones: str, marks: Mapping[str, f
     if not any(counts):
         return Markup()
     said = [f"{sum(counts):,} {ones}", *(f"{name} {100 * value:.0f} %" for name, value in marks.items())]
-    lines = [node for name, value in marks.items() for node in _mark(value, name)]
+    lines = [node for row, (name, value) in enumerate(marks.items()) for node in _mark(value, name, row)]
     ceiling = nice_ceiling(max(counts))
     plot = _plot(f"{what}: {', '.join(said)}.", [*_grid(ceiling), *_counted(counts, ceiling, bad_to), *lines])
     return _markup(plot, _axis([_node("span", {}, text=text) for text in ("0 %", "50 %", "100 %")], 3))
@@ -159,12 +225,23 @@ def figures_over_time(moments: Sequence[Moment], what: str, written: Callable[[f
     written = written or _two_digits
     low = -1.0 if any(moment.value < 0 for moment in moments) else 0.0
     drawn = _lone if len(moments) < FEWEST_FOR_A_LINE else _joined
+    shown = _condensed(moments)
     label = (
         f"{what}, {len(moments)} times from {moments[0].at:%-d %b %H:%M} to {moments[-1].at:%-d %b %H:%M} UTC: "
         f"first {written(moments[0].value)}, last {written(moments[-1].value)}."
     )
-    plot = _plot(label, [*_grid(1, BASE, written, low), *drawn(moments, low, written)])
+    plot = _plot(label, [*_grid(1, BASE, written, low), *drawn(shown, low, written)])
     return _markup(plot, _time_axis([(moment.at, moment.value) for moment in moments]))
+
+
+def _condensed(moments: Sequence[Moment]) -> list[Moment]:
+    """Neighbours as one where there are too many; it says the first and the last of them."""
+    runs = stretches([moment.value for moment in moments])
+    return [Moment(moments[one.last].at, one.mean, _titles(moments[one.first], moments[one.last])) for one in runs]
+
+
+def _titles(first: Moment, last: Moment) -> str:
+    return first.title if first is last else f"{first.title}; to {last.title}"
 
 
 def percent(value: float) -> str:
@@ -238,7 +315,7 @@ def _fine_ceiling(value: float) -> float:
 
 
 def _amount(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 100 else f"{value:.3g}"
 
 
 def _written(value: float) -> str:
@@ -293,18 +370,30 @@ def _grid(
         yield _node("text", place, text=written(low + (ceiling - low) * part / 2))
 
 
-def _course(values: Sequence[float], ceiling: float) -> list[Element]:
-    drawn = _columns(values, ceiling) if len(values) < FEWEST_FOR_A_LINE else [_line(values, ceiling)]
-    return [*_grid(ceiling), *drawn]
+def _course(values: Sequence[float], ceiling: float, rows: Sequence[Row]) -> list[Element]:
+    """`rows` say what each value is."""
+    titles = [f"{place}: {figure}" for place, figure in rows]
+    if len(values) < FEWEST_FOR_A_LINE:
+        return [*_grid(ceiling), *_columns(values, ceiling, titles)]
+    return [*_grid(ceiling), _line(values, ceiling), *_pointed_at(titles)]
 
 
-def _columns(values: Sequence[float], ceiling: float) -> Iterator[Element]:
+def _pointed_at(titles: Sequence[str]) -> Iterator[Element]:
+    """Over each point of a line, as high as the plot and to the middle of the way to its neighbours, its title."""
+    last = len(titles) - 1
+    for index, title in enumerate(titles):
+        left, right = max(0.0, (index - 0.5) / last), min(1.0, (index + 0.5) / last)
+        place = {"x": f"{100 * left:.2f}%", "y": TOP, "width": f"{100 * (right - left):.2f}%", "height": BASE - TOP}
+        yield _rect({"class": "pointed-at", **place}, title)
+
+
+def _columns(values: Sequence[float], ceiling: float, titles: Sequence[str]) -> Iterator[Element]:
     """Each value in the middle of its part of the width, with its number above."""
     part = 100 / len(values)
     for index, value in enumerate(values):
         x, top = f"{(index + 0.5) * part:.1f}%", BASE - (BASE - TOP) * value / ceiling
         place = {"x": x, "transform": "translate(-20)", "y": f"{top:.1f}", "width": 40, "height": f"{BASE - top:.1f}"}
-        yield _node("rect", {"class": "fill-accent", **place})
+        yield _rect({"class": "fill-accent", **place}, titles[index])
         yield _node("text", {"x": x, "y": f"{top - 5:.1f}", "text-anchor": "middle"}, text=_amount(value))
 
 
@@ -328,12 +417,11 @@ def _axis(marks: Iterable[Element], points: int) -> Element:
 
 
 def _counted(counts: Sequence[int], ceiling: float, bad_to: float | None) -> Iterator[Element]:
-    width = 100 / len(counts)
     for index, amount in enumerate(counts):
         if not amount:
             continue
         tone = "bad" if bad_to is not None and (index + 1) / len(counts) <= bad_to + 1e-9 else "accent"
-        title = f"{index * width:.0f} to {(index + 1) * width:.0f} %: {amount:,}"
+        title = f"{_step_of_hundred(index, len(counts))}: {amount:,}"
         yield _step_column(index, len(counts), amount / ceiling, tone, title)
 
 
@@ -345,11 +433,12 @@ def _step_column(index: int, of: int, part: float, tone: str, title: str) -> Ele
     return _rect({"class": f"fill-{tone}", **place, **size}, title)
 
 
-def _mark(value: float, name: str) -> tuple[Element, Element]:
-    """A dashed upright line with its name, written on the side where there is room."""
+def _mark(value: float, name: str, row: int) -> tuple[Element, Element]:
+    """A dashed upright line with its name above the plot, on the side where there is room; each in a row of its own."""
     x, left = f"{100 * value:.1f}%", value > 0.75
-    line = _node("line", {"class": f"mark mark-{name}", "x1": x, "y1": 4, "x2": x, "y2": BASE})
-    side = {"dx": -5 if left else 5, "y": 13, "text-anchor": "end" if left else "start"}
+    y = MARK_ROWS[row]
+    line = _node("line", {"class": f"mark mark-{name}", "x1": x, "y1": y - 9, "x2": x, "y2": BASE})
+    side = {"dx": -5 if left else 5, "y": y, "text-anchor": "end" if left else "start"}
     return line, _node("text", {"class": f"mark-{name}", "x": x, **side}, text=f"{name} {100 * value:.0f} %")
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth import get_user_model
-from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm
+from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
 from common.names import plain_name
+from hits.domain.block_letters import LONGEST_WHY
+from hits.domain.keyset import whole
 from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
@@ -24,7 +26,9 @@ from hits.formats.licences import LICENCES, OWN
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Membership, Project
-from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS, SEARCHED_STATES
+from hits.models.budget_requests import LONGEST_REASON as LONGEST_REQUEST
+from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
+from hits.protocols.optional import with_unit
 from hits.recipes import Option
 
 Role = Membership.Role
@@ -70,11 +74,72 @@ class NewPasswordForm(PasswordChangeForm):
         self.fields["new_password2"].help_text = ""
 
 
+class LinkedPasswordForm(SetPasswordForm):
+    """Behind a link: the link says whose it is."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["new_password1"].help_text = "At least 10 characters, and not a common password."
+        self.fields["new_password2"].label = "New password once more"
+        self.fields["new_password2"].help_text = ""
+
+
+class ForgottenForm(forms.Form):
+    email = forms.EmailField(
+        label="Your e-mail address",
+        help_text="The one of your account, to which notices are sent.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+
+
+WRONG_CODE = "This code is wrong, or was used before. Wait for the next one of the app."
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        max_length=40,
+        label="Code",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
+class RemoveSecondFactorForm(CodeForm):
+    password = forms.CharField(
+        label="Present password",
+        strip=False,
+        max_length=1000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    field_order = ["password", "code"]
+
+    def __init__(self, user: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.user = user
+        self.fields["code"].label = "Code of the app, or a recovery code"
+
+    def clean(self) -> dict[str, Any]:
+        # Before the code is looked at, which is good once.
+        if "password" in self.cleaned_data and not self.user.check_password(self.cleaned_data["password"]):
+            self.add_error("password", "This is not your present password.")
+        return self.cleaned_data
+
+
 class ProjectSearchForm(forms.Form):
     """A state that does not exist finds as if none was chosen."""
 
     find = forms.CharField(required=False, max_length=LONGEST_SEARCH, label="Name, tag, recipe or owner")
-    state = forms.ChoiceField(required=False, label="State", choices=[("", "All in use"), *SEARCHED_STATES])
+    state = forms.ChoiceField(required=False, label="State", choices=[("", "All in use"), *Project.State.choices])
+
+
+class NoticeAddressForm(forms.Form):
+    email = forms.EmailField(
+        required=False,
+        label="Your e-mail address",
+        help_text="A link is sent there first. Leave it empty to get no e-mail.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
 
 
 class TagsForm(forms.Form):
@@ -226,7 +291,7 @@ class ScreeningForm(forms.Form):
         max_value=20,
         initial=8,
         widget=_whole_number(),
-        help_text="With a known answer, for each worker.",
+        help_text="With a gold answer, for each worker.",
     )
     screening_share = forms.IntegerField(
         label="Percent that has to be right", min_value=1, max_value=100, initial=75, widget=_whole_number()
@@ -244,7 +309,7 @@ class ScreeningForm(forms.Form):
         min_value=0,
         required=False,
         widget=_whole_number(),
-        help_text="The others stay in the stage, for instance as check questions. Empty: all with a known answer.",
+        help_text="The others stay in the stage, for instance as check questions. Empty: all with a gold answer.",
     )
     answers = forms.IntegerField(
         label="Workers a HIT",
@@ -304,8 +369,8 @@ class ImportForm(forms.Form):
     file = FilesField(label="File, or several of one kind")
     origin = forms.ChoiceField(
         label="Origin of the texts",
-        choices=[("public", "Public corpus"), ("crawled", "Crawled by ourselves")],
-        help_text="Training data comes from public texts only.",
+        choices=[("public", "Your own, or public"), ("crawled", "Crawled from the web by yourselves")],
+        help_text="Leave it where nothing was crawled. Texts that were are marked, and are kept out of training data.",
     )
     media_files = FilesField(
         label="Pictures, sounds and videos that its rows name",
@@ -398,6 +463,22 @@ class BudgetForm(forms.Form):
     before = MoneyField(required=False)
 
 
+class AskForm(forms.Form):
+    """Beside a budget that may have to be asked for."""
+
+    why = forms.CharField(required=False, max_length=LONGEST_REQUEST, label="What for, if an owner has to be asked")
+
+
+class DecisionForm(forms.Form):
+    reason = forms.CharField(required=False, max_length=LONGEST_REQUEST, label="Reason")
+
+
+class MayBudgetForm(forms.Form):
+    """0: not at all."""
+
+    may_budget = MoneyField(what="an amount")
+
+
 class PublishForm(forms.Form):
     """What the quote page showed: `hits.flow` refuses when it is no longer so."""
 
@@ -424,18 +505,61 @@ class AnswersForm(forms.Form):
 
     def __init__(self, data: QueryDict | None = None) -> None:
         super().__init__(data)
-        ticked = data.getlist("answers") if data else []
-        self.fields["answers"].choices = [(pk, pk) for pk in ticked if pk.isascii() and pk.isdigit()]  # type: ignore[attr-defined]
+        self._ticked = data.getlist("answers") if data else []
+        self.fields["answers"].choices = [(pk, pk) for pk in self._ticked if _is_id(pk)]  # type: ignore[attr-defined]
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether something is ticked, and not everything of it is an id."""
+        return bool(self._ticked) and "answers" in self.errors
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return whole(text) > 0
+    except ValueError:
+        return False
+
+
+class ApproveManyForm(forms.Form):
+    """What the page showed: how many answers, of blocked workers too, for how much, and the last that was there."""
+
+    count = forms.IntegerField(min_value=1)
+    of_blocked = forms.IntegerField(min_value=0, required=False)
+    cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
+    until = forms.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
+class LinesField(forms.CharField):
+    """A line end counts as one character, as it does where the browser counts what is typed."""
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
 class RejectForm(AnswersForm):
-    feedback = forms.CharField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+    feedback = LinesField(max_length=1000, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class ReasonForm(forms.Form):
+    """Of one rejection: a reason that was offered, or one in other words in its place."""
+
+    reason = LinesField(max_length=1000, required=False)
+    feedback = LinesField(max_length=1000, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        given: dict[str, Any] = super().clean() or {}
+        given["feedback"] = given.get("feedback") or given.get("reason")
+        if not given["feedback"] and not self.errors:
+            raise forms.ValidationError("No reason is given.")
+        return given
 
 
 class WorkersForm(forms.Form):
     """The workers to block, by their marketplace ids, and the dollars that the page showed for answers again."""
 
     workers = forms.MultipleChoiceField()
+    tell = forms.BooleanField(required=False)
     cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
 
     def __init__(self, known: list[str], *arguments: Any) -> None:
@@ -444,7 +568,10 @@ class WorkersForm(forms.Form):
 
 
 class BlockByHandForm(forms.Form):
-    """The reason, and the dollars that the page showed for answers again. The workers are read from the address."""
+    """The reasons for the project and for the workers, and the dollars that the page showed for answers again.
+
+    The workers are read from the address.
+    """
 
     reason = forms.CharField(
         max_length=LONGEST_BLOCK_REASON,
@@ -452,7 +579,23 @@ class BlockByHandForm(forms.Form):
         help_text="For you and the others of the project; the worker does not see it. It stays with the block.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
+    tell = forms.BooleanField(
+        required=False, initial=True, label="Write to the workers why, and what happens to their answers"
+    )
+    told = forms.CharField(
+        required=False,
+        max_length=LONGEST_WHY,
+        label="Why, as the workers read it",
+        help_text="It stands in the message below. Empty only where you do not write to them.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
     cost = forms.DecimalField(min_value=0, max_digits=12, decimal_places=2)
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("tell") and "told" in given and not given["told"]:
+            self.add_error("told", "Write why, for the workers to read, or untick the box above.")
+        return given
 
 
 class MessageForm(forms.Form):
@@ -604,10 +747,12 @@ class ValuesForm(forms.Form):
 
 
 def _value_field(name: str, value: Any, option: Option) -> forms.Field:
-    label = option.label or name.replace("_", " ").capitalize()
-    unit = f" ({option.unit})" if option.unit else ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # Of a choice and of a truth value the page shows what there is to choose.
+    unit = option.unit if is_number or not (option.choices or isinstance(value, bool)) else ""
+    label = with_unit(option.label or name.replace("_", " ").capitalize(), unit)
     said = [option.help, f"Paper: {option.paper}" if option.paper else ""]
-    common: dict[str, Any] = {"label": label + unit, "initial": value, "help_text": " ".join(filter(None, said))}
+    common: dict[str, Any] = {"label": label, "initial": value, "help_text": " ".join(filter(None, said))}
     if isinstance(value, bool):
         return forms.BooleanField(**common, required=False)
     if isinstance(value, int):

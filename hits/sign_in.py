@@ -13,6 +13,7 @@ from django.utils import timezone
 from common import patience
 from common import sign_in as scheme
 from common.addresses import client_address, network
+from common.second_factor import device_of
 from common.sign_in import Tries
 from common.tries import Tried
 from hits.models import SignInTries
@@ -22,9 +23,7 @@ KNOWN = "annotate_known"
 
 def tries(request: HttpRequest, username: str) -> Tries:
     """What one try of this visitor, with this name, counts for."""
-    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
-    place = network(client_address(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES))
-    return scheme.sign_in_tries(username, place, scheme.known_device(request, KNOWN, username))
+    return scheme.sign_in_tries(username, place(request), scheme.known_device(request, KNOWN, username))
 
 
 def seconds_to_wait(counted: Tries) -> int:
@@ -42,6 +41,37 @@ def succeeded(counted: Tries) -> None:
 def remember_device(request: HttpRequest, response: HttpResponse, username: str) -> None:
     """This browser is known from now on: guesses from elsewhere do not make it wait."""
     scheme.remember_device(request, response, KNOWN, username)
+
+
+def place(request: HttpRequest) -> str:
+    """The network that the visitor comes from, as far as the proxies of ours know it."""
+    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
+    return network(client_address(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES))
+
+
+def code_tries(user: User) -> Tries:
+    """Tries of a code, on whichever page and in the API: whoever makes them knows the password."""
+    return {Tried("code", str(user.pk)): patience.PASSWORD}
+
+
+def letter_tries(request: HttpRequest, email: str) -> Tries:
+    """Letters to one address, whether somebody has it or not, and letters asked for from one place."""
+    return {
+        Tried("letter to", email.strip().lower()): patience.LETTER,
+        Tried("letter from", place(request)): patience.LETTERS_FROM_ADDRESS,
+    }
+
+
+def lacks_second_factor(request: HttpRequest) -> str:
+    """What this session, in which somebody is signed in, needs first: a "code", a "set-up", or nothing.
+
+    A code where the factor was set up elsewhere after this session began.
+    """
+    if request.user.is_verified():  # type: ignore[union-attr]  # by django_otp's middleware
+        return ""
+    if device_of(request.user):
+        return "code"
+    return "set-up" if settings.REQUIRE_SECOND_FACTOR else ""
 
 
 def password_tries(user: User) -> Tries:

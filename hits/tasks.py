@@ -6,20 +6,26 @@ A task may run twice at the same time or again after a crash; every one of these
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Iterator
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
-from hits.domain import drafts, results_forms
+from hits import due_notices, queue, sample_crowd
+from hits.domain import closed_hits, drafts, marketplace_account, results_forms, stage_statistics
 from hits.domain.action_log import acting_from
 from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
+from hits.domain.reconciled import Report
 from hits.flow.data import releasing
-from hits.flow.payments import auditing, bonuses, compensating, ordering
+from hits.flow.payments import asking, auditing, bonuses, compensating, ordering
 from hits.flow.people import blocking, comparing, granting, messaging, reviewing, screening, testing
 from hits.flow.pipeline import (
     advancing,
@@ -34,12 +40,31 @@ from hits.flow.pipeline import (
     sending,
     topping_up,
 )
-from hits.flow.setup import own_stages, setting_up
-from hits.models import Action, ApiToken, Block, Hit, Project, SignInTries, Stage, Upload
+from hits.flow.restoring import adopting_hits
+from hits.flow.setup import notice_letters, noticing, own_stages, passwords, setting_up
+from hits.models import (
+    Action,
+    ApiToken,
+    Batch,
+    Block,
+    BudgetRequest,
+    Hit,
+    Project,
+    SignInTries,
+    Stage,
+    Upload,
+)
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.events import EventQueueError
+from hits.refusals import Refusal
+from hits.sample_crowd import SampleCrowd
 
 log = logging.getLogger(__name__)
+SAMPLE_SECONDS = 1800
+# How often a job without a row of its own begins, where its process ends each time.
+MOST_BEGINNINGS = 3
+# Once a second, where nobody could answer: what another process began comes to its end.
+SAMPLE_LOOKS = 60
 RETRY = {"autoretry_for": (MarketplaceError,), "retry_backoff": 2, "retry_backoff_max": 60, "max_retries": 10}
 
 
@@ -48,18 +73,20 @@ def _user(pk: int | None) -> User | None:
 
 
 # A worker that does not come back within a minute after its time is killed; the row counts the attempt.
-@shared_task(soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
+@shared_task(queue=queue.LONG, soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
 def import_upload(upload_pk: int) -> int:
     try:
         return importing.import_upload(upload_pk)
     except SoftTimeLimitExceeded:
-        importing.fail(upload_pk, _took_too_long("an import", "Split the file and import its parts."))
+        importing.fail(
+            upload_pk, _took_too_long("an import", settings.IMPORT_SECONDS, "Split the file and import its parts.")
+        )
         return 0
     finally:
         for pk in importing.waiting_for(upload_pk):
-            import_upload.delay(pk)
+            queue.start(import_upload, pk)
         for stage in importing.answered_by(upload_pk):
-            conclude_stage.delay(stage)
+            queue.start(conclude_stage, stage)
 
 
 @transaction.atomic
@@ -95,11 +122,19 @@ def send_in_with_form(
     return upload
 
 
-def _took_too_long(what: str, remedy: str) -> str:
-    return f"It took more than {settings.IMPORT_SECONDS / 60:,.0f} minutes, the most that {what} may take. {remedy}"
+def approve_request(row: BudgetRequest, user: User | None, reason: str = "") -> Batch | None:
+    """Raise the budget, and publish the batch that was asked for: it is to be sent then. Raises what either refuses."""
+    if row.stage is None:
+        asking.approve(row, user, reason)
+        return None
+    return publishing.publish_requested(row, user, reason)
 
 
-@shared_task
+def _took_too_long(what: str, seconds: int, remedy: str) -> str:
+    return f"It took more than {seconds / 60:,.0f} minutes, the most that {what} may take. {remedy}"
+
+
+@shared_task(queue=queue.LONG)
 def publish_batch(batch_pk: int) -> int:
     return sending.send(batch_pk)
 
@@ -116,7 +151,7 @@ def harvest_stage(stage_pk: int, sweep: bool = True) -> int:
     return new
 
 
-@shared_task
+@shared_task(queue=queue.HINTS)
 def fetch_announced(hit_pk: int) -> int:
     """The answers of one HIT whose page has announced one on which other HITs depend; returns how many were new.
 
@@ -149,13 +184,13 @@ def _conclude(stage: Stage) -> int:
     scoring.score(stage)
     # Before verdicts: until scored answers have led to them, a crash brings this back.
     if granting.grant_for_answers(stage) + screening.grade(stage):
-        finish_grants.delay(stage.project_id)
-        send_messages.delay(stage.project_id)
+        queue.start(finish_grants, stage.project_id)
+        queue.start(send_messages, stage.project_id)
     comparing.compare_when_due(stage)
     blocking.check_when_due(stage)
     concluded = deciding.decide(stage)
     if stage.pk in closing.unfinished():
-        close_unwanted.delay(stage.pk)
+        queue.start(close_unwanted, stage.pk)
     _top_up(stage)
     if advancing.advance(stage):
         _publish_arrivals(stage)
@@ -177,7 +212,7 @@ def close_unwanted(stage_pk: int) -> int:
 def _top_up(stage: Stage) -> None:
     batch = topping_up.top_up(stage)
     if batch:
-        publish_batch.delay(batch.pk)
+        queue.start(publish_batch, batch.pk)
 
 
 def _publish_arrivals(stage: Stage) -> None:
@@ -185,12 +220,31 @@ def _publish_arrivals(stage: Stage) -> None:
         publish_arrivals(later.pk)
 
 
+@shared_task(queue=queue.LONG)
+def adopt_returned(project_pk: int) -> int:
+    """HITs that were closed after a restore and whose items are here again: their answers come before new ones are
+    bought; returns how many of the HITs have rows now.
+    """
+    project = Project.objects.select_related("account").get(pk=project_pk)
+    report = Report()
+    try:
+        adopting_hits.adopt_returned(marketplace_account.gateway(), project, report)
+    except MarketplaceError as error:
+        log.warning("Items of %s that are here again wait: %s", project, error)
+    for line in report.unknown:
+        log.warning("Items of %s that are here again wait: %s", project, line.said)
+    if report.changes:
+        for stage in project.stages.filter(crowd=True):
+            queue.start(harvest_stage, stage.pk)
+    return len(report.changes)
+
+
 @shared_task
 def publish_arrivals(stage_pk: int) -> int:
     """What came from the stage before goes out by itself; returns how many items."""
     batch = publishing.publish_arrivals(Stage.objects.select_related("project__account").get(pk=stage_pk))
     if batch:
-        publish_batch.delay(batch.pk)
+        queue.start(publish_batch, batch.pk)
     return batch.total if batch else 0
 
 
@@ -214,7 +268,9 @@ def finish_blocks(stage_pk: int) -> int:
     except MarketplaceError as error:
         log.warning("Blocks of %s wait: %s", stage, error)
         return 0
-    conclude_project.delay(stage.project_id)
+    if stage.project_id in messaging.unfinished():
+        queue.start(send_messages, stage.project_id)
+    queue.start(conclude_project, stage.project_id)
     return done
 
 
@@ -225,7 +281,7 @@ def undo_block(block_pk: int, user_pk: int | None = None, origin: str = Action.O
         return
     with acting_from(origin):
         blocking.undo(row, _user(user_pk))
-    conclude_project.delay(row.project_id)
+    queue.start(conclude_project, row.project_id)
 
 
 @shared_task
@@ -253,8 +309,11 @@ def send_messages(project_pk: int) -> int:
 @shared_task
 def conclude_project(project_pk: int) -> int:
     """A block changes labels in every stage of its project."""
-    stages = Stage.objects.filter(project=project_pk).order_by("position")
-    return sum(conclude_stage(pk) for pk in stages.values_list("pk", flat=True))
+    stages = list(Stage.objects.filter(project=project_pk).order_by("position").values_list("pk", flat=True))
+    done = sum(conclude_stage(pk) for pk in stages)
+    for pk in stages:
+        queue.start(compute_statistics_again, pk)
+    return done
 
 
 @shared_task
@@ -267,27 +326,29 @@ def finish_reviews(stage_pk: int) -> int:
         log.warning("Decisions of %s wait: %s", stage, error)
         return 0
     finally:
-        conclude_stage.delay(stage_pk)
+        queue.start(conclude_stage, stage_pk)
 
 
-@shared_task(soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
+@shared_task(queue=queue.LONG, soft_time_limit=settings.IMPORT_SECONDS, time_limit=settings.IMPORT_SECONDS + 60)
 def work_bonus_file(pk: int) -> None:
     """Check a large file, or order it; what was ordered is paid."""
     try:
         row = ordering.work_file(pk)
     except SoftTimeLimitExceeded:
-        ordering.fail_file(pk, _took_too_long("a file of bonuses", "Split the file and order its parts."))
+        ordering.fail_file(
+            pk, _took_too_long("a file of bonuses", settings.IMPORT_SECONDS, "Split the file and order its parts.")
+        )
         return
     if row.order_id:
-        send_bonuses.delay(row.project_id)
+        queue.start(send_bonuses, row.project_id)
 
 
-@shared_task
+@shared_task(queue=queue.LONG)
 def send_bonuses(project_pk: int) -> int:
     return bonuses.send(Project.objects.select_related("account").get(pk=project_pk))
 
 
-@shared_task
+@shared_task(queue=queue.LONG)
 def send_compensations(project_pk: int) -> int:
     """Offer what is ordered, and look what became of the offers."""
     return compensating.finish(Project.objects.select_related("account").get(pk=project_pk))
@@ -304,17 +365,28 @@ def fetch_scores(test_pk: int) -> int:
     return testing.fetch_scores(test_pk)
 
 
-@shared_task
+@shared_task(queue=queue.LONG)
 def check_ledger(check_pk: int) -> int:
     """Returns how many differences stay."""
-    return len(auditing.run(check_pk).faults)
+    try:
+        return len(auditing.run(check_pk).faults)
+    except SoftTimeLimitExceeded:
+        remedy = "Compare again when the marketplace is less busy, or have the operator raise JOB_SECONDS."
+        auditing.fail(check_pk, _took_too_long("a comparison", settings.JOB_SECONDS, remedy))
+        return 0
 
 
-@shared_task
+@shared_task(queue=queue.LONG, soft_time_limit=settings.COMPUTE_SECONDS, time_limit=settings.COMPUTE_SECONDS + 60)
 def compute(run_pk: int) -> int:
-    done = computing.run(run_pk)
+    try:
+        done = computing.run(run_pk)
+    except SoftTimeLimitExceeded:
+        # The page puts the full stop.
+        remedy = "Let it go on from where it was, or have the operator raise COMPUTE_SECONDS"
+        computing.fail(run_pk, _took_too_long("a computation", settings.COMPUTE_SECONDS, remedy))
+        return 0
     for pk in computing.waiting_for(run_pk):
-        conclude_stage.delay(pk)
+        queue.start(conclude_stage, pk)
     return done
 
 
@@ -322,16 +394,124 @@ def compute(run_pk: int) -> int:
 def compute_statistics(stage_pk: int) -> None:
     """Where enough answers came, or items wait for values."""
     if run := computing.start_when_due(Stage.objects.select_related("project").get(pk=stage_pk)):
-        compute.delay(run.pk)
+        queue.start(compute, run.pk)
 
 
 @shared_task
-def make_release(project_pk: int, user_pk: int | None) -> int:
+def compute_statistics_again(stage_pk: int) -> None:
+    """Where there are some, and other answers count now, as after a block: old ones would still tell of its worker."""
+    if run := computing.start_again_when_older(Stage.objects.select_related("project").get(pk=stage_pk)):
+        queue.start(compute, run.pk)
+
+
+class ReleaseCutOffError(Refusal):
+    """The release was cut off; the sentence says by what. Nothing was stored."""
+
+    error_code = "release_cut_off"
+
+
+@shared_task(queue=queue.LONG, bind=True)
+def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
     project = Project.objects.get(pk=project_pk)
     if project.is_archived:
         return 0
-    made, _ = releasing.release(project, _user(user_pk))
+    try:
+        _refuse_another_beginning(self.request.id)
+        made, _ = releasing.release(project, _user(user_pk))
+    except SoftTimeLimitExceeded:
+        remedy = "Make it again when less is under way, or have the operator raise JOB_SECONDS."
+        said = _took_too_long("a release", settings.JOB_SECONDS, remedy)
+        noticing.tell(due_notices.failed_release(project, ReleaseCutOffError(said)))
+        return 0
+    except Exception as error:
+        # It has no page and no row of its own, and whoever asked for it has left.
+        noticing.tell(due_notices.failed_release(project, error))
+        raise
     return made.number
+
+
+def _refuse_another_beginning(job: str | None) -> None:
+    """Raises ReleaseCutOffError where the process of this job ended each time, as for want of memory."""
+    if job is None:
+        return
+    key = f"begun:{job}"
+    if not cache.add(key, 1, timeout=86_400) and cache.incr(key) > MOST_BEGINNINGS:
+        raise ReleaseCutOffError(
+            f"It began {MOST_BEGINNINGS} times, and its process ended each time. The memory of the machine may be too "
+            "small for it: tell the operator, whose log says more."
+        )
+
+
+# A crowd takes some minutes for a sample, and is not let go on for ever.
+@shared_task(queue=queue.LONG, soft_time_limit=SAMPLE_SECONDS, time_limit=SAMPLE_SECONDS + 60)
+def let_crowd_answer(project_pk: int) -> int:
+    """Have a sample project answered as far as its HITs are open; how many answers came in, 0 where it works already.
+
+    Only a sample project of a sandbox: `hits.sample_crowd` refuses every other one.
+    """
+    project = Project.objects.get(pk=project_pk)
+    with sample_crowd.at_work(project) as crowd:
+        return sum(_answers_of(crowd)) if crowd else 0
+
+
+def _answers_of(crowd: SampleCrowd) -> Iterator[int]:
+    """Round by round: what does not count, as of a worker whom the rule blocks, is asked again."""
+    _settle_sample(crowd.project)
+    while answers := crowd.answer():
+        _settle_sample(crowd.project)
+        yield answers
+
+
+def _settle_sample(project: Project) -> None:
+    """From the answers to all that follows of them by itself, in this process: nothing is waited for."""
+    for stage in project.stages.filter(crowd=True, summary__published__gt=0):
+        harvest_stage(stage.pk)
+        finish_blocks(stage.pk)
+        conclude_stage(stage.pk)
+    for batch in Batch.objects.filter(stage__project=project, state=Batch.State.PUBLISHING):
+        publish_batch(batch.pk)
+
+
+@shared_task(queue=queue.LONG, soft_time_limit=SAMPLE_SECONDS, time_limit=SAMPLE_SECONDS + 60)
+def finish_sample(project_pk: int) -> int:
+    """Have a sample project answered to its end, compare the answers, and release it; the number of the release.
+
+    What was done before an interruption stays. 0 where the crowd works already, or where it cannot go on: what is
+    still under way has not moved for a minute.
+    """
+    project = Project.objects.get(pk=project_pk)
+    with sample_crowd.at_work(project) as crowd:
+        return _finish_sample(crowd) if crowd else 0
+
+
+def _finish_sample(crowd: SampleCrowd) -> int:
+    found = Project.objects.filter(pk=crowd.project.pk).with_state()
+    for _ in range(SAMPLE_LOOKS):
+        answers = sum(_answers_of(crowd))
+        _approve_what_is_held(crowd.project)
+        if found.get().state == Project.State.FINISHED and _compare_sample(crowd.project):
+            return make_release(crowd.project.pk, None)
+        if not answers:
+            time.sleep(1)
+    return 0
+
+
+def _approve_what_is_held(project: Project) -> None:
+    """Nobody reads the answers of a finished sample: one whose worker was blocked while they gave it would wait for
+    ever. It is paid, and counts for nothing while the block stands.
+    """
+    for stage in project.stages.filter(crowd=True, summary__held__gt=0):
+        reviewing.approve(stage, stage.assignments.held().values_list("pk", flat=True), None)
+        finish_reviews(stage.pk)
+
+
+def _compare_sample(project: Project) -> bool:
+    """Compute the agreement over all answers; False where another process is still at it."""
+    stages = list(project.stages.filter(crowd=True))
+    for stage in stages:
+        if run := stage_statistics.going_on(stage) or computing.start_when_older(stage):
+            computing.run(run.pk)
+    return not any(map(stage_statistics.going_on, stages))
 
 
 @shared_task
@@ -339,9 +519,9 @@ def harvest_all() -> int:
     """Beat: every stage with something to fetch, and those whose answers a crash left without a verdict."""
     pks = live_stages()
     for pk in pks:
-        harvest_stage.delay(pk, sweep=False)
+        queue.offer(harvest_stage, pk, False)
     for pk in set(unconcluded_stages()) - set(pks):
-        conclude_stage.delay(pk)
+        queue.start(conclude_stage, pk)
     return len(pks)
 
 
@@ -363,34 +543,50 @@ def ensure_events(stage_pk: int) -> bool:
 
 @shared_task
 def resume_all() -> int:
-    """Beat: whatever a crash or an absent marketplace left unfinished goes on by itself, and pauses end."""
+    """Beat: what a crash, or a queue or marketplace that was away, left unfinished goes on by itself; pauses end."""
     blocking.end_pauses()
     screening.let_try_again()
+    taken_up = queue.take_up()
     left = [
-        *(publish_batch.s(pk) for pk in publishing.unfinished()),
-        *(ensure_events.s(pk) for pk in listening.deaf_stages()),
-        *(import_upload.s(pk) for pk in importing.unfinished()),
-        *(compare_workers.s(pk) for pk in comparing.due_stages()),
-        *(finish_blocks.s(pk) for pk in blocking.unfinished()),
-        *(close_unwanted.s(pk) for pk in closing.unfinished()),
-        *(finish_grants.s(pk) for pk in granting.unfinished()),
-        *(send_messages.s(pk) for pk in messaging.unfinished()),
-        *(finish_reviews.s(pk) for pk in reviewing.unfinished()),
-        *(conclude_stage.s(pk) for pk in _unconcluded()),
-        *(top_up.s(pk) for pk in topping_up.unfinished()),
-        *(publish_arrivals.s(pk) for pk in publishing.unpublished()),
-        *(work_bonus_file.s(pk) for pk in ordering.unfinished_files()),
-        *(send_bonuses.s(pk) for pk in bonuses.unfinished()),
-        *(send_compensations.s(pk) for pk in compensating.unfinished()),
-        *(finish_tests.s(pk) for pk in testing.unfinished()),
-        *(check_ledger.s(pk) for pk in auditing.unfinished()),
-        *(compute.s(pk) for pk in computing.unfinished()),
-        *(compute_statistics.s(pk) for pk in computing.awaited()),
+        *((publish_batch, pk) for pk in publishing.unfinished()),
+        *((ensure_events, pk) for pk in listening.deaf_stages()),
+        *((import_upload, pk) for pk in importing.unfinished()),
+        *((compare_workers, pk) for pk in comparing.due_stages()),
+        *((finish_blocks, pk) for pk in blocking.unfinished()),
+        *((close_unwanted, pk) for pk in closing.unfinished()),
+        *((finish_grants, pk) for pk in granting.unfinished()),
+        *((send_messages, pk) for pk in messaging.unfinished()),
+        *((finish_reviews, pk) for pk in reviewing.unfinished()),
+        *((conclude_stage, pk) for pk in _unconcluded()),
+        *((top_up, pk) for pk in topping_up.unfinished()),
+        *((adopt_returned, pk) for pk in closed_hits.projects()),
+        *((publish_arrivals, pk) for pk in publishing.unpublished()),
+        *((work_bonus_file, pk) for pk in ordering.unfinished_files()),
+        *((send_bonuses, pk) for pk in bonuses.unfinished()),
+        *((send_compensations, pk) for pk in compensating.unfinished()),
+        *((finish_tests, pk) for pk in testing.unfinished()),
+        *((check_ledger, pk) for pk in auditing.unfinished()),
+        *((compute, pk) for pk in computing.unfinished()),
+        *((compute_statistics, pk) for pk in computing.awaited()),
     ]
-    for signature in left:
+    for task, pk in left:
         # While every worker is busy, one of each is enough in the queue.
-        signature.apply_async(expires=60)
-    return len(left)
+        queue.offer(task, pk, expires=60)
+    return taken_up + len(left)
+
+
+@shared_task
+def tell_members() -> int:
+    """Beat: write notices of what is new in all projects, and send them to those who want letters; how many are new."""
+    new = noticing.write_all(due_notices.of_projects)
+    notice_letters.send()
+    return new
+
+
+@shared_task
+def send_password_links(email: str) -> int:
+    """To each account with this address; how many were sent."""
+    return passwords.send_to_address(email)
 
 
 @shared_task
@@ -401,8 +597,9 @@ def forget_drafts() -> int:
 
 @shared_task
 def forget_tries() -> int:
-    """Beat: counts of sign-ins that have run out, and tokens that have expired; returns how many rows went."""
-    return SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
+    """Beat: counts of sign-ins that have run out, and sessions and tokens that have expired; how many rows went."""
+    expired = Session.objects.filter(expire_date__lte=timezone.now()).delete()[0]
+    return expired + SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
 
 
 def _unconcluded() -> list[int]:

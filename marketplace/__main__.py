@@ -3,8 +3,13 @@
 import os
 import sys
 
+from common import __version__
+
 
 def main() -> None:
+    if sys.argv[1:] == ["--version"]:
+        print(f"marketplace {__version__}")
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
     from django.core.management import ManagementUtility
     from django.core.management.commands.runserver import Command as RunServer

@@ -3,8 +3,10 @@ from typing import Any
 from django.apps import AppConfig
 from django.apps import apps as current_apps
 from django.apps.registry import Apps
+from django.contrib.auth.signals import user_logged_in
 from django.core.checks import register
 from django.db.models.signals import post_migrate
+from django.http import HttpRequest
 
 
 class MarketplaceConfig(AppConfig):
@@ -25,6 +27,15 @@ class MarketplaceConfig(AppConfig):
         register(queues_have_a_key)
         register(frames_have_their_own_host)
         post_migrate.connect(_fill_tables, sender=self)
+        user_logged_in.connect(_begin_session)
+
+
+def _begin_session(sender: Any, request: HttpRequest | None, user: Any, **more: Any) -> None:
+    """An operator signed in, on whichever page."""
+    from marketplace.models import OperatorSession
+
+    if request is not None and user.is_staff:
+        OperatorSession.objects.all().begin(request, user)
 
 
 def _fill_tables(sender: AppConfig, apps: Apps = current_apps, **kwargs: Any) -> None:

@@ -9,8 +9,11 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from common import error_reports, logs
 from common.addresses import LOOPBACK_NAMES
 from common.configuration import debug_fault, is_home, secret_fault
+from common.database_limits import wait_for_connection
+from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import env_mail
 from marketplace.rules.throttling import Rate
 from marketplace.rules.throttling import parse as parse_rate
@@ -66,8 +69,16 @@ def env_rate(name: str) -> Rate | None:
         raise ImproperlyConfigured(f"{name}: {error}.") from error
 
 
+def env_secret(name: str) -> str:
+    """Empty where it is not set; one that can be guessed is refused."""
+    raw = os.environ.get(name, "")
+    if 0 < len(raw) < 16:
+        raise ImproperlyConfigured(f"{name} needs at least 16 characters.")
+    return raw
+
+
 def env_choice(name: str, default: str, *words: str) -> str:
-    raw = os.environ.get(name, default)
+    raw = os.environ.get(name) or default
     if raw not in words:
         raise ImproperlyConfigured(f"{name} is {raw!r}: write {' or '.join(words)}.")
     return raw
@@ -107,6 +118,14 @@ if _fault:
 # Pages of requesters are served under a host of their own. On loopback the other name of this machine serves.
 MARKETPLACE_FRAMES_URL = env_origin("MARKETPLACE_FRAMES_URL", "")
 MARKETPLACE_ACCEPT_ANY_KEY = env_bool("MARKETPLACE_ACCEPT_ANY_KEY", False)
+# What workers read as the name of a requester whom an unknown key made: KEY=Name, and a comma before the next.
+MARKETPLACE_REQUESTER_NAMES = {
+    key.strip(): name.strip()
+    for key, is_named, name in (
+        one.partition("=") for one in os.environ.get("MARKETPLACE_REQUESTER_NAMES", "").split(",")
+    )
+    if is_named and name.strip()
+}
 MARKETPLACE_SANDBOX = env_bool("MARKETPLACE_SANDBOX", False)
 # Faults on demand and a clock that tests can move: a door for anybody, so for a sandbox on this machine only.
 MARKETPLACE_TEST_CONTROLS = env_bool("MARKETPLACE_TEST_CONTROLS", False)
@@ -146,13 +165,20 @@ if MARKETPLACE_FRAMES_URL:
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_PUBLIC_URL]
 # An answer may be about many items, with a box for each choice. Address and form together hold no more.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
+# Of one form, with its files: no page takes any, whoever sends it. No less than an answer may have.
+MARKETPLACE_MAX_FORM_BYTES = env_int("MARKETPLACE_MAX_FORM_MB", 3, 3, 100) * 1024 * 1024
 
-_data_dir = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
+DATA_DIR = Path(os.environ.get("MARKETPLACE_DATA_DIR", BASE_DIR / "data"))
 DATABASES = {
     "default": database(
-        os.environ.get("MARKETPLACE_DATABASE_URL", f"sqlite:///{_data_dir.absolute() / 'marketplace.sqlite3'}")
+        os.environ.get("MARKETPLACE_DATABASE_URL", f"sqlite:///{DATA_DIR.absolute() / 'marketplace.sqlite3'}")
     )
 }
+# Of PostgreSQL, in seconds; 0 for no limit. Pages and calls have the first two, `tick` the last, commands none.
+wait_for_connection(DATABASES["default"], env_int("MARKETPLACE_DATABASE_CONNECT_SECONDS", 10, 1, 120))
+DATABASE_STATEMENT_SECONDS = env_int("MARKETPLACE_DATABASE_STATEMENT_SECONDS", 25, 0, 3600)
+DATABASE_IDLE_SECONDS = env_int("MARKETPLACE_DATABASE_IDLE_SECONDS", 60, 0, 3600)
+DATABASE_JOB_SECONDS = env_int("MARKETPLACE_DATABASE_JOB_SECONDS", 600, 0, 86_400)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [
@@ -164,25 +190,36 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django_htmx",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
     "csp",
 ]
 MIDDLEWARE = [
+    "common.watching.WatchingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     # A request to the frames' host meets nothing of the site.
     "marketplace.site.frame_host.FrameHostMiddleware",
     # Programs, not browsers: the wire needs no session, no CSRF token and no policy header.
     "marketplace.wire.middleware.WireMiddleware",
+    "common.compressed_files.CompressedFilesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    # After the wire, which is always in English, and before whatever says a word to a worker.
+    "marketplace.site.language.LanguageMiddleware",
     # Before the one that leads to an address with its last slash: this answer has a policy too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # Before the one that looks for a token in the form, and reads all of it.
+    "marketplace.site.large_forms.LargeFormMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "marketplace.site.operator.sessions.OperatorSessionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "marketplace.site.unreadable.UnreadableTextMiddleware",
+    "marketplace.site.unavailable.UnavailableMiddleware",
     "common.error_pages.PageNotFoundMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
@@ -196,6 +233,7 @@ TEMPLATES = [
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ]
@@ -208,6 +246,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
+# Operators without a second factor are led to its page, and see no other.
+MARKETPLACE_REQUIRE_SECOND_FACTOR = env_bool("MARKETPLACE_REQUIRE_SECOND_FACTOR", False)
+OTP_TOTP_ISSUER = f"Commons {_public.hostname}"
+# Tries are counted as those of passwords are (marketplace/site/throttle.py), so that nobody is kept out for ever.
+OTP_TOTP_THROTTLE_FACTOR = 0
 PASSWORD_RESET_TIMEOUT = 24 * 3600
 LOGIN_URL = "/accounts/login/"
 LOGIN_REDIRECT_URL = "/"
@@ -216,20 +259,36 @@ LOGOUT_REDIRECT_URL = "/"
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_ROOT = ROOT_FILES
+WHITENOISE_ADD_HEADERS_FUNCTION = keep_for_a_day
 
+# Of the workers' pages. The API, the operator's pages, logs and rows are in English.
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
+LOCALE_PATHS = [BASE_DIR / "marketplace" / "locale"]
+USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
 
 # Cookies do not know ports: the requester's site on the same host has its own names.
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _public.scheme == "https"
+LANGUAGE_COOKIE_NAME = "marketplace_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = _public.scheme == "https"
 CSRF_FAILURE_VIEW = "marketplace.site.views.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 if _public.scheme == "https":
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = env_int("MARKETPLACE_HSTS_SECONDS", 365 * 24 * 3600, 0, 10**9)
+# Programs of one network call the API, and ask for the health of a process, without a proxy in between.
+SECURE_REDIRECT_EXEMPT = ["^$", "^health/", "^ready/", "^metrics"]
+# Other host names of the domain are not ours to decide about, and a list of browsers is not left in a day.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -253,12 +312,14 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
-    # Gunicorn's form of the same lines is in ops/gunicorn.py.
-    "filters": {"without_query": {"()": "marketplace.site.request_lines.WithoutQuery"}},
-    "loggers": {"django.server": {"filters": ["without_query"]}},
-    "root": {"handlers": ["console"], "level": "INFO"},
-}
+# What is watched from outside: common/probes.py.
+READINESS_CHECKS = "marketplace.readiness.CHECKS"
+METRICS_PARTS = "marketplace.figures.PARTS"
+METRICS_TOKEN = env_secret("MARKETPLACE_METRICS_TOKEN")
+error_reports.begin(os.environ.get("MARKETPLACE_SENTRY_DSN", ""), "marketplace")
+LOG_FORMAT = env_choice("MARKETPLACE_LOG_FORMAT", logs.LINES, *logs.FORMATS)
+# Gunicorn's form of the lines of requests is in ops/gunicorn.py.
+LOGGING = logs.settings(
+    LOG_FORMAT, {"format": "%(message)s"}, "INFO", {"django.server": {"filters": ["without_query"]}}
+)
+LOGGING["filters"]["without_query"] = {"()": "marketplace.site.request_lines.WithoutQuery"}

@@ -1,7 +1,5 @@
 from django.urls import include, path
 
-from marketplace.health import health
-
 _ERRORS = "marketplace.site.views.errors"
 handler400 = f"{_ERRORS}.bad_request"
 handler403 = f"{_ERRORS}.forbidden"
@@ -10,7 +8,6 @@ handler500 = f"{_ERRORS}.server_error"
 
 # POST / is the requester API; marketplace.wire.middleware answers it before any URL is looked up.
 urlpatterns = [
-    path("health/", health, name="health"),
     path("operator/", include("marketplace.site.operator.urls")),
     path("", include("marketplace.site.urls")),
 ]

@@ -1,32 +1,36 @@
 """`make demo [RECIPE=record] [INPUT=path] [SEED=7]`: a recipe's main job from a file to a release, without a person.
 
-Starts a whole stack on free ports and in a temporary folder (with DATABASE_URL and REDIS_URL where they are set),
-imports and publishes INPUT (for ReCoRD also a folder of articles), lets a simulated crowd work through the
-marketplace's site, waits until beat and worker have led every item to its end, releases twice, and checks the outcome
-from the marketplace's own records. Exit status 0 only when every check holds. What belongs to one recipe stands in
-`ops.demo_<recipe>`.
+Starts a whole stack on free ports, or on WEB_PORT, MARKETPLACE_PORT and BROKER_PORT, in the folder `demo-<recipe>`
+of DATA_DIR (data/ by default), in place of an earlier one, and with DATABASE_URL and REDIS_URL where they are set.
+It imports and publishes INPUT (for ReCoRD also a folder of articles), lets a simulated crowd work through the
+marketplace's site, waits until beat and worker have led every item to its end, releases twice, and checks the
+outcome from the marketplace's own records. Exit status 0 only when every check holds; then it says where the
+release lies and how to look at the project. What belongs to one recipe stands in `ops.demo_<recipe>`.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib
 import os
+import shlex
 import shutil
 import signal
 import sys
-import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
 from ops import demo_checks
 from ops.stack import Stack
-from ops.surroundings import StackError
+from ops.surroundings import ROOT, Ports, StackError
 
 HERE = Path(__file__).resolve().parent
 NOT_RECIPES = ("checks", "crowd")
 FAILED, STOPPED = 1, 130
+PORTS = ("WEB_PORT", "MARKETPLACE_PORT", "BROKER_PORT")
 DATABASES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL", "REDIS_URL")
 
 
@@ -37,15 +41,22 @@ def main() -> int:
     if not file.is_file() and not (file.is_dir() and getattr(recipe, "TAKES_FOLDERS", False)):
         print(f"There is no file {file}. Name one, as in: make demo INPUT=my.jsonl", file=sys.stderr)
         return 2
-    folder = Path(tempfile.mkdtemp(prefix="annotate-demo-"))
+    try:
+        folder = _new_folder(Path(os.environ.get("DATA_DIR") or ROOT / "data") / f"demo-{options.recipe}")
+        ports = Ports.chosen(os.environ) if any(map(os.environ.get, PORTS)) else None
+    except StackError as error:
+        print(error, file=sys.stderr)
+        return 2
     settings = {name: os.environ[name] for name in DATABASES if os.environ.get(name)}
     status = FAILED
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     began = time.monotonic()
     try:
-        with Stack(folder, settings=settings) as stack:
-            tell_outcome(recipe, recipe.demonstrate(stack, file, options.seed, options.seconds))
+        with Stack(folder, ports, settings=settings) as stack:
+            found = recipe.demonstrate(stack, file, options.seed, options.seconds)
+            tell_outcome(recipe, found)
         print(f"Done in {time.monotonic() - began:.0f} seconds.", flush=True)
+        print(whereabouts(folder, found.started["slug"], os.environ), flush=True)
         status = 0
     except (StackError, demo_checks.CheckFailedError) as error:
         print(f"FAILED: {error}", file=sys.stderr)
@@ -55,6 +66,32 @@ def main() -> int:
     finally:
         _put_away(folder, options.keep, status)
     return status
+
+
+def _new_folder(folder: Path) -> Path:
+    """Empty: what an earlier demonstration left there is deleted. Raises StackError where somebody uses it."""
+    lock = folder / "run" / "lock"
+    if lock.exists():
+        with lock.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StackError(
+                    f"Somebody uses {folder}: stop that, or choose another folder with DATA_DIR."
+                ) from None
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def whereabouts(folder: Path, slug: str, environment: Mapping[str, str]) -> str:
+    """Where the release lies, and where the project is in the folder's own database, how to look at it."""
+    said = f"The release lies in {folder / 'release-1'}."
+    if any(map(environment.get, DATABASES)):
+        return said
+    ports = [f"{name}={shlex.quote(environment[name])}" for name in PORTS if environment.get(name)]
+    command = " ".join([*ports, f"DATA_DIR={shlex.quote(str(folder))}", "make run"])
+    return f"{said}\nTo look at the project: {command}, and open /projects/{slug}/ at the address for leads."
 
 
 def recipes() -> list[str]:
@@ -93,7 +130,8 @@ def _put_away(folder: Path, keep: Path | None, status: int) -> None:
         shutil.copytree(folder / "release-1", keep / "release")
         shutil.copytree(folder / "logs", keep / "logs")
         print(f"Release and logs: {keep}")
-    shutil.rmtree(folder, ignore_errors=True)
+    if status:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

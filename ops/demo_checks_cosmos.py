@@ -43,7 +43,8 @@ MOST_RUBBISH = 0.2
 _STEPS = {"paragraph": "bad", "question": "bad", "picked": "none", "needs_common_sense": "", "needs_context": ""}
 _COMPUTED = """
     SELECT i.key, r.data FROM hits_computationresult r JOIN hits_computationrun c ON c.id = r.run_id
-    JOIN hits_item i ON i.id = r.item_id WHERE c.project_id = {project} AND c.state = 'done'"""
+    JOIN hits_item i ON i.id = r.item_id
+    WHERE c.project_id = {project} AND c.state = 'done' AND c.key = 'least-challenging'"""
 _OPTIONS = "SELECT options FROM hits_project WHERE id = {project}"
 
 

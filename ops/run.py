@@ -47,7 +47,7 @@ def _report(stack: Stack, with_sample: bool) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m ops.run", description=__doc__)
-    parser.add_argument("--no-sample", action="store_true", help="do not load the sample project")
+    parser.add_argument("--no-sample", action="store_true", help="do not load the sample projects")
     options = parser.parse_args()
     settings = ours(os.environ)
     # A name that another program set for its own Django project.
@@ -66,7 +66,7 @@ def main() -> int:
         # The sample's passwords are known to everybody: without DEBUG, the database may be a real one.
         with_sample = not options.no_sample and stack.settings["DEBUG"] == "True"
         if with_sample:
-            print(stack.manage("load_sample"), end="")
+            print(stack.manage("load_sample", "--finished"), end="")
         print(_report(stack, with_sample), flush=True)
         stack.wait()
         print(f"The process manager has ended. {stack.log_tail('supervisord')}", file=sys.stderr)

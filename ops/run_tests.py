@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -40,17 +41,19 @@ POSTGRESQL_MARK = "on_postgresql"
 STRICTER_ON_POSTGRESQL = ("tests/marketplace/security/test_inputs.py",)
 # Parts of the longest groups of one database: a process has one core.
 WORKERS_SITE = ("tests/marketplace/site",)
-FLOW = ("tests/hits/flow",)
+FLOW = "tests/hits/flow"
+FLOW_FILES = tuple(sorted(str(file.relative_to(ROOT)) for file in ROOT.glob(f"{FLOW}/**/test_*.py")))
 REQUESTER_TESTS = ("tests/hits", "tests/common", "tests/layers", "tests/mutants")
 LEADS_PAGES = ("tests/hits/api", "tests/hits/commands", "tests/hits/serving", "tests/hits/views")
 # What is run between two edits: on SQLite, without a browser, and without what takes longest.
 FAST = {
     "Files, texts and statistics": tuple(f"tests/hits/{name}" for name in ("formats", "quality", "text")),
-    "Protocols, recipes and rows": (
-        *(f"tests/hits/{name}" for name in ("protocols", "recipes", "models", "domain")),
+    "Protocols and rows": (
+        *(f"tests/hits/{name}" for name in ("protocols", "models", "domain")),
         "tests/layers",
         "tests/mutants",
     ),
+    "Recipes": ("tests/hits/recipes",),
     "Marketplace, the fast part": ("tests/marketplace/rules", "tests/marketplace/verbs"),
 }
 NOT_FAST = (
@@ -120,12 +123,15 @@ def groups(server: str | None) -> list[Group]:
     stricter = STRICTER_ON_POSTGRESQL if server else ()
     return [
         Group("Whole stack", stacks, NO_DJANGO, _given_servers()),
-        Group("Flow on SQLite", FLOW),
+        Group("Flow on SQLite, one half", FLOW_FILES[::2]),
+        Group("Flow on SQLite, the other half", FLOW_FILES[1::2]),
         Group("Requester's pages on SQLite", LEADS_PAGES, ignored=TASK_PAGES),
         Group("Task pages in a browser", TASK_PAGES),
         Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
-        Group("Requester on SQLite", REQUESTER_TESTS, ignored=(*LEADS_PAGES, *FLOW)),
+        Group("Requester on SQLite", REQUESTER_TESTS, ignored=(*LEADS_PAGES, FLOW)),
         Group("Marketplace's site on SQLite", WORKERS_SITE),
+        # Alone: where other tests of the requester's side run, the migrations are switched off.
+        Group("Upgrades", ("tests/upgrades",)),
         *(_on_postgresql(server) if server else ()),
         Group("Launcher", ("tests/ground",), NO_DJANGO, _given_servers()),
     ]
@@ -261,20 +267,29 @@ def _database_name() -> str:
 
 
 def room() -> int:
-    """How many groups run at once: one more than cores, because they wait for servers and browsers now and then."""
+    """How many groups run at once: two more than cores, because they wait for servers and browsers now and then."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores + 1
+    return cores + 2
 
 
 def run_all(wanted: Sequence[Group]) -> dict[str, Outcome]:
+    """Says of each group when it began and ended, in seconds from here: which one is left alone at the end."""
     outcomes = {}
+    start = time.monotonic()
+
+    def timed(group: Group) -> tuple[Outcome, str]:
+        began = time.monotonic() - start
+        return run(group), f"{began:.0f} to {time.monotonic() - start:.0f} s"
+
     with ThreadPoolExecutor(room()) as pool:
-        begun = {pool.submit(run, group): group for group in wanted}
+        begun = {pool.submit(timed, group): group for group in wanted}
         for done in as_completed(begun):
             group = begun[done]
-            outcome = outcomes[group.title] = done.result()
+            outcome, times = done.result()
+            outcomes[group.title] = outcome
             fine = not outcome.failed and not outcome.trouble
-            print(f"{'fine' if fine else 'FAILED'}: {group.title}: {outcome} {outcome.trouble}".rstrip(), flush=True)
+            said = f"{outcome}, {times} {outcome.trouble}".rstrip()
+            print(f"{'fine' if fine else 'FAILED'}: {group.title}: {said}", flush=True)
             if not fine:
                 text = (RESULTS / f"{group.slug}.log").read_text(errors="replace")
                 print(text[-20_000:], flush=True)

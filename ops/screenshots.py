@@ -1,6 +1,7 @@
-"""`make screenshots`: every page of both sites, in both widths and both themes, into build/screenshots.
+"""`make screenshots`: every page of both sites, in three widths and both themes, into build/screenshots.
 
-Starts a stack of its own with the sample project and some simulated answers. CHROMIUM names another browser.
+Starts a stack of its own with both sample projects, some simulated answers, and an empty project of each other recipe.
+CHROMIUM names another browser.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from ops.stack import Stack
 from ops.surroundings import ROOT, StackError
 
 FOLDER = ROOT / "build" / "screenshots"
-WIDTHS = (1280, 360)
+WIDTHS = (1280, 768, 360)
 THEMES = ("light", "dark")
 # Fewer than the sample has, so that the worker finds something to do.
 ANSWERS = 25
-MOST_PAGES = 40
+EMPTY = ("cosmos", "mcscript", "form", "html_page", "spans")
+MOST_PAGES = 300
+# For a frame to be drawn after it came into sight.
+FRAME_MILLISECONDS = 300
 NO_PAGE = re.compile(r"\.(csv|jsonl?|txt)$|/files/|/schema/|^/static/")
 
 
@@ -38,7 +42,10 @@ def main() -> int:
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as data_dir, Stack(Path(data_dir)) as stack, sync_playwright() as playwright:
-        stack.manage("load_sample", "--least-seconds", "0")
+        stack.manage("load_sample", "--finished", "--least-seconds", "0")
+        for recipe in EMPTY:
+            new = ("--recipe", recipe, "--owner", "lead", "--budget", "50", "--email", "lead@annotate.invalid")
+            stack.manage("create_project", f"Empty {recipe}", *new)
         stack.manage("crowd", "--key", "samples/record.jsonl", "--max-answers", str(ANSWERS), "--time-scale", "0.2")
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         count = 0
@@ -76,9 +83,11 @@ def _accept_one(page: Page) -> None:
 
 
 def _addresses(page: Page, start: str) -> Iterator[str]:
-    """Pages that links lead to, one of each kind: two items differ by their number only."""
+    """Pages that links lead to, one of each kind: two items differ by their number only. At most MOST_PAGES."""
     waiting, seen = [start], {_kind(start)}
-    while waiting and len(seen) <= MOST_PAGES:
+    for _ in range(MOST_PAGES):
+        if not waiting:
+            return
         address = waiting.pop(0)
         try:
             page.goto(address)
@@ -96,8 +105,15 @@ def _addresses(page: Page, start: str) -> Iterator[str]:
 
 
 def _kind(address: str) -> str:
-    """An address without numbers, identifiers and filters."""
-    return re.sub(r"\d+|\b[A-Z0-9]{8,}\b", "*", urlsplit(address).path)
+    """An address without numbers, identifiers and filters.
+
+    Pages below a project are of one kind in the projects that only differ by their recipe, but for what a stage asks.
+    """
+    path = re.sub(r"\d+|\b[A-Z0-9]{8,}\b", "*", urlsplit(address).path)
+    path = re.sub(r"^/help/.+", "/help/*/", path)
+    if not re.search(r"^/projects/[^/]+/(stages/[^/]+/(task/.*)?)?$", path):
+        path = re.sub(r"/stages/[^/]+/", "/stages/*/", re.sub(r"/projects/empty-[^/]+/", "/projects/empty/", path))
+    return path
 
 
 def _words(address: str) -> str:
@@ -105,14 +121,22 @@ def _words(address: str) -> str:
 
 
 def _photograph(page: Page, address: str, name: str) -> int:
-    """A picture for each width and theme; how many."""
-    page.goto(address)
+    """A picture for each width and theme, each of the page as it loads there; how many."""
     for width in WIDTHS:
         for theme in THEMES:
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.goto(address)
+            _look_at_frames(page)
             page.screenshot(path=FOLDER / f"{name}-{width}-{theme}.png", full_page=True)
     return len(WIDTHS) * len(THEMES)
+
+
+def _look_at_frames(page: Page) -> None:
+    """Scroll to each frame: the browser leaves a sandboxed one empty in the picture that was not in sight."""
+    for frame in page.locator("iframe:visible").all():
+        frame.scroll_into_view_if_needed()
+        page.wait_for_timeout(FRAME_MILLISECONDS)
 
 
 if __name__ == "__main__":

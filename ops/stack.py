@@ -102,15 +102,15 @@ class Stack:
         )
 
     def wait_ready(self, seconds: float = 300) -> None:
-        """Return when web, marketplace and worker answer.
+        """Return when web, marketplace and both workers answer.
 
         Raises ServiceNotStartedError with the last lines of the silent ones.
         """
         # The worker is asked by a process of its own: last, when it answers at the first question.
         probes: dict[str, Callable[[], bool]] = {
-            "marketplace": lambda: answers(self.ports.marketplace, self.marketplace_url),
-            "web": lambda: answers(self.ports.web, self.web_url),
-            "worker": self._worker_answers,
+            "marketplace": lambda: answers(self.ports.marketplace),
+            "web": lambda: answers(self.ports.web),
+            "worker": self._workers_answer,
         }
         end = time.monotonic() + seconds
         while probes:
@@ -121,7 +121,8 @@ class Stack:
             if self._manager is None or self._manager.poll() is not None:
                 raise ServiceNotStartedError(f"The process manager has ended. {self.log_tail('supervisord')}")
             if time.monotonic() > end:
-                tails = "\n".join(self.log_tail(name) for name in probes)
+                silent = [*probes, *(["long-worker"] if "worker" in probes else [])]
+                tails = "\n".join(map(self.log_tail, silent))
                 raise ServiceNotStartedError(f"Not ready after {seconds:.0f} seconds: {', '.join(probes)}.\n{tails}")
             time.sleep(0.2)
 
@@ -191,12 +192,14 @@ class Stack:
             raise StackError(f"{' '.join(command[1:4])} failed:\n{done.stdout}{done.stderr}".rstrip())
         return done.stdout
 
-    def _worker_answers(self) -> bool:
+    def _workers_answer(self) -> bool:
         """It takes as long as it waits for answers, also when they have come: longer only after a try in vain."""
         command = [sys.executable, "-m", "celery", "-A", "annotate", "inspect", "ping"]
         command += ["--timeout", str(self._ping_seconds)]
         self._ping_seconds = min(2 * self._ping_seconds, 30)
-        return subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True).returncode == 0
+        done = subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True)
+        # The one for urgent jobs and the one for long ones.
+        return done.returncode == 0 and done.stdout.count(b"pong") == 2
 
     def _claim_folder(self) -> None:
         self._lock = (self.data_dir / "run" / "lock").open("w")

@@ -18,21 +18,36 @@ OURS = {
     "ALLOWED_HOSTS",
     "BEHIND_PROXY",
     "BROKER_PORT",
+    "COMPUTE_SECONDS",
+    "DATABASE_CONNECT_SECONDS",
+    "DATABASE_IDLE_SECONDS",
+    "DATABASE_JOB_SECONDS",
+    "DATABASE_STATEMENT_SECONDS",
     "DATABASE_URL",
     "DATA_DIR",
     "DEBUG",
     "DJANGO_SETTINGS_MODULE",
     "HARVEST_SECONDS",
     "HARVEST_SWEEP_SECONDS",
+    "IMPORT_SECONDS",
+    "JOB_SECONDS",
+    "LOG_FORMAT",
     "LOG_LEVEL",
     "MAX_IMPORT_MB",
+    "MAX_MEDIA_MB",
+    "MAX_READER_UPLOAD_MB",
+    "MAX_REVIEWER_UPLOAD_MB",
+    "METRICS_TOKEN",
+    "NOTICES_SECONDS",
     "PLUGIN_DIRS",
     "PUBLIC_URL",
     "REDIS_URL",
     "RESUME_SECONDS",
     "SECRET_KEY",
+    "SENTRY_DSN",
     "STATIC_ROOT",
     "WEB_PORT",
+    "WORKER_MEMORY_MB",
 }
 OUR_PREFIXES = ("AWS_", "MARKETPLACE_", "MTURK_")
 
@@ -120,6 +135,7 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Whatever key pair the shell holds belongs to another service: it stays out of the local marketplace.
         given = {name: value for name, value in given.items() if not name.startswith("AWS_")}
         defaults |= {"AWS_ACCESS_KEY_ID": "LOCALREQUESTER", "AWS_SECRET_ACCESS_KEY": "local-requester-secret"}
+        defaults |= {"MARKETPLACE_REQUESTER_NAMES": "LOCALREQUESTER=Sample reading lab"}
         # Calls of a marketplace on this machine cost nothing, and its reads do not lag behind.
         defaults |= {"HARVEST_SWEEP_SECONDS": "10", "MTURK_SETTLE_SECONDS": "2"}
     if "DATABASE_URL" in given and "MARKETPLACE_DATABASE_URL" not in given:

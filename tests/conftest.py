@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 
@@ -28,6 +29,13 @@ settings.register_profile("thorough", parent=_usual, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 expect.set_options(timeout=PAGE_MILLISECONDS)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays until the end: the search for garbage leaves it out, and comes less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from rest_framework.views import APIView
 
 from hits.api.errors import Error
 from hits.api.parsing import JSONParser
-from hits.domain import roles
+from hits.domain import roles, upload_limits
 from hits.domain.action_log import acting_from
 from hits.domain.plugins import refuse_without_crowd
 from hits.models import Action, Project, Stage
@@ -104,6 +104,9 @@ class ProjectView(LeadView):
             route = request.resolver_match.url_name if request.resolver_match else None
             verb = roles.route_verb(str(route), str(request.method))
             roles.refuse_unless_allowed(self.project, verb)
+            length = int(request.META.get("CONTENT_LENGTH") or 0)
+            if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+                upload_limits.refuse_of_role(self.project, length, with_media=route == "media")
 
     def address(self, name: str) -> str:
         """Of a route of this project."""

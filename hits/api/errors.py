@@ -17,6 +17,9 @@ from rest_framework import exceptions, serializers, status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as rest_handler
 
+from common.database_limits import why
+from common.unavailable import RETRY_SECONDS
+from hits.domain import unavailable
 from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)
@@ -40,6 +43,11 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return _answer(error.http_status, error.error_code, str(error), error.details())
     if isinstance(error, RequestDataTooBig):
         return _answer(status.HTTP_413_REQUEST_ENTITY_TOO_LARGE, "too_large", str(error), {})
+    if what := why(error):
+        log.error("The database ended a call of %s (%s)", context["request"].path, what, exc_info=error)
+        said = " ".join(unavailable.sentences(what))
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        return _answer(status.HTTP_503_SERVICE_UNAVAILABLE, unavailable.code(what), said, {}, headers)
     known = rest_handler(error, context)
     if known is None:
         return _unexpected(error, context)

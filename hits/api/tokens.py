@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import authentication, exceptions
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from hits.flow.setup.second_factor import SecondFactorError
 from hits.models import ApiToken
 from hits.models.access import token_digest
+from hits.sign_in import lacks_second_factor
 
 # When it was last used is written this often at most, not at every call.
 USE_NOTED_EVERY = timedelta(minutes=5)
@@ -31,6 +34,26 @@ class TokenAuthentication(authentication.TokenAuthentication):
         if row.last_used_at is None or row.last_used_at < now - USE_NOTED_EVERY:
             ApiToken.objects.filter(pk=row.pk).update(last_used_at=now)
         return row.user, row
+
+
+class VerifiedSession(authentication.SessionAuthentication):
+    """By the cookie of the pages; where they would ask for a second factor first, so does the API."""
+
+    def authenticate(self, request: Request) -> tuple[Any, None] | None:
+        found = super().authenticate(request)
+        if found is not None and lacks_second_factor(request._request):
+            raise SecondFactorError("Sign in on the page first, with your second factor, or set one up there.")
+        return found
+
+
+class SessionScheme(OpenApiAuthenticationExtension):
+    """How the description names it."""
+
+    target_class = VerifiedSession
+    name = "cookieAuth"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
 
 
 class TokenScope(BasePermission):

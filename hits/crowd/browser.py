@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -30,10 +31,36 @@ class UnreachableError(Exception):
     """No answer, or one that says that the server is in trouble: worth another try later."""
 
 
+class PageTimes:
+    """How the sites answered all browsers: how often, after how long at most, and how often not at all.
+
+    Who gets no answer has waited for as long as the browser does; that is no answer's time.
+    """
+
+    def __init__(self) -> None:
+        self.pages = self.silent = 0
+        self.slowest, self.slowest_path = 0.0, ""
+        self._lock = threading.Lock()
+
+    def note(self, url: str, seconds: float, *, answered: bool) -> None:
+        with self._lock:
+            self.pages += 1
+            self.silent += not answered
+            if answered and seconds > self.slowest:
+                self.slowest, self.slowest_path = seconds, urlsplit(url).path
+
+    def sentence(self) -> str:
+        return (
+            f"{self.pages} pages, the slowest after {self.slowest:.2f} s ({self.slowest_path}), "
+            f"{self.silent} not answered or with an error of the server."
+        )
+
+
 class Allowance:
-    """How many requests may still go out, counted over all browsers and threads."""
+    """How many requests may still go out, counted over all browsers and threads, and how they were answered."""
 
     def __init__(self, requests: int) -> None:
+        self.times = PageTimes()
         self._left = requests
         self._lock = threading.Lock()
 
@@ -60,7 +87,10 @@ class Reply:
 class Browser:
     """With `cookies` a person's browser; without, a frame whose third-party cookies are blocked."""
 
-    def __init__(self, allowance: Allowance, *, cookies: bool, allow_remote: bool = False) -> None:
+    def __init__(
+        self, allowance: Allowance, *, cookies: bool, allow_remote: bool = False, patience: float = TIMEOUT_SECONDS
+    ) -> None:
+        self._patience = patience
         self._allowance = allowance
         self._allow_remote = allow_remote
         handlers: list[Any] = [urllib.request.ProxyHandler({}), _GuardedRedirects(self._pass)]
@@ -91,15 +121,20 @@ class Browser:
 
     def _open(self, request: urllib.request.Request) -> Reply:
         self._pass(request.full_url)
+        began, answered = time.monotonic(), False
         try:
-            return self._answer(request)
+            reply = self._answer(request)
+            answered = True
+            return reply
         except (OSError, HTTPException) as error:
             # Also in the middle of a reply: the program that was writing it can be killed.
             raise UnreachableError(f"{request.full_url}: {error}") from error
+        finally:
+            self._allowance.times.note(request.full_url, time.monotonic() - began, answered=answered)
 
     def _answer(self, request: urllib.request.Request) -> Reply:
         try:
-            with self._opener.open(request, timeout=TIMEOUT_SECONDS) as response:
+            with self._opener.open(request, timeout=self._patience) as response:
                 return Reply(response.url, response.status, response.read().decode("utf-8", "replace"))
         except urllib.error.HTTPError as error:
             with error:

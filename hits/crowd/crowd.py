@@ -6,8 +6,9 @@ import heapq
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from hits.crowd.browser import OutOfRequestsError
+from hits.crowd.browser import OutOfRequestsError, UnreachableError
 from hits.crowd.worker import Worker
 
 Say = Callable[[str], None]
@@ -15,7 +16,9 @@ PROGRESS_SECONDS = 5.0
 
 
 class Crowd:
-    """Ends when nobody got an answer in for `until_idle` seconds, with `max_answers`, or by `stop`."""
+    """Ends when nobody got an answer in for `until_idle` seconds after the last one arrived, with `max_answers`, or by
+    `stop`.
+    """
 
     def __init__(
         self, workers: Sequence[Worker], *, until_idle: float, max_answers: int | None, threads: int, say: Say
@@ -31,11 +34,11 @@ class Crowd:
         # (due, order, worker): the order keeps those who are due at once in the order in which they came.
         self._due = [(0.0, number, worker) for number, worker in enumerate(workers)]
         self._order = len(workers)
-        self._last_answer = time.monotonic()
-        self._answers = 0
+        self._last_moved = time.monotonic()
+        self._moved = 0
 
     def run(self) -> None:
-        """Raises what a worker raised, after the others have finished their step."""
+        """Raises what a worker raised, after the others have finished and all have returned what they hold."""
         threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(self._threads)]
         for thread in threads:
             thread.start()
@@ -45,6 +48,10 @@ class Crowd:
             self.stop("stopped by Ctrl-C")
         for thread in threads:
             thread.join()
+        for worker in self.workers:
+            # Where it cannot be returned, its time runs out.
+            with suppress(UnreachableError, OutOfRequestsError):
+                worker.put_down()
         if self.error:
             raise self.error
 
@@ -63,7 +70,7 @@ class Crowd:
             with self._turn:
                 self._turn.wait(0.2)
             now = time.monotonic()
-            if now - self._last_answer > self._until_idle:
+            if now - self._last_moved > self._until_idle:
                 self.stop(f"nothing to do for {self._until_idle:g} seconds")
             if now - said > PROGRESS_SECONDS:
                 said = now
@@ -102,8 +109,11 @@ class Crowd:
     def _put_back(self, worker: Worker, pause: float) -> None:
         with self._turn:
             now = time.monotonic()
-            if (answers := self.answers) > self._answers:
-                self._answers, self._last_answer = answers, now
+            answers = self.answers
+            # On a busy machine it takes them long to sign up.
+            moved = answers + sum(bool(one.worker_id) for one in self.workers)
+            if moved > self._moved:
+                self._moved, self._last_moved = moved, now
             if self._max_answers is not None and answers >= self._max_answers:
                 self.ended = self.ended or f"{answers} answers given"
             self._order += 1

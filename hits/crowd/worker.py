@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from hits.crowd import answering, qualification
-from hits.crowd.browser import Allowance, Browser, Reply, UnreachableError, origin_of
+from hits.crowd.browser import TIMEOUT_SECONDS, Allowance, Browser, Reply, UnreachableError, origin_of
 from hits.crowd.html import Form, Node, read_form
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, gives_back
@@ -75,12 +75,13 @@ class Worker:
         *,
         time_scale: float = 1.0,
         allow_remote: bool = False,
+        patience: float = TIMEOUT_SECONDS,
     ) -> None:
         self.person = person
         self.worker_id = ""
         self.tally = Tally()
-        self._site = Browser(allowance, cookies=True, allow_remote=allow_remote)
-        self._frame = Browser(allowance, cookies=False, allow_remote=allow_remote)
+        self._site = Browser(allowance, cookies=True, allow_remote=allow_remote, patience=patience)
+        self._frame = Browser(allowance, cookies=False, allow_remote=allow_remote, patience=patience)
         self._home = marketplace.rstrip("/") + "/"
         self._key = key
         self._password = password
@@ -101,6 +102,15 @@ class Worker:
             return self._arrive() if not self.worker_id else doing()
         except UnreachableError:
             return self._rest()
+
+    def put_down(self) -> None:
+        """Return what is held, so that others can take it: the HIT in hand, and one that came after the last answer."""
+        held = [(self._in_hand.page, self._in_hand.work_url)] if self._in_hand else []
+        held += [(self._next.page, self._next.url)] if self._next else []
+        self._in_hand = self._next = None
+        for page, url in held:
+            if page.first("form", id="give-back"):
+                self._give_back(page, url)
 
     # Arriving
 

@@ -1,4 +1,4 @@
-"""The action log: `record` writes who did what, when and from where."""
+"""The action log: `record` writes who did what in a project, when and from where, `record_account` to an account."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import models
 
-from hits.models.actions import LONGEST_NAME, Action
+from hits.models.actions import LONGEST_NAME, AccountAction, Action
 from hits.models.answers import Assignment, Label
 from hits.models.projects import Project, Stage
 from hits.models.workers import Block
 
+LONGEST_ABOUT = 100
 _origin: ContextVar[str] = ContextVar("origin", default=Action.Origin.ITSELF)
 _COLUMNS: dict[type[models.Model], str] = {Assignment: "assignment", Label: "label", Block: "block", Stage: "stage"}
 
@@ -58,6 +59,16 @@ def record(
     }
     targets: list[dict[str, Any]] = [{}] if rows is None else [{_COLUMNS[type(row)]: row} for row in rows]
     Action.objects.bulk_create((Action(**common, **target) for target in targets), batch_size=500)
+
+
+def record_account(account: User, user: User | None, verb: str, about: str = "") -> None:
+    """Write who did `verb` to this account; `user` is the person at the page or program, if any.
+
+    To be called in the transaction that makes the change.
+    """
+    origin = origin_now()
+    name = _name(None if origin == Action.Origin.COMMAND else user, origin)[:LONGEST_NAME]
+    AccountAction.objects.create(account=account, name=name, origin=origin, verb=verb, about=about[:LONGEST_ABOUT])
 
 
 def _name(user: User | None, origin: str) -> str:

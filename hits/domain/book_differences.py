@@ -54,7 +54,8 @@ MARKETPLACE = (
     Kind("second_hit", "A second HIT carries the mark of the same row.", "Close it at the marketplace and tell who "
          "runs the installation: a worker could be paid twice for one item."),
     Kind("unknown_hit", "A HIT there carries this project's mark, and no row here knows it.",
-         "Close it at the marketplace. A database that was set back to an older backup causes this."),
+         "A database that was set back to an older backup causes this: whoever runs the installation has "
+         "`manage.py reconcile` for it. Else close it at the marketplace."),
     Kind("missing_hit", "A HIT of the books is not at the marketplace.", FETCH),
     Kind("cleared_hit", "A HIT that was deleted is still there.", "Delete the finished HITs of the stage again."),
     Kind("places", "The HIT has another number of places.", "Compare again in 15 minutes. If it stays, somebody "

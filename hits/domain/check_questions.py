@@ -18,21 +18,22 @@ from typing import Any
 from django.db.models import QuerySet
 
 from hits.domain import misfits
-from hits.domain.hit_items import never_shown, without_hit
+from hits.domain.hit_items import never_shown, with_hit, without_hit
 from hits.domain.plugins import settings_of, usable_protocol
 from hits.domain.wanted_answers import chunks
-from hits.models.projects import Item, Stage
+from hits.models.projects import Item, Project, Stage
 from hits.mturk.fees import MANY_ASSIGNMENTS
 from hits.protocols.base import Json
 from hits.protocols.optional import GoldProtocol, KnownAnswersProtocol
 from hits.refusals import Refusal
 
+Kind = Callable[[Json, Json], str]
 MOST_ANSWERS = MANY_ASSIGNMENTS - 1
 SHOWN = 5
 
 
 class CheckQuestionsRefusedError(Refusal):
-    """Check questions whose known answer nobody can give. Correct the file or the task. Nothing was published."""
+    """Check questions whose gold answer nobody can give. Correct the file or the task. Nothing was published."""
 
     error_code = "check_questions_refused"
 
@@ -63,12 +64,12 @@ class Plan:
             return ""
         return (
             f"There are too few check questions: {self.wanted:,} answers to them are wanted, and those that no HIT or "
-            f"qualification test has asked yet take {self.answers:,}. Import more rows with a known answer, or publish "
+            f"qualification test has asked yet take {self.answers:,}. Import more rows with a gold answer, or publish "
             "fewer items."
         )
 
 
-def kind_of(stage: Stage) -> Callable[[Json, Json], str]:
+def kind_of(stage: Stage) -> Kind:
     """(document, item) to the state in which an imported item of the stage begins."""
     protocol = usable_protocol(stage)
     if not (stage.gold_share or stage.screening_share) or not isinstance(protocol, GoldProtocol):
@@ -76,6 +77,22 @@ def kind_of(stage: Stage) -> Callable[[Json, Json], str]:
     settings = settings_of(stage)
     known = protocol.has_known_answer
     return lambda document, item: Item.State.CHECK if known(document, item, settings) else Item.State.NEW
+
+
+def is_for_added(state: str, own: str) -> bool:
+    """Whether a row of the file is for a stage that a lead added too. `state` is that of its item of the first stage,
+    whose check questions are no data there either; `own` the one that it would begin in.
+    """
+    return own == Item.State.CHECK or state != Item.State.CHECK
+
+
+def untold(project: Project) -> tuple[frozenset[str], frozenset[str]]:
+    """Keys of the items whose known answer judges workers, and of the documents that have no other item of the file."""
+    checks = Item.objects.filter(stage__project=project, state=Item.State.CHECK)
+    first = project.stages.filter(crowd=True).order_by("position")[:1]
+    data = Item.objects.filter(stage__in=first, parent=None).exclude(state=Item.State.CHECK)
+    alone = checks.exclude(document__in=data.values("document"))
+    return frozenset(checks.values_list("key", flat=True)), frozenset(alone.values_list("document__key", flat=True))
 
 
 def mark(stage: Stage) -> None:
@@ -96,10 +113,16 @@ def mark(stage: Stage) -> None:
 
 
 def unused(items: QuerySet[Item]) -> QuerySet[Item]:
-    """Those that can still become a check question of a batch: no worker can have seen them, and no qualification test
-    asks them. One whose HIT the marketplace refused is among them.
+    """Those that can still become a check question of a batch: no worker can have seen them, no qualification test asks
+    them, and no stage tells the right answer for practice. One whose HIT the marketplace refused is among them.
     """
-    return never_shown(items.filter(qualification_tests=None))
+    told = Item.objects.filter(for_practice=True).values("document")
+    return never_shown(items.filter(qualification_tests=None).exclude(document__in=told))
+
+
+def shown(project: Project) -> QuerySet[Item]:
+    """Those that workers can have seen."""
+    return with_hit(Item.objects.filter(stage__project=project, state=Item.State.CHECK))
 
 
 def plan(stage: Stage, needs: Mapping[int, int]) -> Plan:
@@ -148,7 +171,7 @@ def faults(stage: Stage, found: Plan) -> list[str]:
         rows = stage.items.filter(pk__in=pks).order_by("pk").values_list("key", "data")
         unknown = [(key, protocol.known_answer_faults(data, options)) for key, data in rows]
         told += [
-            f"Nobody can give the known answer of {one.count:,} check question{'s' if one.count > 1 else ''}, such as "
+            f"Nobody can give the gold answer of {one.count:,} check question{'s' if one.count > 1 else ''}, such as "
             f"{one.first}: {one.message}"
             for one in misfits.grouped(unknown)[:SHOWN]
         ]

@@ -23,8 +23,8 @@ from hits.quality.answers import Answers
 # The first that is there is taken, after the one that a lead chose for the values.
 METHODS = ("dawid_skene", "mace")
 NEVER = (
-    "The answers of this stage have not been aggregated yet: that is done by itself from 30 answers on, or started on "
-    "the page Agreement."
+    "The answers of this stage have not been aggregated yet: that is done automatically from 30 answers on, or started "
+    "on the page Agreement."
 )
 OLDER = "The newest aggregation was computed before estimates of workers were kept. Compute it again."
 NO_LABELS = "Dawid-Skene and MACE fit labels, and no unit of this stage has labels that they take."

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import InterfaceError, OperationalError
 
 log = logging.getLogger(__name__)
 
-# The database is busy or away: that says nothing about a row, and whoever works at it tries again.
-PASSING = (OperationalError, InterfaceError)
+# The database is busy or away, or the time of the job is over: that says nothing about a row, and whoever works at it
+# tries again or says so.
+PASSING = (OperationalError, InterfaceError, SoftTimeLimitExceeded)
 LONGEST = 300
 # Sentences of rows that failed begin so, each in its column.
 UNREAD = "This answer could not be read, through no fault of the worker"

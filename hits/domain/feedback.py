@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.domain import item_answers
-from hits.domain.answer_words import NOTHING, Words
+from hits.domain.answer_words import Words
 from hits.domain.plugins import protocol_of, settings_of
 from hits.models.projects import Item, Stage
 from hits.protocols import choosing
 from hits.protocols.base import Json
+from hits.protocols.lines import nothing
 from hits.protocols.optional import KnownValuesProtocol
 from hits.recipes.source import UNUSED
 
@@ -53,12 +54,14 @@ def told(stage: Stage, item: Item, fields: Mapping[str, str], worker: str) -> To
     said_nothing_of = known_units(stage, item) - {label.unit for label in checked.labels}
     units = []
     for label in compared:
-        asked = words.asked(item, label.unit) if len(compared) + len(said_nothing_of) > 1 else ""
+        line = words.line(item, label.unit, label.value)
+        asked = line.asked if len(compared) + len(said_nothing_of) > 1 else ""
         tells = not label.correct and label.unit in known
-        right = words.said(item, label.unit, known[label.unit]) if tells else ""
-        units.append(ToldUnit(asked, words.said(item, label.unit, label.value), right, bool(label.correct)))
+        right = words.line(item, label.unit, known[label.unit]).said if tells else ""
+        units.append(ToldUnit(asked, line.said, right, bool(label.correct)))
     for unit in (unit for unit in known if unit in said_nothing_of):
-        units.append(ToldUnit(words.asked(item, unit), NOTHING, words.said(item, unit, known[unit]), False))
+        line = words.line(item, unit, known[unit])
+        units.append(ToldUnit(line.asked, nothing(), line.said, False))
     return Told(tuple(units), explanation(item))
 
 

@@ -8,11 +8,12 @@ from decimal import Decimal
 
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from hits.domain import hit_tokens, restorations
 from hits.domain.archived import refuse_archived
 from hits.domain.wanted_answers import chunks
 from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry
-from hits.models.projects import Stage
+from hits.models.projects import Item, Stage
 from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.mturk import fees
 
@@ -61,16 +62,23 @@ def is_published(stage: Stage) -> bool:
 
 
 def is_paused(stage: Stage) -> bool:
-    """Whether nothing goes out by itself: a lead paused the stage, or the project is archived."""
-    return not Stage.objects.buying().filter(pk=stage.pk).exists()
+    """Whether nothing goes out by itself: a lead paused the stage, the project is archived, or the database was
+    restored and what seems to be missing may be at the marketplace.
+    """
+    return not Stage.objects.buying().filter(pk=stage.pk).exists() or bool(restorations.why_calls_wait())
 
 
 def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
     groups = _grouped(stage, needs)
     slots = _next_slots(needs)
-    made = Hit.objects.bulk_create(
-        (_planned(stage, batch, pks, answers, max(slots[pk] for pk in pks)) for pks, answers in groups), batch_size=2000
-    )
+    marks, era = _marks(stage, [pks[0] for pks, _ in groups]), restorations.era()
+
+    def planned(pks: list[int], answers: int) -> Hit:
+        slot = max(slots[pk] for pk in pks)
+        token = hit_tokens.token(stage.project.namespace, pks[0], slot, marks[pks[0]], era)
+        return _planned(stage, batch, pks, answers, slot, token)
+
+    made = Hit.objects.bulk_create((planned(pks, answers) for pks, answers in groups), batch_size=2000)
     further = (
         HitItem(hit=hit, item_id=pk, number=number)
         for hit, (pks, _) in zip(made, groups, strict=True)
@@ -79,14 +87,22 @@ def plan_hits(stage: Stage, batch: Batch, needs: dict[int, int]) -> None:
     HitItem.objects.bulk_create(further, batch_size=2000)
 
 
-def _planned(stage: Stage, batch: Batch, item_pks: Sequence[int], answers: int, slot: int) -> Hit:
+def _marks(stage: Stage, item_pks: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for chunk in chunks(item_pks):
+        keys = Item.objects.filter(pk__in=chunk).values_list("pk", "key")
+        found |= {pk: hit_tokens.mark(stage.key, key) for pk, key in keys}
+    return found
+
+
+def _planned(stage: Stage, batch: Batch, item_pks: Sequence[int], answers: int, slot: int, token: str) -> Hit:
     return Hit(
         item_id=item_pks[0],
         item_count=len(item_pks),
         stage=stage,
         batch=batch,
         slot=slot,
-        token=Hit.token_for(stage.project.namespace, item_pks[0], slot),
+        token=token,
         max_assignments=answers,
         created_with=answers,
         reward=stage.reward,

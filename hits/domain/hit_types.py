@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from hits.domain import task_words
+from hits.domain.own_qualifications import POOR_QUALITY
 from hits.models import Project, Qualification, Stage
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec
+from hits.text.wording import _, gettext_noop
 
+# The marketplace's limit.
+LONGEST_DESCRIPTION = 2000
+# What workers read of the qualifications that no stage gives, with the name of the project.
 QUALIFICATIONS = {
-    "poor-quality": "Answers in earlier tasks of this project were, on average, much less accurate than other workers'."
+    POOR_QUALITY: gettext_noop(
+        "Given to workers who are blocked or paused in the project “%(name)s”. While they have it, they get none of "
+        "its HITs."
+    )
 }
+_BY_HAND = gettext_noop(
+    "Given by the project “%(name)s” to workers whom it names. It opens or closes HITs of this project."
+)
 
 
 def ensure_hit_type(stage: Stage, market: Gateway) -> str:
@@ -46,6 +58,41 @@ def _requirement(stage: Stage, given: dict, market: Gateway) -> dict:
     return found
 
 
+def described(project: Project, key: str) -> str:
+    """What workers read of a qualification that the project gives, by how it is given, in the language of its pages."""
+    stages = list(project.stages.filter(crowd=True).order_by("position"))
+    givers = [one for one in stages if one.grants == key] if key not in QUALIFICATIONS else []
+    with task_words.spoken(_language(givers or stages)):
+        return _described(project, key, givers)[:LONGEST_DESCRIPTION]
+
+
+def _described(project: Project, key: str, givers: list[Stage]) -> str:
+    name = project.name
+    tasks = _(" or ").join(_("“%(title)s”", title=one.hit_title) for one in givers)
+    if not givers:
+        return _(QUALIFICATIONS.get(key, _BY_HAND), name=name)
+    if all(one.screening_share for one in givers):
+        return _(
+            "Your percentage of right answers in %(tasks)s of the project “%(name)s”.", tasks=tasks, name=project.name
+        )
+    return _(
+        "Given to workers who have answered %(tasks)s, or whom the project “%(name)s” names.",
+        tasks=tasks,
+        name=project.name,
+    )
+
+
+def _language(stages: list[Stage]) -> str:
+    """The one in which all of them have their pages; English where they differ or name none."""
+    named = {stage.page_language for stage in stages}
+    return (named.pop() if len(named) == 1 else "") or task_words.ENGLISH
+
+
+def own_qualification_name(project: Project, key: str) -> str:
+    """What the qualification is called at the marketplace: it is found again by that."""
+    return f"{key.replace('-', ' ').capitalize()}: {project.name} ({project.namespace[:6]})"
+
+
 def own_qualification(project: Project, key: str, market: Gateway) -> str:
     """The id of the project's qualification of that name: a test's, or one made when it is wanted first."""
     test = project.qualification_tests.filter(key=key).first()
@@ -54,7 +101,8 @@ def own_qualification(project: Project, key: str, market: Gateway) -> str:
     existing = Qualification.objects.filter(project=project, key=key).first()
     if existing:
         return existing.qualification_type_id
-    name = f"{key.replace('-', ' ').capitalize()}: {project.name} ({project.namespace[:6]})"
-    made = market.ensure_qualification_type(name, QUALIFICATIONS.get(key, f"Granted by the project {project.name}."))
-    row, _ = Qualification.objects.get_or_create(project=project, key=key, defaults={"qualification_type_id": made})
+    made = market.ensure_qualification_type(own_qualification_name(project, key), described(project, key))
+    row, _was_made = Qualification.objects.get_or_create(
+        project=project, key=key, defaults={"qualification_type_id": made}
+    )
     return row.qualification_type_id

@@ -217,7 +217,14 @@ def read(upload: Upload, stage: Stage, stream: BinaryIO, progress: Callable[[int
     asks, shows, constants = _split(mapping, table)
     faults = Faults()
     given = results_reading.read(
-        stream, faults, name=upload.name, max_bytes=settings.MAX_IMPORT_BYTES, progress=progress, asks=asks, shows=shows
+        stream,
+        faults,
+        name=upload.name,
+        stage=stage.key,
+        max_bytes=settings.MAX_IMPORT_BYTES,
+        progress=progress,
+        asks=asks,
+        shows=shows,
     )
     items = _Items(stage, upload.origin, constants)
     found = FoundResults(items.documents, [], table.kept)

@@ -9,23 +9,18 @@ from tempfile import TemporaryFile
 from typing import BinaryIO
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from hits.domain.plugins import protocol_of, recipe_of, settings_of
 from hits.formats import rows
 from hits.formats.faults import Faults
 from hits.formats.mapping import Table, TableField
-from hits.models import Blob, Document, Item, Project
+from hits.models import Blob, Project
 from hits.protocols.optional import RowsProtocol
-from hits.recipes.source import UNUSED
 from hits.refusals import Refusal
 
 # Of a larger file, the rows are not counted before it is imported.
 COUNTED_BYTES = 1_000_000
-# Of a document, this much can be searched, and of each of its columns this much. An index of PostgreSQL takes no more.
-SEARCHED = Document._meta.get_field("found_by").max_length or 0
-SEARCHED_OF_ONE = 100
-LONGEST_SEARCH = 100
 
 
 class NoTableError(Refusal):
@@ -123,16 +118,3 @@ def file_of(blob: Blob) -> Iterator[BinaryIO]:
             file.write(chunk)
         file.seek(0)
         yield file
-
-
-def searched(items: QuerySet[Item], project: Project, words: str) -> QuerySet[Item]:
-    """Items of that key, and items of documents whose key or unused columns hold the words, in whichever case."""
-    documents = Document.objects.filter(project=project, found_by__contains=words.casefold())
-    return items.filter(Q(key=words) | Q(document__in=documents.values("pk")))
-
-
-def found_by(key: str, data: Mapping[str, object]) -> str:
-    """What a search looks in: the document's key and the beginnings of the cells that it keeps by column."""
-    kept = data.get(UNUSED)
-    cells = kept.values() if isinstance(kept, dict) else ()
-    return " ".join([key, *(str(cell)[:SEARCHED_OF_ONE] for cell in cells)]).casefold()[:SEARCHED]

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from hits.models.projects import Item
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, TaskProtocol
+from hits.text.wording import _
 
 ON_SCREEN = "item_number"
 _NAMED = re.compile(r"item([1-9][0-9]?):(.+)", re.DOTALL)
@@ -66,7 +67,7 @@ def check(
         try:
             checked.append(check_item(protocol, settings, item, own, worker))
         except AnswerRefusedError as refusal:
-            faults += [f"Item {number}: {reason}" for reason in refusal.reasons]
+            faults += [_("Item %(number)s: %(reason)s", number=number, reason=reason) for reason in refusal.reasons]
     if faults:
         raise AnswerRefusedError(faults)
     return checked

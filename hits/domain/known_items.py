@@ -1,6 +1,6 @@
 """Which items with a known answer a test of workers takes from the stage whose workers it tests, and gives back.
 
-Taken and not copied: so nobody meets one as data or as a check question who was tested on it.
+Taken and not copied: so nobody meets one as data or as a check question of that stage who was tested on it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
@@ -9,6 +12,7 @@ from functools import cache
 from django.conf import settings
 
 from hits.domain.commitments import BalanceTooLowError, planned_cost
+from hits.domain.restorations import refuse_unreconciled, why_calls_wait
 from hits.mturk.errors import MarketplaceError
 from hits.mturk.gateway import Gateway, Limits
 
@@ -16,8 +20,30 @@ from hits.mturk.gateway import Gateway, Limits
 READS_LAG = timedelta(minutes=15)
 
 
-@cache
+_reconciles: ContextVar[bool] = ContextVar("reconciles", default=False)
+
+
 def gateway() -> Gateway:
+    """Of this account. After a restore it makes no call until the two sides agree: it is as if nobody answered."""
+    reconciles = _reconciles.get()
+    market = _made(reconciles)
+    market.closed = "" if reconciles else why_calls_wait()
+    return market
+
+
+@contextmanager
+def reconciling() -> Iterator[None]:
+    """Within, `gateway` makes calls after a restore too."""
+    token = _reconciles.set(True)
+    try:
+        yield
+    finally:
+        _reconciles.reset(token)
+
+
+@cache
+def _made(reconciles: bool) -> Gateway:
+    """One for reconciling, one for all else: what closes this one does not close that one."""
     return Gateway(
         settings.MTURK_ENDPOINT_URL,
         region=settings.MTURK_REGION,
@@ -32,6 +58,10 @@ def gateway() -> Gateway:
     )
 
 
+# The next gateway is made from the settings as they are then.
+gateway.cache_clear = _made.cache_clear  # type: ignore[attr-defined]
+
+
 def balance() -> Decimal | None:
     """Dollars that the marketplace account has available; None when the marketplace does not answer."""
     try:
@@ -41,7 +71,8 @@ def balance() -> Decimal | None:
 
 
 def refuse_beyond_balance(needed: Decimal) -> None:
-    """Raises BalanceTooLowError. A marketplace that is silent stops nothing: the calls wait for it anyway."""
+    """Raises BalanceTooLowError, NotReconciledError. A silent marketplace stops nothing: calls wait for it anyway."""
+    refuse_unreconciled()
     available = balance() if needed else None
     planned = planned_cost()
     if available is not None and needed > available - planned:

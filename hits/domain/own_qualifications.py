@@ -15,8 +15,27 @@ from hits.models.workers import Grant
 POOR_QUALITY = "poor-quality"
 # Among the requirements of every project: a lead names the workers who get it.
 INVITED = "invited-workers"
+_TITLES = {POOR_QUALITY: "Blocked or paused in this project"}
 STANDING = (Grant.State.INTENDED, Grant.State.GRANTED)
 _GRANTED_THERE = "hit__stage__grants"
+
+
+def title_of(key: str, givers: Iterable[Stage] = ()) -> str:
+    """What a qualification that the project gives is called on pages of leads; `givers` are the stages that give it."""
+    stages = list(givers)
+    named = " or ".join(f"“{stage.title}”" for stage in stages)
+    if not stages:
+        return _TITLES.get(key) or key.replace("-", " ").capitalize()
+    return f"{'Result of' if all(stage.screening_share for stage in stages) else 'Answered'} {named}"
+
+
+def titles_of(project: Project) -> dict[str, str]:
+    """Key to title, of the qualifications that the project's stages give or ask for, and of its tests."""
+    stages = list(project.stages.order_by("position"))
+    asked = {one["qualification"] for stage in stages for one in own(stage.requirements)}
+    keys = {POOR_QUALITY, INVITED, *asked, *(stage.grants for stage in stages)} - {""}
+    found = {key: title_of(key, [stage for stage in stages if stage.grants == key]) for key in keys}
+    return found | dict(project.qualification_tests.values_list("key", "title"))
 
 
 @dataclass
@@ -27,6 +46,10 @@ class Held:
     opens: list[Stage] = field(default_factory=list)
     closes: list[Stage] = field(default_factory=list)
     given_by: list[Stage] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return title_of(self.key, self.given_by)
 
 
 def held_in(project: Project) -> list[Held]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hits.domain.own_qualifications import title_of, titles_of
 from hits.models.projects import Stage
 from hits.models.qualification_tests import QualificationTest
 from hits.refusals import Refusal
@@ -28,21 +29,24 @@ class NotOfferedError(Refusal):
 class Unoffered:
     """A test that a stage requires and that is not on offer; `state` is empty when the project has no such test.
 
+    `title` is what leads read of it.
+
     `can_be_given` says that it need not be a test: whoever is given it passes.
     """
 
     key: str
     state: str
     can_be_given: bool = False
+    title: str = ""
 
     @property
     def sentence(self) -> str:
         if self.can_be_given and not self.state:
             return (
-                f"Only workers who have “{self.key}” can answer in this stage, and nobody has it: give it to workers "
-                "under “Qualifications held” first."
+                f"Only workers who have “{self.title or self.key}” can answer in this stage, and nobody has it: give "
+                "it to workers under “Qualifications held” first."
             )
-        begin = f"This stage requires the qualification test “{self.key}”, which"
+        begin = f"This stage requires the qualification test “{self.title or self.key}”, which"
         state = QualificationTest.State
         if self.state == state.DRAFT:
             return f"{begin} is still a draft: offer it to workers first."
@@ -74,7 +78,11 @@ def unoffered(stage: Stage) -> list[Unoffered]:
         *others.values_list("grants", flat=True),
     }
     missing = [key for key in lacking if key in states or key not in granted]
-    return [Unoffered(key, states.get(key, ""), can_be_given=wanted[key] == "Exists") for key in missing]
+    titles = titles_of(stage.project) if missing else {}
+    return [
+        Unoffered(key, states.get(key, ""), wanted[key] == "Exists", titles.get(key) or title_of(key))
+        for key in missing
+    ]
 
 
 def refuse_unoffered(stage: Stage) -> None:

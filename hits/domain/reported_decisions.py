@@ -8,6 +8,9 @@ from hits.domain.ledger import release, settle
 from hits.models.answers import Assignment
 from hits.models.ledger import LedgerEntry
 
+# The worker has disputed it, or an operator saw a mistake: more is not told.
+TAKEN_BACK = "The rejection was taken back at the marketplace, not from here."
+
 
 def how_it_came(row: Assignment, state: str) -> str:
     """Why the answer, as `row` still has it, is in that state at the marketplace although nobody here put it there.
@@ -19,7 +22,7 @@ def how_it_came(row: Assignment, state: str) -> str:
     if state == Assignment.State.REJECTED:
         return "Rejected at the marketplace, not from here."
     if row.state == Assignment.State.REJECTED:
-        return "The rejection was taken back at the marketplace, not from here."
+        return TAKEN_BACK
     due = row.auto_approval_at
     if due is None or due > timezone.now():
         return "Approved at the marketplace, not from here."

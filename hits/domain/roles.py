@@ -82,19 +82,20 @@ LOOK = _verb(
     "Look at everything",
     READER,
     pages="""
-        project project-done upload upload-progress sample-file media members
+        project project-card project-done simulated-crowd-progress upload upload-progress sample-file media members
         ledger ledger-checks ledger-check ledger-check-progress payments payments-progress compensations compensation
+        budget-requests
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
-        items item hits answers changes protocol-page protocol-page-item queries article annotations change-set
+        items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
-        ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
+        budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
         release-preview releases release release-card
@@ -108,8 +109,8 @@ EXPORT = _verb(
     "Download what is there: releases, results, answers, the ledger, the recipe",
     READER,
     pages="""
-        recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv workers-csv annotations-file
-        changes-csv agreement-csv results-file project-results-file
+        recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
+        annotations-file changes-csv agreement-csv results-file project-results-file
     """,
     routes=_get("recipe-file computation-files release-file annotations results project-results"),
     while_archived=True,
@@ -117,11 +118,16 @@ EXPORT = _verb(
 TABLE = (
     LOOK,
     EXPORT,
-    _verb("Change the budget", OWNER, pages="change-budget", routes=("PUT budget",)),
+    _verb("Change the budget, or ask for more", MANAGER, pages="change-budget", routes=("PUT budget",)),
+    _verb("Withdraw a request for money", MANAGER, pages="withdraw-request", routes=("POST withdraw-request",)),
+    _verb("Approve a request for money", OWNER, pages="approve-request", routes=("POST approve-request",)),
+    _verb("Decline a request for money", OWNER, pages="decline-request", routes=("POST decline-request",)),
+    _verb("Say how high a member may set the budget", OWNER, pages="may-budget", routes=("PUT may-budget",)),
     _verb("Add a member", OWNER, pages="add-member", routes=("POST members",)),
     _verb("Change a member's role", OWNER, pages="change-role", routes=("PATCH member",)),
     _verb("Remove a member", OWNER, pages="remove-member", routes=("DELETE member",), while_archived=True),
     _verb("Invite somebody", OWNER, pages="invite", routes=("GET invitations", "POST invitations")),
+    _verb("Send an invitation again", OWNER, pages="resend-invitation", routes=("POST resend-invitation",)),
     _verb(
         "Revoke an invitation",
         OWNER,
@@ -136,6 +142,12 @@ TABLE = (
     _verb("Import a file", MANAGER, pages="import", routes=("POST uploads",)),
     _verb(
         "See the columns of a table, and choose them", MANAGER, pages="upload-columns", routes=("POST upload-columns",)
+    ),
+    _verb(
+        "Let a simulated crowd answer a sample project",
+        MANAGER,
+        pages="simulated-crowd",
+        routes=("POST simulated-crowd",),
     ),
     _verb("Stop an import", MANAGER, pages="stop-import", routes=("POST stop-upload",)),
     _verb(
@@ -158,10 +170,10 @@ TABLE = (
         routes=("PATCH stage",),
     ),
     _verb("Change the text and settings of the task", MANAGER, pages="task-settings try-task", routes=("PATCH task",)),
-    _verb("Change the vote rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
-    _verb("Try a vote rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
+    _verb("Change the aggregation rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
+    _verb("Try an aggregation rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
-    _verb("Draw a sample", MANAGER, pages="draw", routes=("POST draw",)),
+    _verb("Take a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
     _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),
     _verb("Publish", MANAGER, pages="publish", routes=("POST publish",)),
@@ -171,8 +183,9 @@ TABLE = (
     _verb("Keep HITs open longer", MANAGER, pages="extend", routes=("POST extend",)),
     _verb("Delete finished HITs", MANAGER, pages="delete-hits", routes=("POST delete-hits",)),
     _verb("Collect answers now", REVIEWER, pages="harvest", routes=("POST harvest",)),
-    _verb("Approve", REVIEWER, pages="approve", routes=("POST approve",)),
-    _verb("Reject", REVIEWER, pages="reject", routes=("POST reject",)),
+    _verb("Approve", REVIEWER, pages="approve approve-others review-approve review-rest", routes=("POST approve",)),
+    _verb("Reject", REVIEWER, pages="reject review-reject", routes=("POST reject",)),
+    _verb("Undo a decision before it is sent", REVIEWER, pages="review-undo", routes=("POST undo-decision",)),
     _verb("Take back a rejection", REVIEWER, pages="take-back", routes=("POST take-back",)),
     _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
     _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
@@ -190,7 +203,7 @@ TABLE = (
         routes=("PATCH qualification-test",),
     ),
     _verb(
-        "Take questions from a file or from items with a known answer",
+        "Take questions from a file or from items with a gold answer",
         MANAGER,
         pages="fill-qualification-test",
         routes=("POST draw-qualification-test",),
@@ -292,6 +305,15 @@ def refuse_unless_allowed(project: Project, verb: Verb | None) -> None:
 def gained() -> list[tuple[str, list[str]]]:
     """Each role, from the one that may least, with the verbs that it may do and the role before may not."""
     return [(role.value, [verb.name for verb in TABLE if verb.least == role]) for role in RANKS]
+
+
+# What each role is for, in a sentence.
+IN_SHORT = {
+    READER: "Looks at everything, and changes nothing.",
+    REVIEWER: "Also approves and rejects answers, and corrects texts.",
+    MANAGER: "Also imports, publishes, pays, blocks, and changes tasks, settings and releases; asks for money.",
+    OWNER: "Also decides about the budget and the members, and archives the project.",
+}
 
 
 def matrix() -> list[tuple[str, dict[str, bool]]]:

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.template.loader import render_to_string
 
-from hits.domain import media
+from hits.domain import media, task_words
 from hits.domain.failures import note
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.questions import has_own_page, own_page
@@ -104,7 +104,8 @@ def _written(stage: Stage, item: Item) -> tuple[bytes, str]:
     item.stage = stage
     kept = _Media(stage.project)
     try:
-        html, sheets = _page(Hit(stage=stage, item=item))
+        with task_words.english():
+            html, sheets = _page(Hit(stage=stage, item=item))
         page = saved(
             html,
             title=stage.hit_title,

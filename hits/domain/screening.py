@@ -12,6 +12,7 @@ import random
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from hits.domain import check_questions
 from hits.domain.hit_items import never_shown
 from hits.models.projects import Item, Stage
 from hits.models.publishing import Hit, HitItem
@@ -31,13 +32,15 @@ def usable(stage: Stage) -> QuerySet[Item]:
 
 def practice(stage: Stage) -> list[int]:
     """The items that are kept for practice: a part drawn by the project's seed until something is published, and then
-    those for good.
+    those for good. None is a check question of another stage about the same row of the file.
     """
     if not stage.practice_items:
         return []
     if stage.hits.exists():
         return list(stage.items.filter(for_practice=True).order_by("pk").values_list("pk", flat=True))
-    pks = list(never_shown(usable(stage)).order_by("pk").values_list("pk", flat=True))
+    asked = check_questions.shown(stage.project).values("document")
+    untold = never_shown(usable(stage)).exclude(document__in=asked)
+    pks = list(untold.order_by("pk").values_list("pk", flat=True))
     wanted = max(stage.practice_items, len(pks) // PRACTICE_PART)
     return sorted(_draw(stage, "practice").sample(pks, min(wanted, max(0, len(pks) - stage.items_per_hit))))
 
@@ -93,8 +96,8 @@ def too_few(stage: Stage, known: int) -> str:
         return ""
     of_practice = f" and {stage.practice_items:,} to practise on" if stage.practice_items else ""
     return (
-        f"The test needs {needed:,} items with a known answer, {stage.items_per_hit:,} for a HIT{of_practice}; the "
-        f"stage has {known:,}. Import rows with a known answer, or ask about fewer."
+        f"The test needs {needed:,} items with a gold answer, {stage.items_per_hit:,} for a HIT{of_practice}; the "
+        f"stage has {known:,}. Import rows with a gold answer, or ask about fewer."
     )
 
 

@@ -13,6 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -23,6 +24,7 @@ from django.db.models import Count, Max, QuerySet
 from django.utils import timezone
 
 from hits.domain import competences, item_inputs
+from hits.domain.answer_words import Words
 from hits.domain.crowd_answers import RANKING, UnitAnswers, full_unit, is_compared, read
 from hits.domain.hit_items import lock_items
 from hits.domain.wanted_answers import chunks
@@ -56,7 +58,7 @@ LONGEST_KEY = 60
 MOST_POINTS, MOST_RUNS = 20, 1000
 DRAWN = ("alpha", "pairwise")
 CHUNK = 2000
-VALUE_COLUMNS = ("item", "unit", "value", "confidence", "entropy", "answers", "low", "high")
+VALUE_COLUMNS = ("item", "unit", "value", "value_text", "confidence", "entropy", "answers", "low", "high")
 
 
 def key_of(stage: Stage) -> str:
@@ -112,9 +114,13 @@ def newest(stage: Stage) -> ComputationRun | None:
     return _finished(stage).first()
 
 
-def newest_pk(stage: Stage) -> int | None:
-    """The same run without what it found, which may be large."""
-    return _finished(stage).values_list("pk", flat=True).first()
+def newest_pks(stages: Sequence[Stage]) -> list[int]:
+    """The same runs of several stages, in one query, without what they found, which may be large."""
+    projects = {stage.project_id for stage in stages}
+    done = ComputationRun.objects.filter(project__in=projects, state=ComputationRun.State.DONE)
+    rows = done.values_list("project_id", "key").annotate(newest=Max("pk")).order_by()
+    newest = {(project, key): pk for project, key, pk in rows}
+    return [newest[found] for stage in stages if (found := (stage.project_id, key_of(stage))) in newest]
 
 
 def _finished(stage: Stage) -> QuerySet[ComputationRun]:
@@ -132,6 +138,46 @@ def estimates_of(stage: Stage) -> competences.Estimates:
     """Of the stage's workers, by the newest finished run. One query."""
     run = _finished(stage).defer("checkpoint").first()
     return competences.told(run, report_of(run) if run else {})
+
+
+@dataclass(frozen=True)
+class Computed:
+    """When the newest figures and values of a stage were computed and by which method, and what has changed since:
+    answers that came, or imported ones that were removed. `key` is the computation's."""
+
+    key: str
+    method: str
+    at: datetime
+    answers: int
+    since: int
+    removed: int
+
+    @property
+    def in_words(self) -> str:
+        """What changed since."""
+        if self.since:
+            return f"{self.since:,} answer{'' if self.since == 1 else 's'} came since"
+        if self.removed:
+            return f"{self.removed:,} answer{'' if self.removed == 1 else 's'} fewer since"
+        return "no answer came since"
+
+    @property
+    def is_old(self) -> bool:
+        return bool(self.since or self.removed)
+
+
+def computed(stage: Stage) -> Computed | None:
+    """Of the newest finished run; None where none has finished. One query, which reads no report."""
+    found = _finished(stage).values_list("finished_at", "created_at", "summary__harvested", "params").first()
+    if found is None:
+        return None
+    now = stage.summary.answers
+    # Runs of earlier versions have no summary.
+    harvested = now if found[2] is None else int(found[2])
+    method = str(found[3].get("method", "majority"))
+    return Computed(
+        key_of(stage), method, found[0] or found[1], harvested, max(0, now - harvested), max(0, harvested - now)
+    )
 
 
 def figures_over_time(stage: Stage) -> list[tuple[datetime, dict[str, Any]]]:
@@ -379,22 +425,33 @@ def _told(answers: Answers, found: Aggregated) -> list[dict[str, Any]]:
     return told
 
 
+def least_confidence(result: Mapping[str, Any]) -> float | None:
+    """Of an item's result: how sure the value is that is least sure, 0..1; None where no method says."""
+    known = [one["confidence"] for one in result["units"].values() if one["confidence"] is not None]
+    return min(known, default=None)
+
+
 def value_table(stage: Stage, run: ComputationRun | None) -> tuple[list[str], Iterator[list[Any]]]:
     """(columns, rows): a unit of an item each, with what the item brings as `Input.*`. No rows where none has run."""
     inputs = item_inputs.names_of(stage)
-    rows = _value_rows(run, inputs) if run else iter(())
+    rows = _value_rows(stage, run, inputs) if run else iter(())
     return [*VALUE_COLUMNS, *(f"{INPUT}{name}" for name in inputs)], rows
 
 
-def _value_rows(run: ComputationRun, inputs: Sequence[str]) -> Iterator[list[Any]]:
-    results = run.concluded.order_by("pk").values_list("item", "item__key", "data").iterator(chunk_size=CHUNK)
+def _value_rows(stage: Stage, run: ComputationRun, inputs: Sequence[str]) -> Iterator[list[Any]]:
+    results = run.concluded.order_by("pk").values_list("item", "data").iterator(chunk_size=CHUNK)
+    words = Words.of(stage)
     while part := list(islice(results, CHUNK)):
-        asked = item_inputs.of_items({item for item, _, _ in part})
-        for item, key, data in part:
-            cells = item_inputs.spelled([asked[item].get(name) for name in inputs])
+        asked = item_inputs.of_items({item for item, _ in part})
+        items = Item.objects.select_related("document").in_bulk({item for item, _ in part})
+        for pk, data in part:
+            item = items[pk]
+            cells = item_inputs.spelled([asked[pk].get(name) for name in inputs])
             for unit, found in data["units"].items():
-                told = (found.get(name) for name in VALUE_COLUMNS[3:])
-                yield [key, unit, _spelled(found["value"]), *told, *cells]
+                told = (found.get(name) for name in VALUE_COLUMNS[4:])
+                # In a tie there is no value.
+                text = None if found["value"] is None else words.line(item, unit, found["value"], longest=None).said
+                yield [item.key, unit, _spelled(found["value"]), text, *told, *cells]
 
 
 def _spelled(value: Any) -> Any:

@@ -48,6 +48,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "practice_items": spec.practice_items,
         "screening_retries": spec.screening_retries,
         "screening_hours": spec.screening_hours,
+        "page_language": spec.page_language,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         "auto_publish": spec.auto_publish,
         "auto_block": spec.auto_block,
@@ -67,7 +68,7 @@ def _refuse_several(spec: StageSpec) -> None:
 def _refuse_check_questions(spec: StageSpec) -> None:
     """Raises SettingsRefusedError where the task compares no answer with a known one."""
     if spec.crowd and spec.gold_share and not isinstance(protocol := protocol_named(spec.protocol), GoldProtocol):
-        raise SettingsRefusedError([f"gold_share must be 0: the items of “{protocol.title}” bring no known answers."])
+        raise SettingsRefusedError([f"gold_share must be 0: the items of “{protocol.title}” bring no gold answers."])
 
 
 def _refuse_screening(spec: StageSpec) -> None:
@@ -77,7 +78,7 @@ def _refuse_screening(spec: StageSpec) -> None:
     protocol = protocol_named(spec.protocol)
     faults = []
     if not isinstance(protocol, GoldProtocol):
-        faults.append(f"screening_share must be 0: the items of “{protocol.title}” bring no known answers.")
+        faults.append(f"screening_share must be 0: the items of “{protocol.title}” bring no gold answers.")
     if spec.practice_items and isinstance(protocol, OwnPageProtocol | StepwiseProtocol):
         faults.append(f"practice_items must be 0: a page of “{protocol.title}” cannot show what was right.")
     if len(_requirements(spec)) > MOST_REQUIREMENTS:
@@ -132,6 +133,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "practice_items": stage.practice_items,
         "screening_retries": stage.screening_retries,
         "screening_hours": stage.screening_hours,
+        "page_language": stage.page_language,
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,

@@ -15,6 +15,7 @@ from django.db.models.functions import TruncHour
 
 from hits.domain import screening
 from hits.domain.hit_items import with_hit, without_hit
+from hits.domain.reported_decisions import TAKEN_BACK
 from hits.models.answers import HELD, Assignment, Label
 from hits.models.projects import Item, Stage, StageSummary
 from hits.models.workers import WorkerStat
@@ -120,6 +121,7 @@ def _answer_figures(stage: Stage) -> dict:
         rejected=Count("id", filter=Q(state=Assignment.State.REJECTED)),
         held=Count("id", filter=HELD),
         reported=Count("id", filter=~Q(remark="")),
+        taken_back=Count("id", filter=Q(adopted=TAKEN_BACK)),
     )
     figures |= stage.labels.counting().aggregate(
         scored=Count("id", filter=Q(correct__isnull=False)), correct=Count("id", filter=Q(correct=True))
@@ -169,11 +171,13 @@ def refresh_worker_stats(stage: Stage, worker_pks: Iterable[int]) -> None:
 
 def _refresh_some(stage: Stage, pks: list[int]) -> None:
     seconds: dict[int, list[float | None]] = {}
+    states: defaultdict[int, Counter[str]] = defaultdict(Counter)
     earned: defaultdict[int, Decimal] = defaultdict(Decimal)
     fees: defaultdict[int, Decimal] = defaultdict(Decimal)
     mine = Assignment.objects.filter(stage=stage, worker__in=pks)
-    for worker, taken in mine.values_list("worker__pk", "seconds"):
+    for worker, taken, state in mine.values_list("worker__pk", "seconds", "state"):
         seconds.setdefault(worker, []).append(taken)
+        states[worker][state] += 1
     approved = mine.filter(state=Assignment.State.APPROVED)
     for worker, reward, unit_cost in approved.values_list("worker__pk", "hit__reward", "hit__unit_cost"):
         earned[worker] += reward
@@ -191,6 +195,8 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
             stage=stage,
             worker_id=worker,
             answers=len(times),
+            approved=states[worker][Assignment.State.APPROVED],
+            rejected=states[worker][Assignment.State.REJECTED],
             scored=scores.get(worker, (0, 0))[0],
             correct=scores.get(worker, (0, 0))[1],
             median_seconds=median(known) if (known := [time for time in times if time is not None]) else None,
@@ -203,5 +209,5 @@ def _refresh_some(stage: Stage, pks: list[int]) -> None:
         rows,
         update_conflicts=True,
         unique_fields=["stage", "worker"],
-        update_fields=["answers", "scored", "correct", "median_seconds", "earned", "fees"],
+        update_fields=["answers", "approved", "rejected", "scored", "correct", "median_seconds", "earned", "fees"],
     )

@@ -1,4 +1,9 @@
-"""What a stage pays an hour: at the time that its answers took, or that is expected until enough of them are there."""
+"""What a stage pays an hour: at the time that its answers took, or that is expected until enough of them are there.
+
+The time is the median of all paid answers. Where that median is implausible, below a fifth of the expected time, or is
+one of fewer than five answers, the wage goes by the expected time and says so: on the stage's page, in a quote and in
+releases alike.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +33,13 @@ class AnswerTime:
         """Dollars an hour."""
         return (reward * 3600 / Decimal(self.seconds)).quantize(CENT)
 
+    @property
+    def told(self) -> str:
+        """What a reader of the wage has to know of its time; empty where it is measured and believed."""
+        if not self.assumed:
+            return self.doubt
+        return f"{self.doubt} The wage is that of {self.seconds:,.3g} s an answer, as expected.".strip()
+
     def reward_for(self, hourly: Decimal) -> Decimal:
         """The least reward, in whole cents, that pays so many dollars an hour."""
         return (hourly * Decimal(self.seconds) / 3600).quantize(CENT, ROUND_UP)
@@ -51,7 +63,7 @@ def answer_time(stage: Stage) -> AnswerTime | None:
     expected = expected_seconds(stage)
     if not median:
         return AnswerTime(expected, assumed=True) if expected else None
-    doubt = _doubt(median, summary.answers, expected) if summary else ""
+    doubt = _doubt(median, summary.answers - summary.imported, expected) if summary else ""
     if doubt and expected:
         return AnswerTime(expected, assumed=True, doubt=doubt)
     return AnswerTime(median, assumed=False, doubt=doubt)
@@ -61,5 +73,6 @@ def _doubt(median: float, answers: int, expected: int | None) -> str:
     if answers < FEWEST_MEASURED:
         return f"The median of {answers} answer{'' if answers == 1 else 's'} so far, {median:.3g} s, says little."
     if expected and median < LEAST_SHARE * expected:
-        return f"The measured median of {median:.3g} s is implausible: {expected:,} s are expected."
+        said = f"The measured median of {median:.3g} s is implausible"
+        return f"{said}: less than a fifth of the {expected:,} s that are expected."
     return ""

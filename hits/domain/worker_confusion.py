@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hits.domain import stage_statistics
+from hits.domain.answer_words import ValueWords
 from hits.domain.crowd_answers import Comparison
 from hits.models import Label, Stage, Worker
+from hits.protocols.lines import plain
 from hits.quality.agreement.confusion import MOST_LABELS
 
 # Labels that are read, the newest ones.
@@ -19,7 +22,8 @@ LEVELS = ("nominal", "ordinal")
 @dataclass(frozen=True)
 class Confusion:
     """`table[i][j]`: how often the worker said `labels[j]` of an item whose value is `labels[i]`; `same` of `items` are
-    on the diagonal. `left_out` answers have a rarer label.
+    on the diagonal. `left_out` answers have a rarer label. `texts` are what labels that are keys read as; without those
+    that read otherwise from item to item, where `differ` says so.
     """
 
     unit: str
@@ -28,10 +32,19 @@ class Confusion:
     same: int
     items: int
     left_out: int
+    texts: Mapping[str, str]
+    differ: bool
+
+    @property
+    def read(self) -> list[str]:
+        """The labels as people read them."""
+        return [
+            self.texts.get(label, plain(label)) if isinstance(label, str) else plain(label) for label in self.labels
+        ]
 
 
 def of_worker(stage: Stage, worker: Worker) -> list[Confusion]:
-    """One for each unit with labels, by the newest computation of agreement; empty where none has run. Four queries.
+    """One for each unit with labels, by the newest computation of agreement; empty where none has run. Six queries.
 
     The values are made of all answers that count, the worker's own among them. An item without a value, as after a tie
     of the majority, is left out.
@@ -51,10 +64,11 @@ def of_worker(stage: Stage, worker: Worker) -> list[Confusion]:
         found = values.get(item, {}).get("units", {}).get(unit, {}).get("value")
         if found is not None:
             counts.setdefault(place[0], Counter())[found, place[2]] += 1
-    return [_table(unit, counts[unit]) for unit in comparison.levels if unit in counts]
+    words = ValueWords(stage)
+    return [_table(unit, counts[unit], words) for unit in comparison.levels if unit in counts]
 
 
-def _table(unit: str, counts: Counter[tuple[Any, Any]]) -> Confusion:
+def _table(unit: str, counts: Counter[tuple[Any, Any]], words: ValueWords) -> Confusion:
     often: Counter[Any] = Counter()
     for pair, n in counts.items():
         for label in pair:
@@ -62,4 +76,13 @@ def _table(unit: str, counts: Counter[tuple[Any, Any]]) -> Confusion:
     labels = tuple(sorted((label for label, _ in often.most_common(MOST_LABELS)), key=str))
     table = tuple(tuple(counts[value, said] for said in labels) for value in labels)
     same = sum(n for (value, said), n in counts.items() if value == said)
-    return Confusion(unit, labels, table, same, counts.total(), counts.total() - sum(map(sum, table)))
+    return Confusion(
+        unit,
+        labels,
+        table,
+        same,
+        counts.total(),
+        counts.total() - sum(map(sum, table)),
+        words.texts(unit, labels),
+        words.differ(unit, labels),
+    )

@@ -12,6 +12,7 @@ from django.db.models import Avg, Case, Count, F, FloatField, Max, Min, Q, Query
 from django.db.models.functions import Cast, Floor, Least, NullIf
 
 from hits.domain import stage_statistics
+from hits.domain.block_proposals import Named, named_in, why_blocked
 from hits.domain.competences import Estimates
 from hits.models.projects import Stage
 from hits.models.workers import Block, WorkerStat
@@ -84,13 +85,14 @@ class Accuracies:
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker's figures in one stage; shares are None where nothing was compared. `block` is the standing one, and
-    `estimates` says of which run the competence is.
+    """A worker's figures in one stage; shares are None where nothing was compared. `block` is the standing one,
+    `estimates` says of which run the competence is, and `named` which policy would have the worker blocked.
     """
 
     stat: WorkerStat
     block: Block | None = None
     estimates: Estimates = Estimates()
+    named: Named | None = None
 
     @property
     def known(self) -> float | None:
@@ -137,7 +139,19 @@ class WorkerRow:
     def state(self) -> str:
         if self.block:
             return self.block.in_words.lower()
+        if self.named:
+            return "would be blocked"
         return "imported" if self.stat.worker.imported_into_id else "working"
+
+    @property
+    def why(self) -> str:
+        """What stands out, as sentences, else why the worker is blocked; empty for most workers."""
+        return self.stands_out or (why_blocked(self.block) if self.block else "")
+
+    @property
+    def stands_out(self) -> str:
+        """What stands out of the figures now, as sentences; empty for most workers."""
+        return " ".join(filter(None, (self.named.sentence if self.named else "", self.stat.why)))
 
     def cells(self) -> list[Any]:
         """In the order of COLUMNS; None for what is not known."""
@@ -147,7 +161,7 @@ class WorkerRow:
         return [
             stat.worker.worker_id, stat.answers, stat.scored, stat.correct, self.known, low, high,
             stat.compared, self.agreement, agreed_low, agreed_high, self.beyond_chance, stat.median_seconds,
-            self.repeats, self.longest_run, *self._competence(), stat.earned, self.state, stat.why,
+            self.repeats, self.longest_run, *self._competence(), stat.earned, self.state, self.why,
         ]  # fmt: skip
 
     def _competence(self) -> list[Any]:
@@ -162,7 +176,7 @@ def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[Work
     name = order.removeprefix("-")
     if name not in ORDERS:
         order, name = FIRST, FIRST.removeprefix("-")
-    rows = stage.worker_stats.select_related("worker").annotate(place=ORDERS[name])
+    rows = stage.worker_stats.select_related("worker").annotate(place=_place(stage, name))
     if worker:
         rows = rows.filter(worker__worker_id__icontains=worker)
     place = F("place")
@@ -170,13 +184,34 @@ def ordered(stage: Stage, order: str = FIRST, worker: str = "") -> QuerySet[Work
     return rows.order_by(by, "-answers", "id")
 
 
+def _place(stage: Stage, name: str) -> Any:
+    """What orders the rows. Whom a policy names has one sentence more than the figures alone say."""
+    if name != "why":
+        return ORDERS[name]
+    named = list(named_in([stage])[stage.pk])
+    return ORDERS[name] + Case(When(worker__worker_id__in=named, then=Value(1)), default=Value(0))
+
+
 def rows_of(stage: Stage, stats: Iterable[WorkerStat]) -> list[WorkerRow]:
-    """With their standing blocks and the run that their competence is of; two queries."""
+    """With their standing blocks, the run that their competence is of and the policy that names them; a fixed number of
+    queries.
+    """
     listed: Sequence[WorkerStat] = list(stats)
     blocks = Block.objects.standing().filter(project=stage.project_id, worker__in=[stat.worker_id for stat in listed])
     standing = {block.worker_id: block for block in blocks}
     estimates = stage_statistics.estimates_of(stage)
-    return [WorkerRow(stat, standing.get(stat.worker_id), estimates) for stat in listed]
+    named = named_in([stage])[stage.pk]
+    return [
+        WorkerRow(stat, standing.get(stat.worker_id), estimates, named.get(stat.worker.worker_id)) for stat in listed
+    ]
+
+
+def alone(stat: WorkerStat) -> WorkerRow:
+    """The row of one worker without what a computation and the policies of the stage say, which look at all workers;
+    one query.
+    """
+    block = Block.objects.standing().filter(project=stat.stage.project_id, worker=stat.worker_id).first()
+    return WorkerRow(stat, block, Estimates(), None)
 
 
 def all_rows(stage: Stage, order: str = FIRST) -> Iterator[WorkerRow]:

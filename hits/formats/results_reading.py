@@ -117,12 +117,14 @@ def read(
     faults: Faults,
     *,
     name: str,
+    stage: str,
     max_bytes: int,
     progress: Progress | None = None,
     asks: Mapping[str, str],
     shows: Mapping[str, str],
 ) -> Iterator[GivenAnswer]:
-    """The answers of a file; `asks` is the column by field and `shows` the column by input.
+    """The answers of a file; `asks` is the column by field and `shows` the column by input. `stage` is the key of the
+    stage that they answer: of a long table, which has no ids of answers, it makes these.
 
     Rows that cannot be read add to `faults`. Raises FormatErrors for what is no such file.
     """
@@ -131,7 +133,7 @@ def read(
         reader = {MTURK: _mturk, FIGURE_EIGHT: _figure_eight}.get(table.layout)
         given = file.rows(faults, progress)
         if reader is None:
-            yield from _long(given, table.kept, faults)
+            yield from _long(given, table.kept, faults, stage)
             return
         for line, defused in given:
             cells = {column: _as_it_was(cell) for column, cell in defused.items()}
@@ -165,7 +167,7 @@ def _figure_eight(line: int, cells: Mapping[str, str], faults: Faults) -> GivenA
     return row.answer("_worker_id", "_id", accepted, submitted, seconds, False)
 
 
-def _long(given: Iterator[rows.TableRow], kept: Sequence[str], faults: Faults) -> Iterator[GivenAnswer]:
+def _long(given: Iterator[rows.TableRow], kept: Sequence[str], faults: Faults, stage: str) -> Iterator[GivenAnswer]:
     """Rows of one item and worker, submitted at one time, are one answer; a unit stands there once."""
     found: dict[tuple[str, str, str], GivenAnswer] = {}
     for line, defused in given:
@@ -175,7 +177,7 @@ def _long(given: Iterator[rows.TableRow], kept: Sequence[str], faults: Faults) -
             continue
         row = _Row(line, cells, faults)
         key = (cells["item"], cells["worker"], cells.get("submitted_at", ""))
-        name = hashlib.sha256("\0".join(key).encode(errors="replace")).hexdigest()[:30].upper()
+        name = hashlib.sha256("\0".join((stage, *key)).encode(errors="replace")).hexdigest()[:30].upper()
         answer = found.get(key)
         if answer is None:
             submitted, seconds = row.time("submitted_at"), row.seconds("seconds")

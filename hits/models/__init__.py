@@ -1,26 +1,31 @@
 """The tables of the requester's side. A row is the message between two modules of `hits.flow`."""
 
-from hits.models.access import ApiToken, SignInTries
-from hits.models.actions import Action
+from hits.models.access import ApiToken, LeadSession, RecoveryCode, SignInTries
+from hits.models.actions import AccountAction, Action
 from hits.models.answers import Assignment, Draft, Label, Verdict
+from hits.models.budget_requests import BudgetRequest
 from hits.models.changes import ChangeSet, ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.invitations import Guest, Invitation
+from hits.models.jobs import WaitingJob
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.media import MediaFile
 from hits.models.messages import WorkerMessage
+from hits.models.notices import LetterNotice, Notice, NoticeChoice, NoticeLetter
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
+from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
     "Account",
     "ApiToken",
+    "AccountAction",
     "Action",
     "Assignment",
     "Batch",
@@ -30,7 +35,9 @@ __all__ = [
     "BonusFile",
     "BonusOrder",
     "BudgetExceededError",
+    "BudgetRequest",
     "ChangeSet",
+    "ClosedHit",
     "Compensation",
     "ComputationResult",
     "ComputationRun",
@@ -45,23 +52,31 @@ __all__ = [
     "Item",
     "ItemChange",
     "Label",
+    "LeadSession",
     "Lease",
     "LedgerCheck",
     "LedgerEntry",
+    "LetterNotice",
     "MediaFile",
     "Membership",
+    "Notice",
+    "NoticeChoice",
+    "NoticeLetter",
     "Project",
     "Qualification",
     "QualificationScore",
     "QualificationTest",
+    "RecoveryCode",
     "Release",
     "ReleaseFile",
+    "Restoration",
     "RuleEdition",
     "SignInTries",
     "Stage",
     "StageSummary",
     "Upload",
     "Verdict",
+    "WaitingJob",
     "Worker",
     "WorkerMessage",
     "WorkerStat",

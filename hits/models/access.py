@@ -1,4 +1,4 @@
-"""How leads come in: tries of signing in, and the tokens of their programs."""
+"""How leads come in: tries of signing in, their sessions, recovery codes, and the tokens of their programs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,21 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from common.second_factor import RecoveryCodeRow
+from common.sessions import SessionRow
 from common.tries import TriesRow
 
 
 class SignInTries(TriesRow):
     """Tries of signing in, on the page and for a token."""
+
+
+class LeadSession(SessionRow):
+    """A browser in which a lead is signed in."""
+
+
+class RecoveryCode(RecoveryCodeRow):
+    """Signs a lead in, once, in the place of a code of the app."""
 
 
 def _expired() -> Q:

@@ -11,7 +11,7 @@ from hits.models.workers import Block
 
 LONGEST_NAME = 150
 # Of a detail, what names the thing that something was done to.
-NAMES = ("owner", "member", "role", "test", "item", "computation", "settings", "project")
+NAMES = ("answers", "owner", "member", "role", "test", "item", "computation", "settings", "project")
 
 
 class ActionQuerySet(models.QuerySet["Action"]):
@@ -20,15 +20,24 @@ class ActionQuerySet(models.QuerySet["Action"]):
         rows = self.filter(assignment=None, label=None)
         return rows.select_related("stage", "block__worker", "block__stage")
 
+    def of_stage(self, stage: Stage) -> ActionQuerySet:
+        """What was done in the stage: to itself, and to workers who were blocked in it. Each part goes by an index."""
+        rows = self.order_by().values("pk")
+        in_it = rows.filter(stage=stage).union(rows.filter(block__stage=stage))
+        return self.filter(pk__in=in_it).select_related("block__worker")
+
+
+class Origin(models.TextChoices):
+    PAGE = "page", "a page"
+    API = "api", "the API"
+    COMMAND = "command", "the command line"
+    ITSELF = "itself", "by itself"
+
 
 class Action(models.Model):
     """Something that a lead, a program or the installation itself changed. Rows are written once and stay."""
 
-    class Origin(models.TextChoices):
-        PAGE = "page", "a page"
-        API = "api", "the API"
-        COMMAND = "command", "the command line"
-        ITSELF = "itself", "by itself"
+    Origin = Origin
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="actions")
     user = models.ForeignKey(
@@ -62,6 +71,11 @@ class Action(models.Model):
         """What `detail` or the block names: an amount before and after, an owner, a test, an item, a worker ..."""
         if self.block:
             return self.block.worker.worker_id
+        if "price" in self.detail:
+            items = self.detail["items"]
+            return f"{items:,} {'item' if items == 1 else 'items'} for ${self.detail['price']}"
+        if "release" in self.detail:
+            return f"{self.detail['release']}"
         if "from" in self.detail:
             return f"from ${self.detail['from']} to ${self.detail['to']}"
         return ", ".join(str(self.detail[name]) for name in NAMES if name in self.detail)
@@ -73,9 +87,39 @@ class Action(models.Model):
 
     @property
     def by(self) -> str:
-        """Such as "by anna", "by anna through the API", "on the command line by root", "by itself"."""
-        if self.origin == self.Origin.COMMAND:
-            return f"on the command line by {self.name}"
-        if not self.name:
-            return "by itself"
-        return f"by {self.name} through the API" if self.origin == self.Origin.API else f"by {self.name}"
+        """Such as "by anna", "by anna through the API", "on the command line by root", "automatically"."""
+        return _by(self.origin, self.name)
+
+
+class AccountAction(models.Model):
+    """Something that was changed of an account, such as its password. Rows are written once and go with the account."""
+
+    account = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="account_actions")
+    name = models.CharField(
+        max_length=LONGEST_NAME,
+        blank=True,
+        help_text="Whose session or token it was, or of a command the account of the machine; empty: by itself.",
+    )
+    origin = models.CharField(max_length=7, choices=Origin.choices)
+    verb = models.CharField(max_length=60, help_text="What was done, as pages show it: “changed the password”.")
+    about = models.CharField(max_length=100, blank=True, help_text="Such as the browser whose session was ended.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.by}"
+
+    @property
+    def by(self) -> str:
+        """As of an `Action`."""
+        return _by(self.origin, self.name)
+
+
+def _by(origin: str, name: str) -> str:
+    if origin == Origin.COMMAND:
+        return f"on the command line by {name}"
+    if not name:
+        return "automatically"
+    return f"by {name} through the API" if origin == Origin.API else f"by {name}"

@@ -115,11 +115,18 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["stage", "-submitted_at"], name="assignment_by_time"),
+            models.Index(fields=["stage", "submitted_at", "id"], name="assignment_by_time"),
+            models.Index(
+                fields=["stage", "seconds", "id"],
+                condition=models.Q(seconds__isnull=False),
+                name="assignment_by_seconds",
+            ),
             models.Index(fields=["stage", "id"], condition=models.Q(scored=False), name="assignment_to_score"),
             models.Index(
                 "stage", "auto_approval_at", condition=models.Q(state="Submitted"), name="assignment_to_review"
             ),
+            models.Index(fields=["stage", "id"], condition=models.Q(state="Submitted"), name="assignment_next"),
+            models.Index(fields=["stage", "-id"], condition=~models.Q(feedback=""), name="assignment_with_feedback"),
             models.Index(fields=["stage", "id"], name="assignment_by_stage"),
             models.Index(fields=["stage", "id"], condition=~models.Q(remark=""), name="assignment_reported"),
             models.Index(fields=["stage", "id"], condition=~models.Q(problem=""), name="assignment_invalid"),

@@ -41,6 +41,9 @@ class ComputationRun(models.Model):
     file = models.ForeignKey(
         Blob, on_delete=models.PROTECT, null=True, help_text="The answers of a model that ran elsewhere."
     )
+    attempts = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How often it began since its last new checkpoint."
+    )
     items = models.PositiveIntegerField(default=0, help_text="Items that it concluded something about.")
     error = models.TextField(blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
@@ -69,9 +72,19 @@ class ComputationResult(models.Model):
     run = models.ForeignKey(ComputationRun, on_delete=models.CASCADE, related_name="results", db_index=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="results")
     data = models.JSONField()
+    confidence = models.FloatField(
+        null=True, help_text="Of a stage's agreement: how sure the value is that is least sure, 0..1; lists go by it."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("run", "item", name="one_result_a_run_and_item")]
+        indexes = [
+            models.Index(
+                fields=["run", "confidence", "item"],
+                condition=models.Q(confidence__isnull=False),
+                name="result_by_confidence",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.run_id}: {self.item_id}"

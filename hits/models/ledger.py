@@ -112,6 +112,7 @@ class LedgerCheck(models.Model):
         default=list, help_text="[{kind, subject, books, marketplace, stage, item, passing}, ...]"
     )
     message = models.TextField(blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="How often it began.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
@@ -162,6 +163,10 @@ class LedgerEntry(models.Model):
             models.UniqueConstraint("assignment", condition=Q(kind="settle"), name="settled_once_an_assignment"),
             models.UniqueConstraint("bonus", condition=Q(kind="bonus"), name="paid_once_a_bonus"),
             models.UniqueConstraint("compensation", condition=Q(kind="compensate"), name="paid_once_a_compensation"),
+        ]
+        indexes = [
+            models.Index(fields=["project", "kind", "id"], name="entry_by_kind"),
+            models.Index(fields=["project", "created_at"], name="entry_by_day"),
         ]
 
     def __str__(self) -> str:

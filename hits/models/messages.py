@@ -10,8 +10,8 @@ from hits.models.projects import Project, Stage
 from hits.models.workers import Worker
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 4096
-# What confirmations of results of tests begin with, and no other.
-OF_TESTS = "test-"
+# What confirmations of results of tests begin with, those of blocks, and no other.
+OF_TESTS, OF_BLOCKS = "test-", "block-"
 
 
 class WorkerMessage(Intent):

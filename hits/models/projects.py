@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from datetime import datetime
 from decimal import Decimal
 
 from django.conf import settings
@@ -10,13 +11,13 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from hits.models.fields import DollarField
 
 LONGEST_SEARCH = 120
 MOST_TAGS, LONGEST_TAG = 10, 30
-# In place of a state of stages, where projects are searched.
-ARCHIVED = "archived"
 
 
 def new_pseudonym_key() -> str:
@@ -27,21 +28,45 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def matching(self, text: str, state: str = "") -> ProjectQuerySet:
         """Those of which each word of the text is in the name, the slug, the recipe, a tag or an owner's name.
 
-        With a state of stages: those that have a stage in this state; `draft`: those whose stages are all not started.
-        Archived ones are found with the state `archived` alone.
+        With a state: those that have it. Archived ones are found with the state `archived` alone.
         """
-        found = self.filter(archived_at__isnull=state != ARCHIVED)
+        found = self.filter(archived_at__isnull=state != Project.State.ARCHIVED)
         for word in text[:LONGEST_SEARCH].split():
             owned = Membership.objects.owning().filter(project=models.OuterRef("pk"), user__username__icontains=word)
             columns = ("name", "slug", "recipe", "tags")
             named = models.Q(*((f"{column}__icontains", word) for column in columns), _connector=models.Q.OR)
             found = found.filter(named | models.Exists(owned))
-        if state in ("", ARCHIVED):
-            return found
-        stages = Stage.objects.filter(project=models.OuterRef("pk"))
-        if state == Stage.State.DRAFT:
-            return found.filter(~models.Exists(stages.exclude(state=state)))
-        return found.filter(models.Exists(stages.filter(state=state)))
+        return found if state in ("", Project.State.ARCHIVED) else found.with_state().filter(models.Q(("state", state)))
+
+    def with_state(self) -> ProjectQuerySet:
+        """Each with its `state`, a `Project.State`, which is that of its stages with a crowd.
+
+        It is finished when something came of it and nothing is under way; a stage that takes a sample and has none yet
+        is under way too, until a release was made without it. It is paused where a stage is, and none that is live
+        has anything under way.
+        """
+        stages = Stage.objects.filter(project=models.OuterRef("pk"), crowd=True)
+        started = stages.filter(~models.Q(state=Stage.State.DRAFT) | models.Q(summary__imported__gt=0))
+        columns = (models.Q(**{f"summary__{name}__gt": 0}) for name in UNFINISHED)
+        under_way = models.Q(*columns, _connector=models.Q.OR)
+        released = self.model.objects.filter(pk=models.OuterRef("pk"), releases__isnull=False)
+        finished = (
+            models.Exists(stages.filter(summary__items__gt=0))
+            & ~models.Exists(stages.filter(under_way))
+            & (~models.Exists(stages.filter(draws__gt=0, summary__items=0)) | models.Exists(released))
+        )
+        paused = models.Exists(stages.filter(state=Stage.State.PAUSED))
+        going = models.Exists(stages.filter(under_way, state=Stage.State.LIVE))
+        return self.annotate(
+            state=models.Case(
+                models.When(archived_at__isnull=False, then=models.Value(Project.State.ARCHIVED)),
+                models.When(~models.Exists(started), then=models.Value(Project.State.NOT_STARTED)),
+                models.When(finished, then=models.Value(Project.State.FINISHED)),
+                models.When(paused & ~going, then=models.Value(Project.State.PAUSED)),
+                default=models.Value(Project.State.RUNNING),
+                output_field=models.CharField(),
+            )
+        )
 
     def visible_to(self, user) -> ProjectQuerySet:
         """The projects that the user is a member of, each with the user's `role`; also a superuser sees no others."""
@@ -50,6 +75,15 @@ class ProjectQuerySet(models.QuerySet["Project"]):
 
 
 class Project(models.Model):
+    class State(models.TextChoices):
+        """What `with_state` says of a project."""
+
+        NOT_STARTED = "draft", "Not started"
+        RUNNING = "live", "Running"
+        PAUSED = "paused", "Paused"
+        FINISHED = "finished", "Finished"
+        ARCHIVED = "archived", "Archived"
+
     name = models.CharField(max_length=120)
     slug = models.SlugField(max_length=120, unique=True)
     recipe = models.CharField(max_length=60)
@@ -58,6 +92,7 @@ class Project(models.Model):
         max_length=16, unique=True, help_text="Begins every request token, so that no two installations share one."
     )
     seed = models.BigIntegerField(help_text="Seeds everything that is drawn at random in this project.")
+    # Of the answers of test, too, it decides the order.
     pseudonym_key = models.CharField(
         max_length=64,
         default=new_pseudonym_key,
@@ -74,11 +109,16 @@ class Project(models.Model):
     card = models.JSONField(
         default=dict, help_text="What a lead states for the card of releases; see hits.domain.release_cards."
     )
+    is_sample = models.BooleanField(
+        default=False, db_default=False, help_text="Made to look at: a simulated crowd of a sandbox may answer it."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, help_text="Since when nothing in it changes; empty: it is in use.")
 
     # Of the person who asks; there where the rows came through `visible_to`.
     role: str
+    # There where the rows came through `with_state`.
+    state: str
 
     objects = ProjectQuerySet.as_manager()
 
@@ -87,6 +127,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def state_in_words(self) -> str:
+        return Project.State(self.state).label
 
     @property
     def is_archived(self) -> bool:
@@ -117,6 +161,15 @@ class Membership(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=8, choices=Role.choices)
     since = models.DateTimeField(auto_now_add=True)
+    notices_seen_at = models.DateTimeField(
+        default=timezone.now, db_default=Now(), help_text="The person has seen the project's notices up to then."
+    )
+
+    may_budget = DollarField(
+        default=0,
+        db_default=Decimal(0),
+        help_text="How high somebody who is no owner may set the project's budget, $; 0: not at all.",
+    )
 
     objects = MembershipQuerySet.as_manager()
 
@@ -135,12 +188,6 @@ class Document(models.Model):
     origin = models.CharField(max_length=20)
     purpose = models.CharField(max_length=10, help_text="train or eval: where its items may end up.")
     data = models.JSONField(help_text="The format's own fields: text, entities, source ...")
-    found_by = models.CharField(
-        max_length=600,
-        default="",
-        help_text="The key and the columns that the task does not use, casefolded and cut: what a search looks in.",
-    )
-
     came_with = models.ForeignKey(
         "hits.Upload",
         on_delete=models.SET_NULL,
@@ -151,8 +198,6 @@ class Document(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint("project", "key", name="document_key_once_a_project")]
-        # A search reads this index alone, and no text.
-        indexes = [models.Index(fields=["project", "found_by"], name="document_by_found_by")]
 
     def __str__(self) -> str:
         return self.key
@@ -166,6 +211,10 @@ class StageQuerySet(models.QuerySet["Stage"]):
     def buying(self) -> StageQuerySet:
         """Those from which something may go out by itself: not paused, and in no archived project."""
         return self.exclude(state=Stage.State.PAUSED).filter(project__archived_at=None)
+
+
+# Of a stage, for readers: it is stored as live.
+FINISHED = "finished"
 
 
 class Stage(models.Model):
@@ -248,6 +297,13 @@ class Stage(models.Model):
     )
     screening_retries = models.PositiveSmallIntegerField(default=0, db_default=0, help_text="After a test was failed.")
     screening_hours = models.PositiveSmallIntegerField(default=24, db_default=24, help_text="Until another try.")
+    page_language = models.CharField(
+        max_length=2,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of buttons and hints on the workers' page: en, de or es; empty: that of the worker's browser.",
+    )
     auto_publish = models.BooleanField(
         default=True, help_text="Items that arrive from the stage before go out by themselves."
     )
@@ -281,6 +337,15 @@ class Stage(models.Model):
         return f"{self.project} / {self.title}"
 
     @property
+    def state_shown(self) -> str:
+        """Its state; of a live stage "finished" where nothing of it is to be published, answered or decided."""
+        return FINISHED if self.state == Stage.State.LIVE and self.summary.is_finished else self.state
+
+    @property
+    def state_in_words(self) -> str:
+        return "Finished" if self.state_shown == FINISHED else Stage.State(self.state).label
+
+    @property
     def screening_mark(self) -> int:
         """The percentage of right answers with which workers pass, where the stage is a test."""
         return round(100 * self.screening_share)
@@ -302,7 +367,13 @@ class Stage(models.Model):
         return f"{self.position} {self.title}" if self.crowd else self.title
 
 
-SEARCHED_STATES = [*Stage.State.choices, (ARCHIVED, "Archived")]
+def to_come(moment: datetime | None) -> datetime | None:
+    """None where it is past."""
+    return moment if moment and moment > timezone.now() else None
+
+
+# Columns of a stage's summary: what is still to be published, answered, approved or rejected.
+UNFINISHED = ("waiting", "open", "to_review", "held")
 
 
 class StageSummary(models.Model):
@@ -329,6 +400,15 @@ class StageSummary(models.Model):
     rejected = models.PositiveIntegerField(default=0, help_text="Answers that stand rejected.")
     held = models.PositiveIntegerField(default=0, help_text="Answers that do not count until a lead approves them.")
     reported = models.PositiveIntegerField(default=0, help_text="Answers with a report or a comment.")
+    reported_told = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of the reported ones, so many are in notices."
+    )
+    taken_back = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Rejections that the marketplace took back, as after a dispute."
+    )
+    taken_back_told = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of the ones taken back, so many are in notices."
+    )
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)
     median_seconds = models.FloatField(null=True)
@@ -349,6 +429,21 @@ class StageSummary(models.Model):
 
     def __str__(self) -> str:
         return f"summary of {self.stage_id}"
+
+    @property
+    def approval_to_come(self) -> datetime | None:
+        """When the first answer that waits is approved by itself; None while one that was due is not fetched yet."""
+        return to_come(self.next_auto_approval)
+
+    @property
+    def decided(self) -> int:
+        """Items with a verdict."""
+        return self.kept + self.dropped
+
+    @property
+    def is_finished(self) -> bool:
+        """Items are there, and none of what it has is still to be published, answered, approved or rejected."""
+        return self.items > 0 and not any(getattr(self, name) for name in UNFINISHED)
 
 
 class Item(models.Model):
@@ -388,6 +483,10 @@ class Item(models.Model):
     ballots_at = models.DateTimeField(
         null=True, help_text="When its answers were last found to be others than before; empty where nobody knows."
     )
+    disagreement = models.FloatField(
+        null=True,
+        help_text="How far its answers differ, 0..1, written with `ballots`; empty where nothing was answered twice.",
+    )
     waits_for_values = models.BooleanField(
         default=False, db_default=False, help_text="Its answers are there; its verdict hangs on values to be computed."
     )
@@ -418,6 +517,16 @@ class Item(models.Model):
             models.Index(fields=["stage", "id"], condition=models.Q(waits_for_values=True), name="item_to_compute"),
             models.Index(
                 fields=["stage", "conclusion", "id"], condition=~models.Q(conclusion=""), name="item_by_conclusion"
+            ),
+            models.Index(
+                fields=["stage", "disagreement", "id"],
+                condition=models.Q(disagreement__isnull=False),
+                name="item_by_disagreement",
+            ),
+            models.Index(
+                fields=["stage", "ballots_at", "id"],
+                condition=models.Q(ballots_at__isnull=False),
+                name="item_by_change",
             ),
         ]
 

@@ -40,9 +40,13 @@ class Batch(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
+    end_told = models.BooleanField(
+        default=False, db_default=False, help_text="A notice says that its last HIT has ended."
+    )
 
     class Meta:
         ordering = ["-id"]
+        indexes = [models.Index(fields=["stage"], condition=models.Q(end_told=False), name="batch_to_tell")]
 
     def __str__(self) -> str:
         return f"batch {self.pk} of {self.stage}"
@@ -102,11 +106,6 @@ class Hit(Intent):
 
     def __str__(self) -> str:
         return self.hit_id or self.token
-
-    @staticmethod
-    def token_for(namespace: str, item_pk: int, slot: int) -> str:
-        """A function of the row alone: asking again with it can never make a second HIT."""
-        return f"{namespace}.{item_pk}.{slot}"
 
 
 class HitItem(models.Model):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 
@@ -38,6 +40,8 @@ class WorkerStat(models.Model):
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="worker_stats")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="stats")
     answers = models.PositiveIntegerField(default=0)
+    approved = models.PositiveIntegerField(default=0, db_default=0, help_text="Answers that stand approved.")
+    rejected = models.PositiveIntegerField(default=0, db_default=0, help_text="Answers that stand rejected.")
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)
     median_seconds = models.FloatField(null=True)
@@ -145,6 +149,11 @@ class BlockQuerySet(models.QuerySet["Block"]):
         """The blocks that keep their workers out and make their labels void; a pause makes none void."""
         return self.keeping_out().blocks()
 
+    def of_workers(self, project: int, workers: Iterable[int]) -> set[int]:
+        """Which of these workers a block of the project keeps out."""
+        found = self.in_force().filter(project=project, worker__in=set(workers))
+        return set(found.values_list("worker__pk", flat=True))
+
 
 class Block(models.Model):
     """A granted "poor quality" qualification, with the evidence for it. Never CreateWorkerBlock.
@@ -184,6 +193,14 @@ class Block(models.Model):
     @property
     def in_words(self) -> str:
         """Its state as a lead reads it."""
+        if self.state == self.State.INTENDED:
+            return "Block pending" if self.until is None else "Pause pending"
         if self.until is None or self.state == self.State.LIFTING:
             return str(self.get_state_display())
         return "Pause over" if self.state == self.State.UNDONE else "Paused"
+
+
+def by_blocked_worker() -> models.Exists:
+    """Of answers, whether a block keeps their worker out: then they count for nothing."""
+    rows = Block.objects.in_force().filter(project=models.OuterRef("stage__project"), worker=models.OuterRef("worker"))
+    return models.Exists(rows)

@@ -1,7 +1,7 @@
 """Figures of all calls: how many, how they ended and how long they took, by operation.
 
-Kept in Redis for eight days, in hashes of an hour and, for the last hour, of ten minutes. When Redis is lost,
-figures are lost and calls are not.
+Kept in Redis for eight days, in hashes of an hour and, for the last hour, of ten minutes; their sums are in one hash
+for good. When Redis is lost, figures are lost and calls are not.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from hits.mturk.shared import Shared
 
 SLOT, HOUR = 600, 3600
 SLOT_LIVES, HOUR_LIVES = 2 * HOUR, 8 * 24 * HOUR
+# Sums that only grow, for programs that watch. Nobody calls for so long, and they begin anew.
+EVER, EVER_LIVES = "calls:for-good", 400 * 24 * HOUR
 # Upper ends of the steps of the histogram, in milliseconds; what took longer is in one more.
 STEPS = (2, 5, 10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 2500, 5000, 10_000, 20_000, 60_000)
 
@@ -147,7 +149,11 @@ class Calls:
             added[f"{operation}:<{bisect_left(STEPS, milliseconds)}"] = 1
         minute = now // 60 * 60
         added |= {f"at:{minute}": 1, f"rate:{minute}=": f"{rate:.2f}"}
-        self._shared.count({_slot(now): SLOT_LIVES, _hour(now): HOUR_LIVES}, added)
+        self._shared.count({_slot(now): SLOT_LIVES, _hour(now): HOUR_LIVES, EVER: EVER_LIVES}, added)
+
+    def ever(self) -> list[Figures]:
+        """The figures since they were first counted, which only grow; nothing while Redis does not answer."""
+        return _by_operation(self._shared.counted([EVER]) or [])
 
     def report(self, window: Window, now: datetime | None = None) -> Report:
         """The figures since the window began, to the full ten minutes or the full hour before it."""

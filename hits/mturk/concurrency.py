@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
 
 from hits.mturk.errors import CredentialsError, MarketplaceError, UnreachableError
@@ -66,7 +67,7 @@ class Run:
                     index, row = next(waiting, (None, None))
                     if index is None:
                         break
-                    running[pool.submit(_attempt, work, row)] = index  # type: ignore[arg-type]
+                    running[pool.submit(copy_context().run, _attempt, work, row)] = index  # type: ignore[arg-type]
                 if not running:
                     break
                 done, _ = wait(running, timeout=self._until_beat(), return_when=FIRST_COMPLETED)

@@ -17,10 +17,11 @@ from boto3.session import Session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
+from common import request_id
 from hits.mturk.caller import Caller
-from hits.mturk.calls import Calls, Report, Window
+from hits.mturk.calls import Calls, Figures, Report, Window
 from hits.mturk.concurrency import Concurrency, Run
-from hits.mturk.errors import MarketplaceError, NotYetError, RefusedError, from_boto
+from hits.mturk.errors import MarketplaceError, NotYetError, RefusedError, UnreachableError, from_boto
 from hits.mturk.limiter import Limiter, Pace
 from hits.mturk.question import read_answers
 from hits.mturk.shared import Shared
@@ -61,6 +62,17 @@ class RemoteHit:
     pending: int = 0
     available: int = 0
     completed: int = 0  # approved or rejected
+    # What stands behind the first word of the annotation.
+    further: str = ""
+    hit_type_id: str = ""
+    reward: Decimal = Decimal(0)
+    assignment_seconds: int = 0
+    question: str = ""
+    requirements: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def whole_annotation(self) -> str:
+        return f"{self.annotation} {self.further}".strip()
 
     @property
     def submitted(self) -> int:
@@ -145,6 +157,8 @@ class Gateway:
         # One session for key pair and clients: it holds the first key pair that it found.
         session = _session()
         shared = Shared(redis_url, _account(session, endpoint_url))
+        # Why no call is made at all; empty: calls are made.
+        self.closed = ""
         self._limiter = Limiter(shared, start=limits.calls_a_second, ceiling=limits.most_calls_a_second)
         self._calls = Calls(shared)
         self._concurrency = Concurrency(limits.connections)
@@ -191,8 +205,13 @@ class Gateway:
         """What was called, how it ended and how long it took. Asks Redis, not the marketplace; never raises."""
         return self._calls.report(window)
 
+    def calls_ever(self) -> list[Figures]:
+        """The same by operation since they were first counted. Asks Redis, not the marketplace; never raises."""
+        return self._calls.ever()
+
     def balance(self) -> Balance:
         """Asked while a person waits: given up after a few seconds."""
+        self._refuse_closed()
         reply = self._quick_caller.call("get_account_balance", {})
         hold = reply.get("OnHoldBalance")
         return Balance(Decimal(reply["AvailableBalance"]), None if hold is None else Decimal(hold))
@@ -211,16 +230,23 @@ class Gateway:
         return str(reply["HITTypeId"])
 
     def create_hit(
-        self, hit_type_id: str, *, question: str, max_assignments: int, lifetime_seconds: int, token: str
+        self,
+        hit_type_id: str,
+        *,
+        question: str,
+        max_assignments: int,
+        lifetime_seconds: int,
+        token: str,
+        annotation: str = "",
     ) -> RemoteHit:
-        """The token is the annotation too, so that the HIT can be found when the token has died after 24 hours."""
+        """The annotation begins with the token, so that the HIT can be found when the token has died after 24 hours."""
         reply = self._call(
             "create_hit_with_hit_type",
             HITTypeId=hit_type_id,
             Question=question,
             MaxAssignments=max_assignments,
             LifetimeInSeconds=lifetime_seconds,
-            RequesterAnnotation=token,
+            RequesterAnnotation=annotation or token,
             UniqueRequestToken=token,
         )
         return _remote_hit(reply["HIT"])
@@ -316,15 +342,18 @@ class Gateway:
         except RefusedError as error:
             if error.code != "QualificationTypeAlreadyExists":
                 raise
-        return self._find_qualification_type(name)
+        if found := self.find_qualification_type(name):
+            return found
+        raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
 
-    def _find_qualification_type(self, name: str) -> str:
+    def find_qualification_type(self, name: str) -> str:
+        """The id of the account's qualification type of that name; empty where lists show none."""
         filters = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for reply in self._pages("list_qualification_types", **filters):
             for found in reply["QualificationTypes"]:
                 if found["Name"] == name:
                     return str(found["QualificationTypeId"])
-        raise NotYetError("QualificationTypeAlreadyExists", f"The qualification “{name}” exists but is not listed yet.")
+        return ""
 
     def offer_qualification(self, qualification_type_id: str, *, offered: bool) -> None:
         """Whether workers can ask for it and new HITs require it. Who holds it keeps it."""
@@ -367,7 +396,12 @@ class Gateway:
         failures = reply.get("NotifyWorkersFailureStatuses", [])
         return str(failures[0]["NotifyWorkersFailureMessage"]) if failures else ""
 
+    def _refuse_closed(self) -> None:
+        if self.closed:
+            raise UnreachableError(self.closed)
+
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        self._refuse_closed()
         return self._caller.call(operation, arguments)
 
     def _pages(self, operation: str, **arguments: Any) -> Iterator[dict[str, Any]]:
@@ -396,9 +430,17 @@ def _client(session: Session, endpoint_url: str, region: str, limits: Limits) ->
         retries={"mode": "standard", "total_max_attempts": 1},
     )
     try:
-        return session.client("mturk", endpoint_url=endpoint_url, region_name=region, config=config)
+        client = session.client("mturk", endpoint_url=endpoint_url, region_name=region, config=config)
+        client.meta.events.register("before-send.mturk", _hand_on_the_id)
+        return client
     except BotoCoreError as error:
         raise from_boto(error) from error
+
+
+def _hand_on_the_id(request: Any, **more: Any) -> None:
+    """After the call is signed: a proxy on the way may put another id in its place."""
+    if known := request_id.current():
+        request.headers[request_id.HEADER] = known
 
 
 def _account(session: Session, endpoint_url: str) -> str:
@@ -413,15 +455,22 @@ def _account(session: Session, endpoint_url: str) -> str:
 
 
 def _remote_hit(hit: dict[str, Any]) -> RemoteHit:
+    annotation, _, further = hit.get("RequesterAnnotation", "").partition(" ")
     return RemoteHit(
         hit["HITId"],
-        hit.get("RequesterAnnotation", ""),
+        annotation,
         hit["HITStatus"],
         hit["Expiration"],
         hit["MaxAssignments"],
         hit["NumberOfAssignmentsPending"],
         hit["NumberOfAssignmentsAvailable"],
         hit["NumberOfAssignmentsCompleted"],
+        further,
+        hit.get("HITTypeId", ""),
+        Decimal(hit.get("Reward", "0")),
+        hit.get("AssignmentDurationInSeconds", 0),
+        hit.get("Question", ""),
+        tuple(hit.get("QualificationRequirements", ())),
     )
 
 

@@ -89,11 +89,13 @@ return {{answer, exact(wait), exact(rate), exact(limit), redis.call('ZCARD', use
 """
 
 # KEYS: hashes. ARGV: the seconds that each hash lives, then a name and what is added to it, and so on;
-# names that end with "=" are set.
+# names that end with "=" are set. A hash for good has no names of moments: there would be ever more of them.
 COUNT = """
 for i, key in ipairs(KEYS) do
   for n = #KEYS + 1, #ARGV, 2 do
-    if string.sub(ARGV[n], -1) == '=' then
+    if string.sub(key, -8) == 'for-good' and string.find(ARGV[n], '^%l+:%d+=?$') then
+      -- A moment.
+    elseif string.sub(ARGV[n], -1) == '=' then
       redis.call('HSET', key, ARGV[n], ARGV[n + 1])
     else
       redis.call('HINCRBY', key, ARGV[n], ARGV[n + 1])

@@ -9,10 +9,13 @@ from itertools import groupby
 from hits.protocols.base import Json
 from hits.protocols.given_settings import printed
 from hits.text.passages import passage_parts
+from hits.text.wording import _
 
 MAX_REMARK = 2000
 MAX_TEXT = 2000
 YES = "yes"
+# What of an item may hold choices of its own.
+OWN_CHOICES = ("choices", "candidates")
 # Of the choices in a message.
 SHOWN_CHOICES, SHOWN_TEXT = 5, 60
 
@@ -27,7 +30,8 @@ def blocks(text: str) -> list[Json]:
 
 def choices_of(item: Json, settings: Json) -> list[Json]:
     """The choices of the item itself, be it a question set, or those for all: [{"id", "text", "help"?}, ...]."""
-    return list(item.get("choices") or item.get("candidates") or settings.get("choices") or [])
+    own = next((item[name] for name in OWN_CHOICES if item.get(name)), None)
+    return list(own or settings.get("choices") or [])
 
 
 def gold_of(item: Json, choices: Sequence[Json]) -> frozenset[str]:
@@ -49,6 +53,17 @@ def known_answer_faults(item: Json, choices: Sequence[Json]) -> list[str]:
     ]
 
 
+def known_values(
+    choices: Sequence[Json], gold: frozenset[str], unit: str, part: str, *, several: bool
+) -> dict[str, str | list[str]]:
+    """The right values by unit: of `unit` the id, or the ids where each of several is right; where several are ticked,
+    yes or no of each `<id>/<part>`. Empty where nothing is known to be right."""
+    if several:
+        return {f"{choice['id']}/{part}": yes_no(choice["id"] in gold) for choice in choices} if gold else {}
+    right = [choice["id"] for choice in choices if choice["id"] in gold]
+    return {unit: right[0] if len(right) == 1 else right} if right else {}
+
+
 def shuffled(choices: Sequence[Json], worker: str, *seeds: str) -> list[Json]:
     """The same order for the same worker and seeds, whatever order the choices come in."""
 
@@ -68,14 +83,14 @@ def order_faults(fields: Mapping[str, str], shown: Sequence[Json]) -> list[str]:
     posted = fields.get("order", "")
     if not posted or posted == order_of(shown):
         return []
-    return ["The answers were not sent in the order in which they were shown. Reload the page and choose again."]
+    return [_("The answers were not sent in the order in which they were shown. Reload the page and choose again.")]
 
 
 def ticked(fields: Mapping[str, str], prefix: str, choices: Sequence[Json], faults: list[str]) -> list[str]:
     """Ids of the choices whose box, named `<prefix>-<id>`, is ticked. Adds to `faults` what no box can say."""
     said = {choice["id"]: fields.get(f"{prefix}-{choice['id']}", "") for choice in choices}
     if any(value not in ("", YES) for value in said.values()):
-        faults.append("A box says neither yes nor no. Reload the page and tick again.")
+        faults.append(_("A box says neither yes nor no. Reload the page and tick again."))
     return [ident for ident, value in said.items() if value == YES]
 
 

@@ -31,13 +31,17 @@ INSTRUCTIONS = Setting(
     rows=8,
 )
 LEAST_TIME = f"Asked for before an answer is sent; 0 to {MAX_SECONDS}. A faster answer counts only when you approve it."
+EARLY = "What happens when an answer is sent before the minimum time is over."
 CLOSING = (
-    Setting("comment", "A box for comments", "bool", "Workers can tell what was unclear."),
-    Setting("min_seconds", "Minimum time, s", "number", LEAST_TIME),
+    Setting(
+        "comment", "A box for comments", "bool", "Workers can tell what was unclear; you read it beside the answer."
+    ),
+    Setting("min_seconds", "Minimum time", "number", LEAST_TIME, unit="seconds"),
     Setting(
         "early_submit",
         "If submitted too early",
         "choice",
+        EARLY,
         options=(("notice", "say so, and let the worker decide"), ("hold", "let the worker wait")),
     ),
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,6 +20,7 @@ from typing import Any
 from hits.protocols.base import Json
 from hits.protocols.choosing import YES
 from hits.quality.agreement.overlap import Span
+from hits.text.wording import _, gettext_noop, number
 from hits.text.words import placed
 
 Part = Callable[[str], str]
@@ -34,8 +35,8 @@ SHOWN = 40
 MOST_REASONS = 5
 HUES, KEYS = 8, 9
 NOTHING = "nothing"
-NEITHER = "The box “There is nothing to mark” says neither yes nor no. Reload the page."
-UNREADABLE = "The marked stretches cannot be read. Reload the page and mark them again."
+NEITHER = gettext_noop("The box “There is nothing to mark” says neither yes nor no. Reload the page.")
+UNREADABLE = gettext_noop("The marked stretches cannot be read. Reload the page and mark them again.")
 _LINE = re.compile(r"[^\r\n]+")
 
 
@@ -71,6 +72,15 @@ def shown(text: str, labels: Sequence[Json], limits: Limits, *, name: str, part:
         "labels": with_keys(labels),
         "rows": list(range(1, ROWS + 1)),
     }
+
+
+def in_words(spans: Iterable[Any], text: str, labels: Mapping[str, str]) -> str:
+    """Each stretch of the text with its label in brackets; empty where there is none. `labels` are texts by their ids.
+
+    A span is a triple or an object of start, end and label.
+    """
+    found = [(one["start"], one["end"], one["label"]) if isinstance(one, dict) else tuple(one[:3]) for one in spans]
+    return "; ".join(f"{text[start:end]} ({labels.get(label, label)})" for start, end, label in found)
 
 
 def with_keys(labels: Sequence[Json]) -> list[Json]:
@@ -112,7 +122,7 @@ def taken(said: str, part: Part, text: str, limits: Limits) -> tuple[list[Span],
     spans, found = _posted(said, part, text)
     nothing = part(NOTHING)
     if nothing not in ("", YES):
-        found.append(NEITHER)
+        found.append(_(NEITHER))
     return sorted(spans), found or faults(spans, nothing == YES, text, limits)
 
 
@@ -143,7 +153,7 @@ def _of_field(said: str, faults: list[str]) -> list[Span]:
     except (ValueError, RecursionError):
         rows = None
     if not isinstance(rows, list) or not all(_is_span(row) for row in rows):
-        faults.append(UNREADABLE)
+        faults.append(_(UNREADABLE))
         return []
     return [(start, end, label) for start, end, label in rows]
 
@@ -162,7 +172,13 @@ def _of_rows(part: Part, places: Sequence[tuple[int, int]], faults: list[str]) -
             continue
         first, last = (_word_number(said, len(places)) for said in (ends[0], ends[1] or ends[0]))
         if first is None or last is None or last < first:
-            faults.append(f"Line {row} must hold the number of a first and of a last word, 1 to {len(places):,}.")
+            faults.append(
+                _(
+                    "Line %(row)s must hold the number of a first and of a last word, 1 to %(most)s.",
+                    row=row,
+                    most=number(len(places)),
+                )
+            )
         else:
             found.append((places[first - 1][0], places[last - 1][1], part(f"label-{row}")))
     return found
@@ -191,15 +207,15 @@ def faults(spans: Sequence[Span], nothing: bool, text: str, limits: Limits) -> l
 def _count_faults(count: int, nothing: bool, limits: Limits) -> list[str]:
     most = min(limits.most, MOST_SPANS)
     if nothing and limits.fewest:
-        return ["This text has something to mark. Mark it."]
+        return [_("This text has something to mark. Mark it.")]
     if nothing and count:
-        return ["You marked something and said that there is nothing to mark. Take one of them back."]
+        return [_("You marked something and said that there is nothing to mark. Take one of them back.")]
     if not count and not limits.fewest and not nothing:
-        return ["Nothing is marked yet. Mark what fits, or choose “There is nothing to mark”."]
+        return [_("Nothing is marked yet. Mark what fits, or choose “There is nothing to mark”.")]
     if count < limits.fewest:
-        return [f"Mark at least {limits.fewest}; {count} marked so far."]
+        return [_("Mark at least %(least)s; %(count)s marked so far.", least=limits.fewest, count=count)]
     if count > most:
-        return [f"Mark at most {most}; {count:,} are marked. Delete some."]
+        return [_("Mark at most %(most)s; %(count)s are marked. Delete some.", most=most, count=number(count))]
     return []
 
 
@@ -217,22 +233,31 @@ def _span_faults(
 ) -> Iterable[str]:
     start, end, label = span
     if not 0 <= start < end <= len(text):
-        yield "A marked stretch is empty or lies outside the text. Reload the page and mark it again."
+        yield _("A marked stretch is empty or lies outside the text. Reload the page and mark it again.")
         return
     if label not in limits.labels:
-        yield f"{quoted(text, span)} has no label of the list. Choose one."
+        yield _("%(words)s has no label of the list. Choose one.", words=quoted(text, span))
     if start not in starts or end not in ends:
-        rule = "must be whole words" if limits.whole_words else "must not begin or end with a space"
-        yield f"{quoted(text, span)} {rule}. Delete it and mark it again."
+        yield (
+            _("%(words)s must be whole words. Delete it and mark it again.", words=quoted(text, span))
+            if limits.whole_words
+            else _(
+                "%(words)s must not begin or end with a space. Delete it and mark it again.", words=quoted(text, span)
+            )
+        )
 
 
 def _together_faults(spans: Sequence[Span], text: str, limits: Limits) -> Iterable[str]:
     """Of spans in order: of those that overlap, two neighbours do."""
     for one, other in pairwise(spans):
         if one == other:
-            yield f"{quoted(text, one)} is marked twice in the same way. Delete one of the two."
+            yield _("%(words)s is marked twice in the same way. Delete one of the two.", words=quoted(text, one))
         elif not limits.overlap and other[0] < one[1]:
-            yield f"{quoted(text, one)} and {quoted(text, other)} overlap. Delete one of the two."
+            yield _(
+                "%(words)s and %(others)s overlap. Delete one of the two.",
+                words=quoted(text, one),
+                others=quoted(text, other),
+            )
 
 
 def quoted(text: str, span: Span) -> str:

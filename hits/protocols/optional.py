@@ -9,13 +9,22 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from hits.protocols.base import CrowdlessProtocol, Json, TaskProtocol
 
 
+def with_unit(label: str, unit: str) -> str:
+    """The unit in brackets behind a label that does not name it itself."""
+    return label if not unit or unit.lower() in label.lower() else f"{label} ({unit})"
+
+
 @dataclass(frozen=True)
 class Setting:
     """One setting of a protocol as a form shows it; `TaskProtocol.settings` judges what is written into it.
 
+    `unit` is what a number counts, and `help` says what the setting does, in a sentence that leads read below it.
+
     A `text` of more than one row may have paragraphs; `html` is a page, which may also come from a file, with the line
     numbers that its author sees; `lines` give a list with one text a line; a `choice` is one of `options`, which are
-    (value, label). `lines` turns the value of a `lines` setting into the lines to show.
+    (value, label). `lines` turns the value of a `lines` setting into the lines to show. An item that has one of the
+    fields `brought_as` brings a value of its own, which is asked instead. The ids of a `lines` setting that `names`
+    another one are those of choices of that one, and are shown by their texts.
     """
 
     name: str
@@ -29,6 +38,14 @@ class Setting:
     editor: PartsEditor | None = None
     seldom: bool = False
     hint: Callable[[Json, Json], str] | None = None
+    unit: str = ""
+    brought_as: tuple[str, ...] = ()
+    names: str = ""
+
+    @property
+    def titled(self) -> str:
+        """The label with the unit behind it, where it does not name it itself."""
+        return with_unit(self.label, self.unit)
 
 
 @dataclass(frozen=True)
@@ -120,6 +137,17 @@ class WrittenProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class VariedProtocol(WrittenProtocol, Protocol):
+    """Asks different things by its settings: some of its fields, and another example, belong to a stage."""
+
+    def fields_for(self, settings: Json) -> tuple[Setting, ...]:
+        """Those of `fields` that a stage with these settings uses."""
+
+    def example_for(self, settings: Json) -> tuple[Json, Json]:
+        """A document and an item of our own writing that such a stage would ask about."""
+
+
+@runtime_checkable
 class ItemwiseProtocol(TaskProtocol, Protocol):
     """Measures all answers to an item together, such as how often the majority is right."""
 
@@ -146,12 +174,30 @@ class KnownValuesProtocol(TaskProtocol, Protocol):
         """The value that is right, by unit; without the units of which none is known."""
 
 
+@dataclass(frozen=True)
+class Line:
+    """One thing that an answer says, as people read it.
+
+    `asked` is what the page asked, in its words, and empty where nothing was asked; `said` what was answered. `units`
+    are the labels that it tells of, and `known` the right answer in words, where the item brings one. With `is_note`
+    nobody asked: it was measured on the way.
+    """
+
+    asked: str
+    said: str
+    units: tuple[str, ...] = ()
+    known: str = ""
+    is_note: bool = False
+
+
 @runtime_checkable
 class WordedProtocol(TaskProtocol, Protocol):
-    """Its values stand for words that workers see."""
+    """Tells its answers in the words of its page."""
 
-    def in_words(self, document: Json, item: Json, settings: Json, unit: str, value: Any) -> tuple[str, str]:
-        """What was asked and the value as the page showed them; empty texts where it has no other words."""
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> Sequence[Line]:
+        """What an answer says, in the order of the page. `said` are values of labels by unit: all those of an answer,
+        or one alone. A unit that no line tells of is not shown. Labels may be older than the settings.
+        """
 
 
 @runtime_checkable
@@ -182,6 +228,14 @@ class RowsProtocol(TaskProtocol, Protocol):
 
     def named_columns(self, settings: Json) -> Sequence[str]:
         """The columns that the task with these settings names, each once: what it shows, and known answers."""
+
+
+@runtime_checkable
+class ShowingProtocol(RowsProtocol, Protocol):
+    """Says which of the columns its page shows, so that lists show the same."""
+
+    def shown_columns(self, settings: Json) -> Sequence[str]:
+        """Those that workers see, in their order."""
 
 
 @runtime_checkable

@@ -41,7 +41,7 @@ class Measure:
 
 MEASURES: Mapping[str, Measure] = {
     KNOWN_ANSWERS: Measure(
-        "known answers or references", "scored answers", "were right", ("Scored", "Right", "Accuracy")
+        "gold answers or references", "scored answers", "were right", ("Scored", "Right", "Accuracy")
     ),
     AGREEMENT: Measure(
         "the other workers' answers",
@@ -149,6 +149,12 @@ class Policy:
         return cls(**data)
 
 
+# What a page proposes where a stage has no policy yet: half-way from chance to the crowd's average tells a careless
+# worker apart at any number of choices, and a hundred answers are soon there. Chance alone gives 0.25 of four choices,
+# so that a fixed floor of 0.2 would name nobody.
+SUGGESTED = Policy(check_every=100, min_answers=20, floor=0.5, alpha=0.01, relative=True)
+
+
 @dataclass(frozen=True)
 class Tally:
     """One worker's scored answers, those of a blocked one included; `correct` of them were good by the measure, and
@@ -185,6 +191,13 @@ class Evidence:
     measure: str = KNOWN_ANSWERS
     chance: float | None = None
     share: float | None = None
+
+    @property
+    def counted(self) -> str:
+        """What it counts: '2 of 40 scored answers were right'."""
+        of = MEASURES[self.measure]
+        good = f"{self.correct:,.2f}" if of.in_shares else f"{int(self.correct):,}"
+        return f"{good} of {self.scored:,} {of.scored} {of.are_good}"
 
     def to_dict(self) -> dict[str, Any]:
         """Only values that JSON holds; `from_dict` gives the same evidence back."""

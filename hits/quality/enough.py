@@ -10,10 +10,11 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 
 from hits.quality.conditions import Said, Value, Values, conclude
 from hits.quality.rule_text import computed_units, parse, units_of
-from hits.quality.rule_tree import RuleFault, RuleText, RuleTextError
+from hits.quality.rule_tree import RuleFault, RuleText, RuleTextError, leaves
 
 _HEAD = "enough: "
 # Of an expectation before anything was answered.
@@ -21,7 +22,7 @@ ASSUMED_ACCURACY = 0.8
 SIMULATED_ITEMS = 2000
 # Answers that the claims of a condition are counted over while that is found out, at most: about a second. Where items
 # may want many answers, fewer items tell the mean as well, but never fewer than so many.
-COUNTED_AT_MOST, FEWEST_SIMULATED = 1_000_000, 20
+COUNTED_AT_MOST, FEWEST_SIMULATED = 1_000_000, 5
 _VALUES = ("one value", "another value", "a third value", "a fourth value")
 
 
@@ -89,16 +90,19 @@ def expected_answers(least: int, most: int, text: str, seed: int) -> float:
     or of four where it names none. A computed value is the most probable one for somebody who knows all that. It is a
     guess for the time before anything was answered.
     """
-    values = {unit: _values(unit, named) for unit, named in units_of(condition(text, most)).items()}
+    rule = condition(text, most)
+    values = {unit: _values(unit, named) for unit, named in units_of(rule).items()}
+    claims = sum(1 for line in rule.lines for _ in leaves(line.condition))
     draw = random.Random(f"expected answers {seed}")
-    items = max(FEWEST_SIMULATED, min(SIMULATED_ITEMS, COUNTED_AT_MOST // (most * most * max(1, len(values)))))
+    items = max(FEWEST_SIMULATED, min(SIMULATED_ITEMS, COUNTED_AT_MOST // (most * most * max(1, claims))))
     return sum(_simulated(least, most, text, values, draw) for _ in range(items)) / items
 
 
 def _values(unit: str, named: Sequence[str]) -> Sequence[str]:
     if unit.endswith(".correct"):
         return ("yes", "no")
-    return (*named, "another value") if named else _VALUES
+    another = next(value for number in count() if (value := f"value {number}") not in named)
+    return (*named, another) if named else _VALUES
 
 
 def _simulated(least: int, most: int, text: str, values: Mapping[str, Sequence[str]], draw: random.Random) -> int:

@@ -6,7 +6,7 @@ register a new version beside the old one, so that old verdicts can still be mad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,7 +22,8 @@ class RuleError(ValueError):
 class Vote:
     """One worker's answer: `said` holds what it says of each unit, which is all that written rules look at.
 
-    `correct` is None where nothing was compared; a `void` vote counts for nothing.
+    `correct` is None where nothing was compared; a `void` vote counts for nothing. `compared` is what it says in a form
+    in which it can be compared, by (unit, group): lists go by it, and no rule does.
     """
 
     worker: str
@@ -30,6 +31,7 @@ class Vote:
     correct: bool | None = None
     void: bool = False
     said: Said = field(default_factory=dict, hash=False)
+    compared: Mapping[tuple[str, str], Hashable] = field(default_factory=dict, hash=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -203,6 +203,11 @@ class Own:
     figures: Compared
 
 
+def is_hurried(seconds: float | None, crowd_median: float | None) -> bool:
+    """Whether an answer took much less time than those of the crowd."""
+    return seconds is not None and bool(crowd_median) and seconds < (crowd_median or 0) / HURRIED
+
+
 def what_stands_out(own: Own, crowd: Crowd) -> list[str]:
     """Sentences that name what makes one look at the worker; none for most."""
     found = [_speed(own, crowd), _run(own, crowd), _accuracy(own, crowd), _agreement_in_words(own, crowd)]
@@ -228,7 +233,7 @@ def _run(own: Own, crowd: Crowd) -> str:
 def _accuracy(own: Own, crowd: Crowd) -> str:
     if not own.scored or crowd.accuracy is None:
         return ""
-    return _low("Known answers", "right", own.correct, own.scored, own.right_by_chance, crowd.accuracy)
+    return _low("Gold answers", "right", own.correct, own.scored, own.right_by_chance, crowd.accuracy)
 
 
 def _agreement_in_words(own: Own, crowd: Crowd) -> str:

@@ -15,7 +15,8 @@ and, where the recipe needs them, `COMPUTATIONS` (a sequence of `Computation`), 
 [NextItem, ...]`, without which a kept item goes as it is to the stage that `feeds` names in the file, and
 `draw(stage key, Collected, count, *, seed) -> [NextItem, ...]` for stages that take a sample (`draws` in the file): at
 most `count`, all where there are fewer. `told_of_draw(stage key, Collected)` says what a lead should know before
-a draw, and `check_option(name, value)` raises ValueError for an option's value that does not fit.
+a draw, `draws_from(stage key) -> DrawSource` what has to be there before one, and `check_option(name, value)` raises
+ValueError for an option's value that does not fit.
 `admit(documents, Collected) -> documents` chooses among what a file brought by what the project has already.
 `import_notes(documents) -> [sentence, ...]` says more about what a file brought. `TABLE` (`hits.formats.mapping`) says
 which fields a row of its table has: `read_documents` then takes `mapping`, the file's column by field.
@@ -29,7 +30,9 @@ import importlib
 import re
 import tomllib
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -172,11 +175,17 @@ def _judge(scan: _Scan, folder: Path) -> None:
 
 def _parsed(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return deepcopy(_toml(file.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(file, [f"is not TOML: {error}"], file.parent) from error
     except OSError as error:
         raise RecipeError(file, [f"cannot be read: {error}"], file.parent) from error
+
+
+@lru_cache(64)
+def _toml(text: str) -> dict[str, Any]:
+    """A stage asks for its recipe many times while a page is made; to read the same text anew takes milliseconds."""
+    return tomllib.loads(text)
 
 
 def _steps(name: str, folder: Path) -> ModuleType:

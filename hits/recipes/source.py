@@ -125,7 +125,7 @@ class Collected(Protocol):
 
     seed: int
     pseudonym_key: str
-    """Workers' pseudonyms are made with it; it stands in no release."""
+    """Workers' pseudonyms are made with it, and the order of answers in test; it stands in no release."""
     options: Json
     plugins: Sequence[Path]
     """Folders of the installation that bring models of their own; see `hits.text.plugins`."""
@@ -232,6 +232,14 @@ class Computation:
     options: Mapping[str, Option] = field(default_factory=dict)
     models: Mapping[str, Kind] = field(default_factory=dict)
     outside: Outside | None = None
+
+
+@dataclass(frozen=True)
+class DrawSource:
+    """What the sample of a stage is drawn from: results of `stages`, and of a run of `computation`, if it needs one."""
+
+    stages: tuple[str, ...]
+    computation: str = ""
 
 
 @dataclass(frozen=True)

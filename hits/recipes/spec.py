@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -44,7 +44,7 @@ _DAY = 86_400
 MOST_COPIES = 50
 # The table of the file whose values count for each stage with a crowd that states none of its own.
 DEFAULTS = "defaults"
-OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat"})
+OF_ONE_STAGE = frozenset({"key", "title", "crowd", "repeat", "group"})
 # Workers judge a HIT by its reward and its length, and one answer is all that they can lose.
 MOST_ITEMS_A_HIT = 20
 # The marketplace's own limit, of the time a HIT is open and of the time an assignment may take.
@@ -135,13 +135,17 @@ def _misfit(comparator: str, qualification: str, integers: Sequence[int], locale
 
 
 class CrowdlessStage(Table):
-    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on."""
+    """Only a name, a protocol and its settings: nobody is asked, so nothing is paid, required or voted on.
+
+    Stages that follow one another with the same `group` stand under that name on pages.
+    """
 
     key: str = named("[a-z][a-z0-9]*(-[a-z0-9]+)*", "lower-case words joined by hyphens")
     title: Words = text(120)
     protocol: str = named("[a-z][a-z0-9_]*", "the name of a protocol's folder")
     settings: dict[str, Any] = must("be a table", {})
     crowd: bool = truth(True)
+    group: Words = text(60, "")
 
     @classmethod
     def refusal_of(cls, key: str) -> str:
@@ -241,8 +245,8 @@ class StageSpec(CrowdlessStage):
     )
     assignment_seconds: int = whole(30, LONGEST_SECONDS)
     lifetime_seconds: int = whole(30, LONGEST_SECONDS)
-    auto_approval_seconds: int = whole(0, 30 * _DAY)
     approval: str = one_of(("automatic", "review"))
+    auto_approval_seconds: int = whole(0, 30 * _DAY)
     hit_title: Words = text(128)
     hit_description: Words = text(2000)
     keywords: Words = text(1000, "")
@@ -261,6 +265,7 @@ class StageSpec(CrowdlessStage):
     practice_items: int = whole(0, 10, 0)
     screening_retries: int = whole(0, 5, 0)
     screening_hours: int = whole(1, 720, 24)
+    page_language: Literal["", "en", "de", "es"] = must('be "en", "de" or "es", or left out', "")
 
     @field_validator("most_answers")
     @classmethod
@@ -304,7 +309,7 @@ class StageSpec(CrowdlessStage):
         if info.data.get("grants") == "":
             raise ValueError("goes with grants: name the qualification that has the result, such as reading-test")
         if info.data.get("gold_share"):
-            raise ValueError("goes without gold_share: all items of a test have a known answer")
+            raise ValueError("goes without gold_share: all items of a test have a gold answer")
         if info.data.get("approval") == "review":
             raise ValueError(
                 "goes with the approval automatic: workers are told that a test is paid whatever the result"
@@ -320,12 +325,12 @@ class StageSpec(CrowdlessStage):
             raise ValueError("goes with screening_share: practice comes before a test")
         return items
 
-    @field_validator("approval")
+    @field_validator("auto_approval_seconds")
     @classmethod
-    def _leaves_time(cls, approval: str, info: ValidationInfo) -> str:
-        if approval == "review" and info.data.get("auto_approval_seconds") == 0:
-            raise ValueError("is review, but auto_approval_seconds of 0 approves every answer at once: give leads time")
-        return approval
+    def _leaves_time(cls, seconds: int, info: ValidationInfo) -> int:
+        if not seconds and info.data.get("approval") == "review":
+            raise ValueError("must be more than 0 s: answers are approved by a lead, who needs time")
+        return seconds
 
 
 # What a stage without a crowd has where others must say something.
@@ -410,6 +415,14 @@ class Recipe:
         """The stages of a project with these options, in order; those of the recipe's own are `stages`."""
         found = (stage_spec(table, place, []) for place, table in copies_of(self.tables, options, []))
         return tuple(stage for stage in found if stage)
+
+    def group_of(self, key: str) -> str:
+        """The group of the stage with this key, empty where it has none: of copies of a stage, however many."""
+        for table in self.tables:
+            own = str(table["key"])
+            if key == own or ("repeat" in table and re.fullmatch(rf"{re.escape(own)}-\d+", key)):
+                return str(table.get("group", ""))
+        return ""
 
     def repeats(self) -> dict[str, int]:
         """The options that say how many copies of a stage there are, each with the recipe's own number."""

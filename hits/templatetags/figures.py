@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,12 +9,13 @@ from math import floor, log10
 from typing import Any
 
 from django import template
+from django.forms import BoundField, ChoiceField
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from hits import charts
-from hits.quality.blocking import MEASURES, Evidence
+from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
 
 register = template.Library()
@@ -147,9 +147,7 @@ def measure(value: float | None) -> str:
 def scored_in_words(evidence: Evidence | Mapping[str, Any]) -> str:
     """What the evidence of a block counts: '2 of 40 scored answers were right'."""
     read = evidence if isinstance(evidence, Evidence) else Evidence.from_dict(evidence)
-    of = MEASURES[read.measure]
-    good = measure(read.correct if of.in_shares else int(read.correct))
-    return f"{good} of {count(read.scored)} {of.scored} {of.are_good}"
+    return read.counted
 
 
 @register.filter
@@ -164,39 +162,29 @@ def said(value: Any) -> str:
     return "–" if value is None else str(value)
 
 
-@register.filter
-def by_item(labels: Iterable[Any]) -> list[tuple[Any, list[Any]]]:
-    """(item, its labels) of an answer, in the order of the items' rows; the item is None where there is one alone."""
-    found: dict[int, list[Any]] = {}
-    for label in labels:
-        found.setdefault(label.item_id, []).append(label)
-    return [(given[0].item if len(found) > 1 else None, given) for _, given in sorted(found.items())]
+# What the counts of a verdict are called.
+_VOTES = {
+    "right": "match gold",
+    "wrong": "do not match gold",
+    "unscored": "were compared with no gold",
+    "void": "do not count",
+    "missing": "are still to come",
+}
 
 
 @register.filter
-def answer_lines(labels: Iterable[Any]) -> list[tuple[str, str]]:
-    """(name, text) of what an answer says: the labels of one group (`q1/label`, `q1/correct`) in one line, in order.
-
-    What was measured on the way comes last, and only what is known of it. What stands alone has no name.
-    """
-    groups: dict[str, list[str]] = {}
-    found = sorted(labels, key=lambda label: _natural(label.unit))
-    for label in (one for one in found if one.unit != "evidence"):
-        group, _, part = label.unit.partition("/")
-        groups.setdefault(group, []).append(f"{part}: {said(label.value)}" if part else said(label.value))
-    lines = [(name if len(groups) > 1 else "", " · ".join(texts)) for name, texts in groups.items()]
-    return lines + [("", text) for one in found if one.unit == "evidence" and (text := _known(one.value))]
+def vote_counts(detail: Mapping[str, int]) -> str:
+    """What a verdict's answers were: '2 match gold, 1 does not count'; those that there are."""
+    told = [
+        f"{number:,} {_number_of(_VOTES[name], number)}" for name, number in detail.items() if number and name in _VOTES
+    ]
+    return f"of the answers {', '.join(told)}" if told else "no answer"
 
 
-def _natural(unit: str) -> list[Any]:
-    """q2 before q10; names without a number last."""
-    parts = [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", unit)]
-    return [len(parts) == 1, *parts]
-
-
-def _known(value: dict[str, Any]) -> str:
-    """Measurements without those that nobody could take."""
-    return said({name: part for name, part in value.items() if part not in (None, [], "")})
+def _number_of(words: str, number: int) -> str:
+    verb, _, rest = words.partition(" ")
+    one = {"match": "matches", "do": "does", "were": "was", "are": "is"}[verb]
+    return f"{one if number == 1 else verb} {rest}"
 
 
 @register.filter
@@ -218,6 +206,20 @@ def asked(data: dict[str, Any]) -> str:
 def at(found: Mapping[Any, Any], key: Any) -> Any:
     """What a dictionary holds at a key that only the page knows; None where it holds nothing."""
     return found.get(key)
+
+
+@register.filter
+def in_option_words(field: BoundField) -> Any:
+    """The value of a form's field; of a choice between options, the words of the one that is chosen."""
+    value = field.value()
+    options: Any = field.field.choices if isinstance(field.field, ChoiceField) else ()
+    return dict(options).get(value, value)
+
+
+@register.filter
+def named(values: Iterable[Any], names: Iterable[Any]) -> list[tuple[Any, Any]]:
+    """Each of a row's values behind the name of its column."""
+    return list(zip(names, values, strict=True))
 
 
 @register.filter
@@ -250,6 +252,7 @@ TONES = {
     "sent": "warn", "refused": "bad", "Rejected": "bad", "open": "info", "publishing": "info", "reading": "info",
     "storing": "info", "queued": "info", "paid": "good", "planned": "info", "offered": "info",
     "offering": "warn", "withdrawing": "warn", "mapping": "warn", "running": "info", "stopped": "warn", "failed": "bad",
+    "finished": "info",
 }  # fmt: skip
 
 
@@ -259,6 +262,12 @@ def bar(done: float | Decimal, total: float | Decimal, label: str, tone: str = "
     done, total = float(done), float(total)
     said = f"{label}: {charts.share(done, total):.0f} %"
     return charts.stacked_bar([(said, done, tone)], total, said)
+
+
+@register.simple_tag
+def share_bar(part: int, whole: int) -> charts.Markup:
+    """A small bar beside a number that stands there in words, for the eye alone."""
+    return charts.share_bar(part, whole)
 
 
 @register.simple_tag

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django import template
 
-from hits.domain.plugins import pages_of, usable_protocol
+from hits.domain.plugins import pages_of, usable_protocol, usable_recipe
 from hits.flow.data import undoing
-from hits.models import Stage
+from hits.models import Project, Stage
 from hits.protocols.pages import Page
+from hits.views import words
 
 register = template.Library()
 
@@ -22,3 +23,16 @@ def changes_items(stage: Stage) -> bool:
 def own_pages(stage: Stage) -> tuple[Page, ...]:
     """The pages that its protocol brings; none where it cannot be used, which the stage's page says."""
     return pages_of(stage) if usable_protocol(stage) else ()
+
+
+@register.filter
+def recipe_title(project: Project) -> str:
+    """What its recipe is called; the recipe's name where it cannot be used."""
+    recipe = usable_recipe(project)
+    return recipe.title if recipe else project.recipe
+
+
+@register.filter
+def rule_words(name: str) -> str:
+    """What a rule goes by, such as “matches the reference”."""
+    return words.rule_name(name)

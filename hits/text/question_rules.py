@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import regex
 
+from hits.text.wording import _, ngettext, number
 from hits.text.words import words
 
 LONGEST = 300
@@ -71,31 +72,56 @@ def faults(text: str, place: str = "The question", rules: Rules | None = None) -
     """
     rules = rules or Rules()
     found = question_words(text)
-    least = _number(rules.fewest_words, "word")
+    least = _words(rules.fewest_words)
     if not found:
-        return [f"{place} is not written yet. Ask in at least {least}."]
+        return [_("%(place)s is not written yet. Ask in at least %(least)s.", place=place, least=least)]
     told = [
-        _opening_fault(found, rules.openings),
-        f"has {_number(len(found), 'word')}. Ask in at least {least}." if len(found) < rules.fewest_words else "",
-        _narrator_fault(found, rules.narrator),
-        f"has {len(text):,} characters. Shorten it to {rules.longest} or fewer." if len(text) > rules.longest else "",
+        _opening_fault(place, found, rules.openings),
+        _("%(place)s has %(words)s. Ask in at least %(least)s.", place=place, words=_words(len(found)), least=least)
+        if len(found) < rules.fewest_words
+        else "",
+        _narrator_fault(place, found, rules.narrator),
+        too_long(place, len(text), rules.longest) if len(text) > rules.longest else "",
     ]
-    return [f"{place} {fault}" for fault in told if fault]
+    return [fault for fault in told if fault]
 
 
-def _opening_fault(found: list[str], openings: frozenset[str]) -> str:
+def too_long(place: str, length: int, most: int) -> str:
+    """The sentence about a text of more characters than are taken."""
+    return _(
+        "%(place)s has %(length)s characters. Shorten it to %(most)s or fewer.",
+        place=place,
+        length=number(length),
+        most=most,
+    )
+
+
+def asked_before(number: int, first: int) -> str:
+    """The sentence about a question that asks what another one of the same answer does."""
+    return _("Question %(number)s asks the same as question %(first)s. Ask something else.", number=number, first=first)
+
+
+def _opening_fault(place: str, found: list[str], openings: frozenset[str]) -> str:
     first = next((word for word in found if _LETTER.search(word)), "")
     if not first or openings.isdisjoint(_opening_forms(first)):
         return ""
-    return f"begins with {_quoted(first)}, so yes or no would answer it. Begin with what, who, where, when or how."
+    return _(
+        "%(place)s begins with %(word)s, so yes or no would answer it. Begin with what, who, where, when or how.",
+        place=place,
+        word=_quoted(first),
+    )
 
 
-def _narrator_fault(found: list[str], narrator: frozenset[str]) -> str:
+def _narrator_fault(place: str, found: list[str], narrator: frozenset[str]) -> str:
     said = list(dict.fromkeys(word for word in found if not narrator.isdisjoint(_narrator_forms(word))))
     if not said:
         return ""
     shown = ", ".join(map(_quoted, said[:_SHOWN]))
-    return f"says {shown}. Call whoever tells the story “they”, as in they, them, their."
+    return _(
+        "%(place)s says %(words)s. Call whoever tells the story “they”, as in they, them, their.",
+        place=place,
+        words=shown,
+    )
 
 
 def _opening_forms(word: str) -> Iterable[str]:
@@ -113,5 +139,5 @@ def _quoted(word: str) -> str:
     return f"“{shown}”" if len(shown) <= _SHOWN_LONGEST else f"“{shown[:_SHOWN_LONGEST]}…”"
 
 
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def _words(count: int) -> str:
+    return ngettext("%(count)s word", "%(count)s words", count)

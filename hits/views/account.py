@@ -1,17 +1,23 @@
-"""A lead's own account: the password, and tokens for programs."""
+"""A lead's own account: the password, sessions, what was changed, and tokens for programs."""
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.http import HttpResponse
+from django.db import transaction
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 
+from common.second_factor import device_of
 from hits import forms, sign_in
-from hits.flow.setup import api_tokens
-from hits.models import ApiToken
+from hits.domain.action_log import record_account
+from hits.flow.setup import api_tokens, second_factor, sessions
+from hits.models import AccountAction, ApiToken, LeadSession
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
+
+CHANGES_SHOWN = 20
 
 
 @guarded(PAGE)
@@ -23,7 +29,13 @@ def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpRespon
     context = {
         "tokens": ApiToken.objects.living().filter(user=request.user).order_by("-id"),
         "token_form": forms.TokenForm(initial={"scope": ApiToken.Scope.READ, "days": api_tokens.USUAL_DAYS}),
+        "sessions": sessions.open_sessions(request.user),
+        "this_session": request.session.session_key,
+        "second_factor": device_of(request.user),
+        "codes_left": second_factor.codes_left(request.user),
+        "changes": AccountAction.objects.filter(account=request.user)[:CHANGES_SHOWN],
         "password_form": forms.NewPasswordForm(request.user),
+        "has_mail": bool(settings.MAIL),
         **more,
     }
     return render(request, "account/account.html", context, status=status)
@@ -62,6 +74,25 @@ def change_password(request: LeadRequest) -> HttpResponse:
         sign_in.succeeded(tries)
     if not form.is_valid():
         return _page(request, 400, password_form=form)
-    update_session_auth_hash(request, form.save())
+    with transaction.atomic():
+        form.save()
+        record_account(request.user, request.user, "changed the password")
+    update_session_auth_hash(request, request.user)
+    LeadSession.objects.all().begin(request, request.user)
     messages.success(request, "Your password is changed. Other sessions have ended, and all API tokens are revoked.")
+    return redirect("account")
+
+
+@guarded(VERB)
+def end_session(request: LeadRequest, pk: int) -> HttpResponse:
+    if not sessions.end_session(request.user, pk, request.user):
+        raise Http404
+    messages.success(request, "The session is ended: that browser is signed out.")
+    return redirect("account")
+
+
+@guarded(VERB)
+def end_other_sessions(request: LeadRequest) -> HttpResponse:
+    ended = sessions.end_others(request.user, request.session.session_key, request.user)
+    messages.success(request, f"{ended} other session{'' if ended == 1 else 's'} ended. You are signed in here alone.")
     return redirect("account")

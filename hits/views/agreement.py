@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from hits import charts, forms
 from hits.domain import crowd_answers, stage_statistics
+from hits.domain.answer_words import DIFFER, ValueWords
 from hits.models import Item, Stage
 from hits.quality.agreement.confusion import PULL
 from hits.views import spreadsheet
@@ -50,25 +51,33 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
         if of
         else None,
         "going_on": stage_statistics.going_on(stage),
-        "harvested": report.get("harvested", 0),
-        "since": max(0, stage.summary.answers - report.get("harvested", 0)),
-        "removed": max(0, report.get("harvested", 0) - stage.summary.answers),
+        "computed": stage_statistics.computed(stage),
+        "compared": _compared(stage, report),
         "method": of.options["method"].choices.get(report.get("method", ""), "") if of else "",
         "units": _units(stage, report.get("units", []), stage_statistics.figures_over_time(stage)),
         "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],
         "fewest_new": stage_statistics.FEWEST_NEW,
         "most_units": stage_statistics.MOST_UNITS,
         "pull": PULL,
+        "differ": DIFFER,
     }
     return render(request, "stage/agreement.html", context)
+
+
+def _compared(stage: Stage, report: Mapping[str, Any]) -> int | None:
+    """Answers to the unit that has most of them, where some of those that had come are not among them. None of HITs
+    with several items, which are one answer each.
+    """
+    most = max((unit.get("answers", 0) for unit in report.get("units", [])), default=0)
+    return most if stage.items_per_hit == 1 and most < report.get("harvested", 0) else None
 
 
 def _units(stage: Stage, units: Sequence[Mapping[str, Any]], summaries: Summaries) -> list[dict[str, Any]]:
     """The items of all units are read at once."""
     pks = {row["item"] for unit in units for row in unit.get("worst", [])}
     items = Item.objects.filter(stage=stage, pk__in=pks).select_related("document").in_bulk()
-    courses = _courses(summaries)
-    return [{**_unit(unit, items), **course(unit["unit"], courses.get(unit["unit"], []))} for unit in units]
+    courses, values = _courses(summaries), ValueWords(stage)
+    return [{**_unit(unit, items, values), **course(unit["unit"], courses.get(unit["unit"], []))} for unit in units]
 
 
 def _courses(summaries: Summaries) -> dict[str, list[dict[str, Any]]]:
@@ -101,8 +110,8 @@ def _course_title(row: Mapping[str, Any], percent: bool) -> str:
     return f"{row['at']:%-d %b %Y, %H:%M} UTC: {value} over {answers}"
 
 
-def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
-    figures = unit.get("figures", {})
+def _unit(unit: Mapping[str, Any], items: Mapping[int, Item], values: ValueWords) -> dict[str, Any]:
+    figures, name = unit.get("figures", {}), unit["unit"]
     return {
         **unit,
         "levelled": LEVELS[unit["level"]],
@@ -110,9 +119,24 @@ def _unit(unit: Mapping[str, Any], items: Mapping[int, Item]) -> dict[str, Any]:
         "alpha": figures.get("alpha", {}),
         "means": meaning(figures.get("alpha", {}).get("value"), figures.get("alpha", {}).get("low")),
         "few": 0 < unit.get("paired", 0) < FEW_ITEMS,
-        "matrix": _matrix(unit.get("confusion")),
+        "asked": _asked(unit.get("confusion"), name, values),
+        "matrix": _matrix(unit.get("confusion"), name, values),
+        "differences": [
+            {
+                **one,
+                "mistaken": [
+                    (values.text(name, right), values.text(name, said), n) for right, said, n in one["mistaken"]
+                ],
+            }
+            for one in unit.get("differences", [])
+        ],
         "divided": [
-            {**row, "row": items[row["item"]], "text": _text(items[row["item"]])}
+            {
+                **row,
+                "row": items[row["item"]],
+                "text": _text(items[row["item"]]),
+                "part": values.part(items[row["item"]], row["group"]),
+            }
             for row in unit.get("worst", [])
             if row["item"] in items
         ],
@@ -145,13 +169,22 @@ def meaning(alpha: float | None, low: float | None = None) -> str:
     return "About as by chance: workers agree no more than if they had not looked."
 
 
-def _matrix(confusion: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _asked(confusion: Mapping[str, Any] | None, unit: str, values: ValueWords) -> str:
+    """What the unit's task asks, in its words; empty where it is not known, or differs from item to item."""
+    return values.asked(unit, confusion["labels"][0]) if confusion and confusion["labels"] else ""
+
+
+def _matrix(confusion: Mapping[str, Any] | None, unit: str, values: ValueWords) -> dict[str, Any] | None:
     if not confusion or len(confusion["labels"]) < 2:
         return None
-    rows = []
-    for label, cells in zip(confusion["labels"], confusion["table"], strict=True):
-        rows.append((label, charts.shaded(cells)))
-    return {"labels": confusion["labels"], "rows": rows, "left_out": confusion["left_out"]}
+    labels = [values.text(unit, label) for label in confusion["labels"]]
+    rows = [(label, charts.shaded(cells)) for label, cells in zip(labels, confusion["table"], strict=True)]
+    return {
+        "labels": labels,
+        "rows": rows,
+        "left_out": confusion["left_out"],
+        "differ": values.differ(unit, confusion["labels"]),
+    }
 
 
 @for_stage(PAGE)

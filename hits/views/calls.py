@@ -60,6 +60,8 @@ def _plots(report: Report) -> dict[str, object]:
     rates = [(point.at, point.rate) for point in report.timeline if point.rate is not None]
     return {
         "unit": unit,
+        "calls_rows": charts.curve_rows(made),
+        "rate_rows": charts.curve_rows(rates),
         "calls_plot": charts.curve(made, f"Calls a {unit}", f"in the last {unit}") if report.total.calls else "",
         "rate_plot": charts.curve(rates, "Most calls a second", "now") if len(rates) > 1 else "",
     }

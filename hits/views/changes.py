@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from hits.domain.keyset import counted
 from hits.flow.data import undoing
 from hits.models import Label, Stage
 from hits.protocols.optional import Change
@@ -42,7 +43,10 @@ def changes(request: HttpRequest, stage: Stage) -> HttpResponse:
         **frame(stage),
         "page": page,
         "rows": [_row(label, undoing.change_of(label, protocol), dict(actions)) for label in page.rows],
-        "filters": [("", "All"), *actions, (UNDONE, "Taken back")],
+        "filters": [
+            (value, name, counted(_chosen(stage, value)))
+            for value, name in (("", "All"), *actions, (UNDONE, "Taken back"))
+        ],
         "chosen": chosen,
         "left_out": left_out[: undoing.SHOWN],
         "more_left_out": len(left_out) > undoing.SHOWN,

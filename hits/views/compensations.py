@@ -11,11 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from hits import forms, tasks
 from hits.domain.commitments import BalanceTooLowError
 from hits.domain.payment_totals import payment_totals
+from hits.domain.restorations import NotReconciledError
 from hits.flow.payments import compensating
 from hits.models import BudgetExceededError, Compensation, Project
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
-from hits.views.payments import frame, said_of_budget
+from hits.views.payments import said_of_budget
 
 
 @for_project(PAGE)
@@ -26,7 +27,7 @@ def compensations(request: HttpRequest, project: Project) -> HttpResponse:
     rows = project.compensations.select_related("created_by")
     counts = [(value, name, totals.counts.get(value, 0)) for value, name in Compensation.State.choices]
     context = {
-        **frame(project),
+        "project": project,
         "totals": totals,
         "page": paging.by_id(rows.filter(state=chosen) if chosen else rows, request.GET, newest_first=True),
         "filters": [("", "All", totals.count), *counts],
@@ -53,14 +54,14 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
         if done:
             return done
         quote = compensating.quote(project, **form.cleaned_data)
-    context = {**frame(project), "quote": quote, "confirmation": uuid.uuid4()}
+    context = {"project": project, "quote": quote, "confirmation": uuid.uuid4()}
     status = 409 if "confirmation" in request.POST else 200
     return render(request, "payments/compensation_price.html", context, status=status)
 
 
 def _form(request: HttpRequest, project: Project, form: forms.CompensationForm) -> HttpResponse:
     refused = form.is_bound and bool(form.errors)
-    context = {**frame(project), "form": form}
+    context = {"project": project, "form": form}
     return render(request, "payments/new_compensation.html", context, status=400 if refused else 200)
 
 
@@ -81,7 +82,7 @@ def _order(request: LeadRequest, project: Project, quote: compensating.Compensat
     except BudgetExceededError as error:
         messages.error(request, f"{said_of_budget(error)} Nothing was paid.")
         return None
-    except BalanceTooLowError as error:
+    except (BalanceTooLowError, NotReconciledError) as error:
         messages.error(request, f"{error} Nothing was paid.")
         return None
     said = f"A HIT for {row.worker_id} alone is being made."
@@ -94,7 +95,7 @@ def compensation(request: HttpRequest, project: Project, pk: int) -> HttpRespons
     row = get_object_or_404(project.compensations.select_related("created_by", "project"), pk=pk)
     is_open = row.state in (Compensation.State.PLANNED, Compensation.State.OFFERED)
     context = {
-        **frame(project),
+        "project": project,
         "row": row,
         "total": row.amount + row.fee,
         "is_open": is_open,

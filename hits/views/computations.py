@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from hits import charts, forms, tasks
 from hits.domain.stage_statistics import key_for
-from hits.flow.pipeline import computing
+from hits.flow.pipeline import computing, drawing
 from hits.models import ComputationResult, ComputationRun, Project
 from hits.recipes.source import Computation
 from hits.views import jobs, paging
@@ -36,8 +36,11 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: fo
         runs = list(project.computation_runs.filter(key=each.key).select_related("created_by")[:RUNS_SHOWN])
         form = bound.get(each.key) or _form(each)
         going_on = next((run for run in runs if run.state in GOING_ON), None)
-        found.append({"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": _stage(project, each)})
-    return render(request, "computations/index.html", {**_frame(project), "computations": found}, status=status)
+        stage = _stage(project, each)
+        waits = bool(stage and not runs and not drawing.has_results(stage))
+        row = {"of": each, "form": form, "runs": runs, "going_on": going_on, "stage": stage, "waits": waits}
+        found.append(row)
+    return render(request, "computations/index.html", {"project": project, "computations": found}, status=status)
 
 
 def _form(of: Computation, given: QueryDict | None = None) -> forms.ValuesForm:
@@ -51,13 +54,8 @@ def _outside_form(of: Computation, prefix: str, given: QueryDict | None = None) 
     return forms.ValuesForm(params, given, prefix=prefix, described=of.options)
 
 
-def _frame(project: Project) -> dict[str, Any]:
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    return {"project": project, "stages": stages, "on_computations": True}
-
-
 def _stage(project: Project, of: Computation) -> Any:
-    return project.stages.filter(key=of.stage).first()
+    return project.stages.select_related("summary").filter(key=of.stage).first()
 
 
 def _computation(project: Project, key: str) -> Computation:
@@ -88,7 +86,7 @@ def _run(project: Project, pk: int) -> ComputationRun:
 
 @for_project(PAGE)
 def computation(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    context = {**_frame(project), **_progress(project, _run(project, pk))}
+    context = {"project": project, **_progress(project, _run(project, pk))}
     return render(request, "computations/run.html", context)
 
 
@@ -132,6 +130,7 @@ def _log(entries: list[dict[str, Any]], explained: Mapping[str, str]) -> dict[st
             "title": titles[name],
             "explained": explained.get(name, ""),
             "plot": charts.steps(values, titles[name], step, first),
+            "rows": charts.step_rows(values, step, first),
         }
         for name, values in numbers.items()
         if name != counter
@@ -206,7 +205,7 @@ def _outside_page(
 ) -> HttpResponse:
     """A refused form takes the place of the empty one."""
     context = {
-        **_frame(project),
+        "project": project,
         "of": of,
         "files": files or _outside_form(of, "files"),
         "answers": answers or _outside_form(of, "answers"),
@@ -252,7 +251,7 @@ def bring_in(request: LeadRequest, project: Project, computation: str) -> HttpRe
 def results(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     run = _run(project, pk)
     page = paging.by_id(run.concluded.select_related("item__stage"), request.GET)
-    context = {**_frame(project), **_progress(project, run), "page": page}
+    context = {"project": project, **_progress(project, run), "page": page}
     told = [(row, _table(context["of"], row)) for row in page.rows]
     context |= {"told": told, "tables": any(table for _, table in told)}
     return render(request, "computations/results.html", context)

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms
-from hits.flow.pipeline import computing, drawing
+from hits.flow.pipeline import drawing
 from hits.models import Stage
 from hits.views.guard import FORM, for_stage
 from hits.views.stages import frame
@@ -26,8 +26,8 @@ def draw(request: HttpRequest, stage: Stage) -> HttpResponse:
         told = drawing.told(stage)
     except drawing.DrawRefusedError as error:
         refusal = str(error)
-    computes = computing.of_recipe(stage.project)
-    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "computes": computes, "told": told}
+    missing = drawing.missing(stage) if refusal else None
+    context = {**frame(stage), "form": form, "quote": quote, "refusal": refusal, "missing": missing, "told": told}
     return render(request, "stage/draw.html", context, status=400 if form.is_bound else 200)
 
 
@@ -40,5 +40,5 @@ def _draw(request: HttpRequest, stage: Stage, count: int) -> HttpResponse:
     if made:
         messages.success(request, f"{made:,} new item{'' if made == 1 else 's'} sampled, ready to be priced.")
     else:
-        messages.info(request, "These items are here already. Draw more, or draw when more has come through.")
+        messages.info(request, "These items are here already. Sample more, or sample again when more has come through.")
     return redirect("stage", stage.project.slug, stage.key)

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.domain.own_qualifications import Held, held_in, presence
+from hits.domain.own_qualifications import Held, held_in, presence, titles_of
 from hits.flow.people import granting
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
 from hits.views import jobs, paging
@@ -27,11 +27,6 @@ SHOWN = {
 }
 
 
-def frame(project: Project) -> dict[str, Any]:
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    return {"project": project, "stages": stages}
-
-
 def _held(project: Project, key: str) -> Held:
     found = next((held for held in held_in(project) if held.key == key), None)
     if found is None:
@@ -44,7 +39,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     counts = project.grants.values("key").annotate(**_counts())
     by_key = {row["key"]: row for row in counts}
     listed = [(held, by_key.get(held.key)) for held in held_in(project)]
-    return render(request, "grants/index.html", {**frame(project), "listed": listed})
+    return render(request, "grants/index.html", {"project": project, "listed": listed})
 
 
 def _counts() -> dict[str, Count]:
@@ -64,7 +59,7 @@ def _holders(
     counts = project.grants.filter(key=held.key).aggregate(**_counts())
     rows = _rows(project, held.key).filter(SHOWN[show][1])
     context = {
-        **frame(project),
+        "project": project,
         "held": held,
         "form": form or forms.WorkerIdsForm(),
         "show": show,
@@ -124,5 +119,6 @@ def withdraw(request: HttpRequest, project: Project, held: str, pk: int) -> Http
 def of_stage(stage: Stage, tests: Sequence[QualificationTest]) -> dict[str, Any]:
     """For the stage's page: what it gives, and the granted qualifications that decide who may answer."""
     earned = {test.key for test in tests}
-    asked = {key: wanted for key, wanted in presence(stage.requirements).items() if key not in earned}
-    return {"gives": stage.grants, "asks_for": sorted(asked.items())}
+    titles = titles_of(stage.project)
+    asked = [(key, titles[key], wanted) for key, wanted in presence(stage.requirements).items() if key not in earned]
+    return {"gives": stage.grants, "gives_title": titles.get(stage.grants), "asks_for": sorted(asked)}

@@ -1,9 +1,9 @@
 """The one guard of the dashboard: who may call a view, and how.
 
-Security behavior: a visitor is sent to sign in; a project that the user is no member of does not exist (404), so
-that nobody learns which names are taken. To a member whose role does not allow it (`hits.domain.roles`), and on a page
-that no role may see, the answer is 403 with a sentence, and 409 for what an archived project refuses. A verb answers to
-POST alone, a page to GET and HEAD alone.
+Security behavior: a visitor is sent to sign in, and whoever lacks a second factor is sent to give one or to set one up.
+A project that the user is no member of does not exist (404), so that nobody learns which names are taken. To a member
+whose role does not allow it (`hits.domain.roles`), and on a page that no role may see, the answer is 403 with a
+sentence, and 409 for what an archived project refuses. A verb answers to POST alone, a page to GET and HEAD alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -25,6 +27,7 @@ from hits.domain.archived import ArchivedError
 from hits.domain.guests import GuestRefusedError
 from hits.domain.plugins import UNUSABLE, NoCrowdError
 from hits.models import Action, Project, Stage
+from hits.sign_in import lacks_second_factor
 
 
 class LeadRequest(HttpRequest):
@@ -40,12 +43,21 @@ VERB = ("POST",)
 FORM = ("GET", "HEAD", "POST")
 
 
-def guarded(methods: Sequence[str]) -> Callable[[View], View]:
-    """For views that belong to no project: signed in, the right method."""
+def guarded(methods: Sequence[str], *, setting_up: bool = False) -> Callable[[View], View]:
+    """For views that belong to no project: signed in, with the second factor that is needed, the right method.
+
+    `setting_up` is for the pages that a lead needs to get one.
+    """
 
     def decorate(view: View) -> View:
         @wraps(view)
         def acting(request: HttpRequest, *given: Any, **more: Any) -> HttpResponse:
+            lacking = lacks_second_factor(request)
+            if lacking == "code":
+                wanted = request.get_full_path() if request.method in PAGE else "/"
+                return redirect_to_login(wanted, reverse("sign-in-code"))
+            if lacking and not setting_up:
+                return redirect("second-factor")
             with acting_from(Action.Origin.PAGE):
                 try:
                     return view(request, *given, **more)

@@ -69,7 +69,7 @@ def _page(
         "table": table,
         "fields": _fields(table, mapping),
         "unused": table.unused(mapping),
-        "head": [(name, [cells[name] for _, cells in table.rows]) for name in table.columns],
+        "head": [(name, [(line, cells[name]) for line, cells in table.rows]) for name in table.columns],
         "cell": SHOWN_OF_A_CELL,
         "error": error,
     }

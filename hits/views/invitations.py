@@ -44,6 +44,21 @@ def invite(request: LeadRequest, project: Project) -> HttpResponse:
 
 
 @for_project(VERB)
+def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    """The page with another link on it; the one before lets nobody in any more."""
+    try:
+        row, token = flow.renew(project, pk, request.user)
+    except flow.NoInvitationError:
+        messages.info(request, "It had ended already. Make another one.")
+        return redirect("members", project.slug)
+    except flow.TooManyInvitationsError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("members", project.slug)
+    link = settings.PUBLIC_URL + reverse("invitation", args=[token])
+    return page(request, project, made=row, link=link, sent=flow.send(row, link))
+
+
+@for_project(VERB)
 def revoke(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     if flow.revoke(project, pk, request.user):
         messages.success(request, "The invitation is revoked. Its link lets nobody in.")
@@ -61,6 +76,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         row = flow.find(token)
         if request.method != "POST":
             return _shown(request, row)
+        if request.user.is_authenticated and sign_in.lacks_second_factor(request):
+            # Every page of theirs leads to what is missing, and the link stays good.
+            return redirect("projects")
         with acting_from(Action.Origin.PAGE):
             return _accepted(request, token) if request.user.is_authenticated else _signed_up(request, row, token)
     except flow.NoInvitationError as refusal:

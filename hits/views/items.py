@@ -6,39 +6,90 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from hits.domain import answer_review, answer_words, item_lists, stage_statistics
 from hits.domain.hit_items import hits_of
-from hits.domain.imported_tables import LONGEST_SEARCH, searched
+from hits.domain.item_lists import ItemFilter
+from hits.domain.item_texts import BLANK, LONGEST_SEARCH, text_of_document
+from hits.domain.keyset import counted
 from hits.flow.data import annotating
 from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
 from hits.recipes.source import UNUSED
-from hits.text.passages import passage_parts
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
+from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
 # Of a computation, what grows with its stage.
 _LARGE = ("computation__log", "computation__checkpoint")
 
 
+SORTS = (
+    ("id", "as they were imported"),
+    ("-id", "newest first"),
+    ("-disagreement", "most disputed first"),
+    ("disagreement", "least disputed first"),
+    ("confidence", "least confident first"),
+    ("-confidence", "most confident first"),
+    ("-changed", "latest answers first"),
+    ("changed", "oldest answers first"),
+)
+# What is said of an order in which not every item stands.
+LEFT_OUT = {
+    "disagreement": "Items without two answers to the same question are not in this order.",
+    "confidence": "Items that the newest aggregation has no confidence of are not in this order.",
+    "changed": "Items that were never looked at for answers are not in this order.",
+}
+
+# Which fields of an item name choices that are known to be right, and what fields are called.
+KNOWN = ("gold", "intended")
+TITLES = {
+    "question": "Question",
+    "choices": "Choices",
+    "candidates": "Choices",
+    "gold": "Gold",
+    "intended": "Intended as right",
+}
+
+
 @for_stage(PAGE, crowd=False)
 def items(request: HttpRequest, stage: Stage) -> HttpResponse:
-    state = request.GET.get("state", "")
-    rows = stage.items.select_related("document").defer("document__data")
-    if state in Item.State.values:
-        rows = rows.filter(state=state)
-    word = request.GET.get("conclusion", "")[:40]
-    if word:
-        rows = rows.filter(conclusion=word)
-    sought = request.GET.get("find", "").strip()[:LONGEST_SEARCH]
-    if sought:
-        rows = searched(rows, stage.project, sought)
+    wanted = _wanted(request)
+    page = item_lists.page(stage, wanted, **paging.places(request.GET))
     summary = stage.summary
-    filters = [
-        ("", "All", summary.items),
-        *(_states(summary) if stage.crowd else []),
-    ]
-    context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
-    return render(request, "stage/items.html", {**context, "word": word, "words": words(stage), "sought": sought})
+    computed = stage_statistics.computed(stage) if stage.crowd else None
+    context = {
+        **frame(stage),
+        "page": page,
+        "rows": item_lists.listed(stage, page.rows),
+        "filters": [("", "All", summary.items), *(_states(summary) if stage.crowd else [])],
+        "wanted": wanted,
+        "chosen": wanted.state,
+        "word": wanted.conclusion,
+        "words": words(stage),
+        "sorts": SORTS if stage.crowd else SORTS[:2],
+        "computed": computed,
+        "going_on": stage_statistics.going_on(stage) if computed else None,
+        "left_out": LEFT_OUT.get(wanted.sort.removeprefix("-"), ""),
+    }
+    return render(request, "stage/items.html", context)
+
+
+@for_stage(PAGE, crowd=False)
+def items_csv(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """All items that the page's filters choose, in its order."""
+    rows = item_lists.table(stage, _wanted(request))
+    return csv_response(f"{stage.project.slug}-{stage.key}-items.csv", item_lists.COLUMNS, rows)
+
+
+def _wanted(request: HttpRequest) -> ItemFilter:
+    """What the address names; what is no filter chooses nothing."""
+    state, sort = request.GET.get("state", ""), request.GET.get("sort", "")
+    return ItemFilter(
+        state=state if state in Item.State.values else "",
+        conclusion=request.GET.get("conclusion", "")[:40],
+        find=" ".join(request.GET.get("find", "").split())[:LONGEST_SEARCH],
+        sort=sort if sort in item_lists.SORTS else item_lists.FIRST,
+    )
 
 
 def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
@@ -53,9 +104,10 @@ def _states(summary: StageSummary) -> list[tuple[str, str, int]]:
     ]
 
 
-def labels_with_keys() -> Prefetch:
-    """Of answers: their labels, each with its item's key."""
-    return Prefetch("labels", Label.objects.select_related("item").defer("item__data", "item__ballots"))
+def labels_with_items() -> Prefetch:
+    """Of answers: their labels, with the items and texts that they are about, each of which is read once."""
+    items = Prefetch("item", Item.objects.defer("ballots"))
+    return Prefetch("labels", Label.objects.order_by("pk").prefetch_related(items, "item__document"))
 
 
 def words(stage: Stage) -> list[tuple[str, int]]:
@@ -72,42 +124,54 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
     answers = Assignment.objects.select_related("worker", "imported_from").prefetch_related(
         Prefetch("labels", Label.objects.filter(item=row).order_by("unit")), "actions"
     )
-    hits = (
+    hits = list(
         hits_of([row.pk]).order_by("slot").prefetch_related(Prefetch("assignments", answers.order_by("submitted_at")))
     )
+    imported = list(answers.filter(item=row).order_by("submitted_at"))
+    given = [*(answer for hit in hits for answer in hit.assignments.all()), *imported]
+    others = stage.items.only("pk", "key")
     context = {
         **frame(stage),
         "item": row,
+        "before": others.filter(pk__lt=row.pk).order_by("-pk").first(),
+        "after": others.filter(pk__gt=row.pk).order_by("pk").first(),
+        "told": answer_words.of_item(stage, row, given),
         "question": _question(row),
         "unused": row.document.data.get(UNUSED) or {},
-        "passage": _passage(str(row.document.data.get("text", ""))),
+        "passage": answer_review.passage(text_of_document(row.document.data)),
         "hits": hits,
-        "imported": answers.filter(item=row).order_by("submitted_at"),
+        "imported": imported,
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "stage/item.html", context)
 
 
-def _passage(text: str) -> list[tuple[bool, str]]:
-    """Paragraphs and bullets as (is a bullet, words)."""
-    return [(part.kind == "bullet", text[part.start : part.end].strip()) for part in passage_parts(text)]
-
-
 def _question(row: Item) -> dict[str, object]:
     """The item's own words, whatever its protocol: the query and references of a cloze item, else every field."""
     data = {name: value for name, value in row.data.items() if name not in ("key", "key_field")}
-    query = data.pop("query", None)
+    query = str(data.pop("query", "") or "").replace(BLANK, "____")
     references = [answer.get("text", "") for answer in data.pop("answers", []) if isinstance(answer, dict)]
-    return {"query": query, "references": list(dict.fromkeys(references)), "rest": data}
+    words = answer_words.Words.of(row.stage)
+    rest = [(TITLES.get(name, name), _told(words, row, name, value)) for name, value in data.items()]
+    return {"query": query, "references": list(dict.fromkeys(references)), "rest": rest}
+
+
+def _told(words: answer_words.Words, row: Item, name: str, value: object) -> object:
+    """A field of an item; the right choices by their texts."""
+    if name not in KNOWN or not isinstance(value, str | list):
+        return value
+    several = value if isinstance(value, list) else [value]
+    return [words.choice(row, one) if isinstance(one, str) else one for one in several]
 
 
 @for_stage(PAGE)
 def hits(request: HttpRequest, stage: Stage) -> HttpResponse:
     state = request.GET.get("state", "")
     rows = stage.hits.select_related("item")
+    every = [("", "All", rows), *((one.value, str(one.label), rows.filter(state=one)) for one in Hit.State)]
+    filters = [(value, name, counted(chosen)) for value, name, chosen in every]
     if state in Hit.State.values:
         rows = rows.filter(state=state)
-    filters = [("", "All"), *Hit.State.choices]
     context = {**frame(stage), "page": paging.by_id(rows, request.GET), "filters": filters, "chosen": state}
     return render(request, "stage/hits.html", context)

@@ -9,9 +9,9 @@ from django.shortcuts import redirect, render
 
 from hits import forms
 from hits.domain.memberships import IsMemberError, TooManyMembersError
-from hits.domain.roles import gained
+from hits.domain.roles import IN_SHORT, Role, gained
 from hits.flow.setup import members as flow
-from hits.flow.setup.invitations import USUAL_DAYS
+from hits.flow.setup.invitations import usual_days
 from hits.models import Project
 from hits.refusals import Refusal
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
@@ -30,11 +30,11 @@ def page(request: HttpRequest, project: Project, status: int = 200, **bound: obj
         "members": rows,
         "owners": sum(row.role == row.Role.OWNER for row in rows),
         "form": forms.MemberForm(),
-        "invitation_form": forms.InvitationForm(initial={"days": USUAL_DAYS}),
+        "invitation_form": forms.InvitationForm(initial={"days": usual_days()}),
         "invitations": list(project.invitations.living().select_related("created_by").order_by("id")),
         "mail": settings.MAIL,
         "roles": forms.Role.choices,
-        "gained": gained(),
+        "gained": [(role, IN_SHORT[Role(role)], verbs) for role, verbs in gained()],
         **bound,
     }
     return render(request, "projects/members.html", context, status=status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
@@ -11,8 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import tasks
+from hits.domain import ledger_lists
 from hits.domain.book_differences import KINDS
 from hits.domain.books import ENTRY_COLUMNS, entry_lines
+from hits.domain.ledger_lists import EntryFilter
 from hits.flow.payments import auditing
 from hits.flow.setup.projects import budget_changes
 from hits.models import LedgerCheck, LedgerEntry, Project
@@ -21,6 +24,7 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 from hits.views.spreadsheet import csv_response
 
 CHECKS_SHOWN = 20
+LONGEST_ID = 64
 
 
 # Entries
@@ -29,35 +33,43 @@ CHECKS_SHOWN = 20
 @for_project(PAGE)
 def ledger(request: HttpRequest, project: Project) -> HttpResponse:
     """The sums of all are the account's two columns, which change in one transaction with the entries."""
-    kind, stage = _asked(request, project)
-    rows = _filtered(project, kind, stage)
+    wanted = _asked(request, project)
+    rows = ledger_lists.chosen(project, wanted)
     linked = rows.select_related("stage", "hit__stage", "batch__stage", "assignment__worker", "compensation")
     context = {
         "project": project,
         "page": paging.by_id(
             linked.select_related("bonus__worker", "bonus__assignment__hit"), request.GET, newest_first=True
         ),
-        "kinds": [("", "All"), *LedgerEntry.Kind.choices],
-        "kind": kind,
+        "kinds": ledger_lists.kinds(project, wanted),
+        "wanted": wanted,
         "stages": [("", "All stages"), *project.stages.order_by("position").values_list("key", "title")],
-        "stage": stage,
-        "sums": _sums(rows) if kind or stage else None,
+        "sums": _sums(rows) if wanted.is_narrow else None,
         "check": project.ledger_checks.first(),
         "budget_changes": budget_changes(project),
     }
     return render(request, "projects/ledger.html", context)
 
 
-def _asked(request: HttpRequest, project: Project) -> tuple[str, str]:
-    """The kind and the stage's key that the address names; empty for all, and for what there is not."""
-    kind, stage = request.GET.get("kind", ""), request.GET.get("stage", "")
+def _asked(request: HttpRequest, project: Project) -> EntryFilter:
+    """What the address names; what there is not, and what is no day, chooses nothing."""
+    given = request.GET
+    kind, stage = given.get("kind", ""), given.get("stage", "")
     known = bool(stage) and project.stages.filter(key=stage).exists()
-    return (kind if kind in LedgerEntry.Kind.values else ""), (stage if known else "")
+    return EntryFilter(
+        kind=kind if kind in LedgerEntry.Kind.values else "",
+        stage=stage if known else "",
+        worker=given.get("worker", "").strip()[:LONGEST_ID],
+        since=_day(given.get("since", "")),
+        until=_day(given.get("until", "")),
+    )
 
 
-def _filtered(project: Project, kind: str, stage: str) -> QuerySet[LedgerEntry]:
-    wanted = {name: value for name, value in (("kind", kind), ("stage__key", stage)) if value}
-    return project.ledger.filter(**wanted)
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _sums(rows: QuerySet[LedgerEntry]) -> dict[str, Decimal]:
@@ -68,7 +80,7 @@ def _sums(rows: QuerySet[LedgerEntry]) -> dict[str, Decimal]:
 @for_project(PAGE)
 def ledger_csv(request: HttpRequest, project: Project) -> HttpResponse:
     """All entries that the page's filters choose, oldest first."""
-    rows = _filtered(project, *_asked(request, project))
+    rows = ledger_lists.chosen(project, _asked(request, project))
     return csv_response(f"{project.slug}-ledger.csv", list(ENTRY_COLUMNS), entry_lines(rows))
 
 

@@ -62,7 +62,6 @@ def _page(request: HttpRequest, project: Project, form: forms.ValuesForm, status
     tells = flow.tells_split(project)
     context = {
         "project": project,
-        "stages": list(project.stages.select_related("summary").order_by("position")),
         "form": form,
         "next_release": _next_release(project),
         "tells_split": tells,

@@ -9,16 +9,15 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q, Sum
+from django.db.models import Sum
 from django.utils import timezone
 
 from hits import charts
 from hits.domain import further_answers, hit_plans, set_aside, wages
 from hits.domain.marketplace_account import gateway
-from hits.domain.plugins import stage_fault, usable_recipe
-from hits.flow.people import blocking, reviewing
-from hits.flow.pipeline import computing, publishing, scoring, topping_up
-from hits.models import Account, Assignment, Batch, Hit, Item, Project, Stage, StageSummary
+from hits.domain.plugins import usable_recipe
+from hits.flow.people import reviewing
+from hits.models import Account, Assignment, Batch, Hit, Project, Stage, StageSummary
 from hits.mturk import fees
 from hits.mturk.errors import MarketplaceError
 from hits.quality.blocking import KNOWN_ANSWERS, Policy
@@ -97,10 +96,10 @@ def answers_to_buy(stage: Stage) -> int:
 
 
 def expected_end(stage: Stage, summary: StageSummary) -> datetime | None:
-    """When the answers still wanted would be in at the rate of the last busy hour."""
+    """When the answers still wanted would be in at the rate of the last busy hour; None before an hour is over."""
     hits_open, published = (hit_plans.hit_count(stage, items) for items in (summary.open, summary.published))
     wanted = max(hits_open, published * stage.answers - summary.answers) if summary.open else 0
-    if not wanted or not summary.answers_an_hour:
+    if not wanted or not summary.answers_an_hour or len(summary.timeline) < 2:
         return None
     hours = wanted / summary.answers_an_hour
     return timezone.now() + timedelta(hours=hours) if hours < 24 * 365 else None
@@ -113,7 +112,7 @@ def funnel_bar(summary: StageSummary) -> charts.Markup:
         ("kept", summary.kept, "good"),
         ("dropped", summary.dropped, "dropped"),
         ("to be answered again", summary.again, "warn"),
-        ("open at workers", at_workers, "accent"),
+        ("open at workers", at_workers, "soft"),
     ]
     label = ", ".join(f"{name} {charts.share(amount, summary.items):.0f} %" for name, amount, _ in parts)
     return charts.stacked_bar(parts, summary.items, label[0].upper() + label[1:])
@@ -131,9 +130,11 @@ def filled_hours(timeline: Sequence[Sequence]) -> list[tuple[datetime, int]]:
     return [(hour, known.get(hour, 0)) for hour in hours]
 
 
-def answers_an_hour(timeline: Sequence[Sequence]) -> charts.Markup:
+def answers_an_hour(timeline: Sequence[Sequence]) -> dict[str, Any]:
+    """The chart and its rows."""
     hours = [(hour, float(answers)) for hour, answers in filled_hours(timeline)]
-    return charts.curve(hours, "Answers an hour", "in the last hour")
+    plot = charts.curve(hours, "Answers an hour", "in the last hour")
+    return {"timeline_plot": plot, "timeline_rows": charts.curve_rows(hours)}
 
 
 def by_hour_of_the_day(timeline: Sequence[Sequence]) -> list[int]:
@@ -194,17 +195,6 @@ def closing_time(stage: Stage) -> datetime | None:
     return newest[0] if newest else None
 
 
-def held_up(stage: Stage) -> list[str]:
-    """What does not go on by itself, as sentences. It costs the same with many rows."""
-    # A HIT whose item is to be published anew matters only while answers of it are still to be fetched.
-    told = ~Q(item__state=Item.State.NEW) | Q(due_at__isnull=False)
-    late = stage.hits.exclude(error="").exclude(state=Hit.State.REFUSED).filter(told)
-    sentences = dict.fromkeys(late.order_by("id").values_list("error", flat=True)[:ROWS_SHOWN])
-    modules = (scoring, computing, topping_up, publishing, blocking)
-    faults = [stage_fault(stage)] if stage_fault(stage) else []
-    return [*faults, *(sentence for module in modules for sentence in module.held_up(stage)), *sentences]
-
-
 def clearable(stage: Stage) -> dict[str, Any]:
     """HITs that a deletion would take, and the rejections that could still be taken back before it.
 
@@ -236,9 +226,10 @@ def figures(stage: Stage) -> dict[str, Any]:
         "published_at": stage.batches.order_by("id").values_list("created_at", flat=True).first(),
         "closes_at": closing_time(stage),
         "refused": stage.batches.aggregate(sum=Sum("refused"))["sum"] or 0,
-        "timeline_plot": answers_an_hour(summary.timeline),
+        **answers_an_hour(summary.timeline),
         **hours_of_the_day(by_hour_of_the_day(summary.timeline)),
         "histogram_plot": workers_by_accuracy(summary.histogram, _floor(stage), crowd),
+        "histogram_rows": charts.histogram_rows(summary.histogram),
     }
 
 
@@ -283,6 +274,28 @@ def pipeline_step(stage: Stage, fed_by: str) -> dict[str, Any]:
         "expected_end": expected_end(stage, summary),
         "closes_at": closing_time(stage),
     }
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the items of all stages with a crowd are, together."""
+
+    stages: int
+    items: int
+    kept: int
+    dropped: int
+    again: int
+    open: int
+    bar: charts.Markup
+
+
+def progress_of(project: Project) -> Progress:
+    """From the summaries of its stages, which are at hand."""
+    summaries = [stage.summary for stage in project.stages.all() if stage.crowd]
+    names = ("items", "kept", "dropped", "again", "open")
+    sums = {name: sum(getattr(summary, name) for summary in summaries) for name in names}
+    stages = sum(summary.items > 0 for summary in summaries)
+    return Progress(stages, **sums, bar=funnel_bar(StageSummary(**sums)))
 
 
 def money_bar(account: Account) -> charts.Markup:

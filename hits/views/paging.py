@@ -1,28 +1,25 @@
-"""Pages by key: the next page starts after the last id, so page 500 costs what page 1 costs."""
+"""Pages of lists: `?after=` and `?before=` name the place at which one begins or ends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
+
+from hits.domain import keyset
+from hits.domain.keyset import Order, Page
 
 PAGE_SIZE = 50
 Row = TypeVar("Row", bound=Model)
 
 
-@dataclass(frozen=True)
-class Page(Generic[Row]):
-    """`before` and `after` are the ids to page on with; None at the ends."""
-
-    rows: list[Row]
-    before: int | None
-    after: int | None
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
+def id_of(text: str | None) -> int | None:
+    """None for what is no id."""
+    try:
+        return keyset.whole(text or "")
+    except ValueError:
+        return None
 
 
 def number(text: str | None) -> int:
@@ -30,21 +27,11 @@ def number(text: str | None) -> int:
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 6 and int(text) else 1
 
 
+def places(query: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an address, as `keyset.page` takes them; what cannot be read means the first page."""
+    return {"after": query.get("after"), "before": query.get("before"), "size": PAGE_SIZE}
+
+
 def by_id(rows: QuerySet[Row], query: Mapping[str, Any], *, newest_first: bool = False) -> Page[Row]:
-    """The page that `?after=<id>` or `?before=<id>` names; an unreadable id means the first page."""
-    after, before = _number(query.get("after")), _number(query.get("before"))
-    backwards = before is not None and after is None
-    forward_order, forward_filter = ("-id", "id__lt") if newest_first else ("id", "id__gt")
-    back_order, back_filter = ("id", "id__gt") if newest_first else ("-id", "id__lt")
-    if backwards:
-        found = list(rows.filter(**{back_filter: before}).order_by(back_order)[: PAGE_SIZE + 1])
-        more_before, more_after = len(found) > PAGE_SIZE, True
-        found = found[:PAGE_SIZE][::-1]
-    else:
-        chosen = rows if after is None else rows.filter(**{forward_filter: after})
-        found = list(chosen.order_by(forward_order)[: PAGE_SIZE + 1])
-        more_before, more_after = after is not None, len(found) > PAGE_SIZE
-        found = found[:PAGE_SIZE]
-    if not found:
-        return Page([], None, None)
-    return Page(found, found[0].pk if more_before else None, found[-1].pk if more_after else None)
+    """The page that the address names."""
+    return keyset.page(rows, Order(falling=newest_first), **places(query))

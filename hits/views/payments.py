@@ -18,6 +18,7 @@ from django.urls import reverse
 from hits import forms, tasks
 from hits.domain.commitments import BalanceTooLowError
 from hits.domain.payment_totals import payment_totals
+from hits.domain.restorations import NotReconciledError
 from hits.flow.payments import ordering
 from hits.formats.faults import FormatErrors
 from hits.formats.payments import MOST_BYTES, MOST_LINES, AskedBonus
@@ -34,12 +35,6 @@ COLUMNS = [
 SALT = "hits.bonus-file"
 
 
-def frame(project: Project) -> dict[str, object]:
-    """What every page of payments needs for the navigation."""
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    return {"project": project, "stages": stages, "on_payments": True}
-
-
 # What was paid
 
 
@@ -52,7 +47,7 @@ def bonuses(request: HttpRequest, project: Project) -> HttpResponse:
     chosen = chosen if chosen in Bonus.State.values else ""
     counts = [(value, name, totals.counts.get(value, 0)) for value, name in Bonus.State.choices]
     context = {
-        **frame(project),
+        "project": project,
         **_progress(project),
         "order": order,
         "totals": totals,
@@ -150,7 +145,7 @@ def pay_bonus(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
 def _bonus_form(request: HttpRequest, project: Project, answer: Assignment, form: forms.BonusForm) -> HttpResponse:
     refused = form.is_bound and bool(form.errors)
     earlier = project.bonuses.filter(assignment=answer).select_related("order__created_by").order_by("-id")
-    context = {**frame(project), "answer": answer, "form": form, "earlier": earlier[:10]}
+    context = {"project": project, "answer": answer, "form": form, "earlier": earlier[:10]}
     return render(request, "payments/bonus.html", context, status=400 if refused else 200)
 
 
@@ -158,7 +153,7 @@ def _bonus_price(
     request: HttpRequest, project: Project, answer: Assignment, new: Sequence[ordering.NewBonus], status: int = 200
 ) -> HttpResponse:
     context = {
-        **frame(project),
+        "project": project,
         "answer": answer,
         "bonus": new[0],
         "quote": ordering.quote(project, new),
@@ -184,7 +179,7 @@ def _order(
     except BudgetExceededError as error:
         messages.error(request, f"{said_of_budget(error)} Nothing was paid.")
         return None
-    except BalanceTooLowError as error:
+    except (BalanceTooLowError, NotReconciledError) as error:
         messages.error(request, f"{error} Nothing was paid.")
         return None
     what = "The bonus is" if order.total == 1 else f"{order.total:,} bonuses are"
@@ -228,7 +223,7 @@ def bonus_file(request: LeadRequest, project: Project) -> HttpResponse:
 def _file_form(
     request: HttpRequest, project: Project, form: forms.BonusFileForm, status: int, **more: object
 ) -> HttpResponse:
-    context = {**frame(project), "form": form, "most_lines": MOST_LINES, **more}
+    context = {"project": project, "form": form, "most_lines": MOST_LINES, **more}
     return render(request, "payments/file.html", context, status=status)
 
 
@@ -248,7 +243,7 @@ def large_bonus_file(request: LeadRequest, project: Project, pk: int) -> HttpRes
         return redirect("large-bonus-file", project.slug, row.pk)
     if row.order_id:
         return redirect(f"{reverse('payments', args=[project.slug])}?order={row.order_id}")
-    return render(request, "payments/large_file.html", {**frame(project), **_large_file(row)})
+    return render(request, "payments/large_file.html", {"project": project, **_large_file(row)})
 
 
 @for_project(PAGE)
@@ -287,7 +282,7 @@ def bonus_file_preview(request: LeadRequest, project: Project, token: str) -> Ht
             return done
     quote = ordering.quote(project, new, digest)
     context: dict[str, Any] = {
-        **frame(project),
+        "project": project,
         "quote": quote,
         "filename": filename,
         "first": new[:5],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
@@ -13,18 +14,19 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 
-from hits import forms, tasks
+from hits import forms, needs, sample_crowd, tasks
 from hits.domain.archived import UnfinishedError
-from hits.domain.own_qualifications import presence
+from hits.domain.budget_requests import AboveLimitError, limit_of
 from hits.domain.plugins import faults_of, offered, usable_protocol, usable_recipe
-from hits.flow.pipeline import computing, importing
+from hits.flow.payments import asking
+from hits.flow.pipeline import importing
 from hits.flow.setup import archiving, members, project_files
 from hits.flow.setup import projects as flow
 from hits.formats.faults import Fault, grouped
-from hits.models import Item, Project, Stage, Upload
-from hits.models.projects import ARCHIVED
+from hits.models import BudgetRequest, Item, Project, Stage, Upload
+from hits.models.projects import ProjectQuerySet
 from hits.protocols.optional import MediaProtocol
-from hits.views import jobs, overview, paging, recipe_cards
+from hits.views import action_words, jobs, navigation, overview, paging, recipe_cards
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, guarded
 
 SHOWN = 5
@@ -33,21 +35,57 @@ FEWEST_SEARCHED = 4
 
 @guarded(PAGE)
 def index(request: HttpRequest) -> HttpResponse:
-    stages = Stage.objects.select_related("summary").order_by("position")
+    """The newest first, and of those on one page what waits for somebody and then what has items.
+
+    Its number of queries does not grow with that of the projects.
+    """
     mine = Project.objects.visible_to(request.user)
     form = forms.ProjectSearchForm(request.GET)
     wanted = form.cleaned_data if form.is_valid() else {}
     text, state = wanted.get("find", ""), wanted.get("state", "")
-    found = mine.matching(text, state).select_related("account").prefetch_related(Prefetch("stages", stages))
+    page = paging.by_id(_with_stages(mine.matching(text, state)), request.GET, newest_first=True)
     context = {
-        "projects": found.order_by("name", "id"),
+        "page": page,
+        "cards": sorted(_cards(page.rows), key=_rank),
+        "worker_site": settings.MTURK_SUBMIT_ORIGINS[0],
         "form": form,
         "searched": bool(text or state),
-        "archived": archived if (archived := mine.matching("", ARCHIVED).count()) and state != ARCHIVED else 0,
+        "archived": 0 if state == Project.State.ARCHIVED else mine.matching("", Project.State.ARCHIVED).count(),
         # Fewer are seen at a glance.
         "can_search": bool(text or state) or mine.count() > FEWEST_SEARCHED,
     }
     return render(request, "projects/index.html", context)
+
+
+@for_project(PAGE)
+def card(request: HttpRequest, project: Project) -> HttpResponse:
+    """The project as the list shows it, which is read again while a simulated crowd answers."""
+    mine = Project.objects.visible_to(request.user)
+    return render(request, "projects/_card.html", _cards(_with_stages(mine.filter(pk=project.pk)))[0])
+
+
+def _with_stages(projects: ProjectQuerySet) -> ProjectQuerySet:
+    stages = Stage.objects.select_related("summary").order_by("position")
+    return projects.with_state().select_related("account").prefetch_related(Prefetch("stages", stages))
+
+
+def _cards(projects: Iterable[Project]) -> list[dict[str, Any]]:
+    rows = list(projects)
+    decisions, crowds = needs.of_projects(rows), sample_crowd.under_way(rows)
+    return [
+        {
+            "project": project,
+            "progress": overview.progress_of(project),
+            "needs": decisions.get(project.pk, []),
+            "crowd_answers": project.pk in crowds,
+            "crowd_may_answer": sample_crowd.is_open_to(project),
+        }
+        for project in rows
+    ]
+
+
+def _rank(card: dict[str, Any]) -> int:
+    return 0 if card["needs"] else 1 if card["progress"].items else 2
 
 
 @guarded(FORM)
@@ -156,39 +194,51 @@ def detail(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
     """The project's page; `bound` puts a refused form in the place of the empty one."""
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    for stage in stages:
-        stage.project = project
-    feeders = overview.feeders(project)
+    stages = navigation.stages_of(project)
     context = {
-        "project": project,
+        **moving(project),
         "faults": faults_of(project, stages),
-        "stages": [overview.pipeline_step(stage, feeders.get(stage.key, "")) for stage in stages],
-        "money_bar": overview.money_bar(project.account),
         "uploads": project.uploads.all()[:SHOWN],
-        "releases": project.releases.all()[:SHOWN],
-        "computes": bool(computing.of_recipe(project)),
-        "grants": any(stage.grants or presence(stage.requirements) for stage in stages),
-        "has_options": bool(flow.options_of(project)),
         "shows_media": any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages),
         "members": members.members(project)[:SHOWN],
         "import_form": forms.ImportForm(),
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
         "budget_changes": flow.budget_changes(project)[:1],
         "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
+        "limit": limit_of(project, cast(User, request.user)),
+        "asked": project.budget_requests.filter(state=BudgetRequest.State.WAITING).count(),
+        "ask_form": forms.AskForm(),
         "tags": project.tags.split(),
         "tags_form": forms.TagsForm(initial={"tags": project.tags}),
-        "done": project.actions.of_project().order_by("-id")[:SHOWN],
+        "done": action_words.told(project, project.actions.of_project().order_by("-id")[:SHOWN]),
         **bound,
     }
     return render(request, "projects/detail.html", context, status=status)
+
+
+def moving(project: Project) -> dict[str, object]:
+    """What changes on the project's page while answers come in."""
+    feeders = overview.feeders(project)
+    return {
+        "project": project,
+        "crowd": sample_crowd.progress_of(project),
+        "worker_site": settings.MTURK_SUBMIT_ORIGINS[0],
+        "pipeline": [
+            (entry, [overview.pipeline_step(stage, feeders.get(stage.key, "")) for stage in entry.stages])
+            for entry in navigation.entries(project)
+        ],
+        "money_bar": overview.money_bar(project.account),
+        "releases": project.releases.all()[:SHOWN],
+    }
 
 
 @for_project(PAGE)
 def done(request: HttpRequest, project: Project) -> HttpResponse:
     """Everything that was done in the project and its stages, newest first."""
     page = paging.by_id(project.actions.of_project(), request.GET, newest_first=True)
-    return render(request, "projects/done.html", {"project": project, "page": page})
+    return render(
+        request, "projects/done.html", {"project": project, "page": page, "told": action_words.told(project, page.rows)}
+    )
 
 
 @for_project(VERB)
@@ -203,6 +253,11 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
     except flow.BudgetTooLowError as error:
         form.add_error("budget", str(error))
         return _page(request, project, 400, budget_form=form)
+    except AboveLimitError:
+        asked = forms.AskForm(request.POST)
+        asking.ask_for_budget(project, request.user, budget, asked.cleaned_data["why"] if asked.is_valid() else "")
+        messages.success(request, f"An owner was asked for a budget of ${budget:,.2f}. You get a notice of the answer.")
+        return redirect("budget-requests", project.slug)
     except flow.BudgetNotConfirmedError as error:
         context = {"project": project, "before": error.before, "budget": error.budget}
         return render(request, "projects/budget.html", context)
@@ -273,5 +328,6 @@ def _upload_context(project: Project, pk: int) -> dict[str, object]:
         "upload": row,
         "running": running,
         "to_publish": [] if running else list(waiting),
+        "first_stage": project.stages.filter(crowd=True).order_by("position").first(),
         "faults": grouped(Fault(**fault) for fault in row.faults),
     }

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms, tasks
 from hits.domain import further_answers
+from hits.domain.budget_requests import limit_of
 from hits.domain.commitments import BalanceTooLowError
+from hits.domain.own_qualifications import titles_of
 from hits.domain.qualification_tests import NotOfferedError, unoffered
+from hits.domain.restorations import NotReconciledError
+from hits.flow.payments import asking
 from hits.flow.pipeline import publishing
 from hits.flow.setup import ruling
 from hits.models import BudgetExceededError, Stage
@@ -33,6 +38,15 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
     given = form.cleaned_data
     try:
         batch = publishing.publish(stage, given["items"], given["total"], str(given["confirmation"]), request.user)
+    except BudgetExceededError as error:
+        if asking.ask_for_batch(stage, request.user, given["items"], given["total"], str(given["confirmation"])):
+            said = (
+                "The budget has no room for this, so an owner was asked. It is published when the request is approved."
+            )
+            messages.success(request, said)
+            return redirect("budget-requests", stage.project.slug)
+        messages.error(request, f"{error} Nothing was published.")
+        return _quote(request, stage, 409)
     except publishing.QuoteChangedError as error:
         messages.warning(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
@@ -40,8 +54,8 @@ def publish(request: LeadRequest, stage: Stage) -> HttpResponse:
         publishing.NothingToPublishError,
         further_answers.UnknownUnitError,
         NotOfferedError,
-        BudgetExceededError,
         BalanceTooLowError,
+        NotReconciledError,
     ) as error:
         messages.error(request, f"{error} Nothing was published.")
         return _quote(request, stage, 409)
@@ -60,15 +74,24 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         **frame(stage),
         "form": form,
         "quote": quote,
-        "requirements": words.requirements(stage.requirements),
+        "requirements": words.requirements(stage.requirements, titles_of(stage.project)),
         "unoffered": unoffered(stage),
         **overview.pay(stage),
         "affordable": _affordable(quote),
+        "has_to_ask": _has_to_ask(request, stage, quote),
         "rule": ruling.text_of(stage),
         "expectation_measured": further_answers.is_measured(stage),
         "confirmation": uuid.uuid4(),
     }
     return render(request, "stage/publish.html", context, status=status)
+
+
+def _has_to_ask(request: HttpRequest, stage: Stage, quote: publishing.Quote) -> bool:
+    """Whether nothing but the budget is in the way, and this person may not raise it so far."""
+    limit = limit_of(stage.project, cast(User, request.user))
+    account = stage.project.account
+    beyond = quote.items and quote.total > account.left and len(quote.problems) == 1
+    return bool(beyond and limit is not None and account.reserved + account.paid + quote.total > limit)
 
 
 def _affordable(quote: publishing.Quote) -> int | None:

@@ -25,11 +25,6 @@ CHOICES_SHOWN = 4
 _PLACE = re.compile(r"question (\d+)")
 
 
-def frame(project: Project) -> dict[str, Any]:
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    return {"project": project, "stages": stages}
-
-
 def _found(project: Project, test: str) -> QualificationTest:
     row = get_object_or_404(project.qualification_tests.select_related("created_by"), key=test)
     row.project = project
@@ -39,7 +34,7 @@ def _found(project: Project, test: str) -> QualificationTest:
 def _page(
     request: HttpRequest, template: str, row: QualificationTest, status: int = 200, **more: object
 ) -> HttpResponse:
-    context = {**frame(row.project), "test": row, "required_by": testing.requiring(row), **more}
+    context = {"project": row.project, "test": row, "required_by": testing.requiring(row), **more}
     return render(request, f"tests/{template}.html", context, status=status)
 
 
@@ -53,7 +48,7 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     for row in rows:
         row.project = project
     listed = [(row, testing.requiring(row), testing.results(row)) for row in rows]
-    return render(request, "tests/index.html", {**frame(project), "tests": listed})
+    return render(request, "tests/index.html", {"project": project, "tests": listed})
 
 
 # Build
@@ -72,7 +67,7 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
         else:
             messages.success(request, f"“{row.title}” is a draft that only members of the project see.")
             return _back(row)
-    context = {**frame(project), "form": form}
+    context = {"project": project, "form": form}
     return render(request, "tests/new.html", context, status=400 if form.is_bound else 200)
 
 

@@ -17,7 +17,7 @@ from hits.formats.faults import FormatErrors
 from hits.formats.licences import OWN
 from hits.models import Project, Release, ReleaseFile, Stage
 from hits.quality.aggregation.methods import METHODS
-from hits.views import jobs
+from hits.views import jobs, navigation
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 # Up to so many items in its fullest stage a project is counted and released while the lead waits.
@@ -112,14 +112,27 @@ def _is_small(stages: Sequence[Stage]) -> bool:
 
 
 def _frame(project: Project) -> dict[str, Any]:
-    stages = list(project.stages.select_related("summary").order_by("position"))
-    return {"project": project, "stages": stages, "last_stage": stages[-1] if stages else None}
+    stages = navigation.stages_of(project)
+    titles = {stage.key: stage.title for stage in stages}
+    return {
+        "project": project,
+        "stages": stages,
+        "titles": titles,
+        "last_stage": stages[-1] if stages else None,
+        "any_items": any(stage.summary.items for stage in stages),
+        "any_verdict": any(stage.summary.kept or stage.summary.dropped for stage in stages),
+    }
 
 
 @for_project(PAGE)
 def preview(request: HttpRequest, project: Project) -> HttpResponse:
     """Reads every kept item, so it is a page (and a part) of its own."""
-    content = {**_frame(project), **described(releasing.preview(project)), "previewed": True}
+    try:
+        found = releasing.preview(project)
+    except releasing.NothingToReleaseError as error:
+        messages.error(request, str(error))
+        return redirect("releases", project.slug)
+    content = {**_frame(project), **described(found), "previewed": True}
     template = "releases/_content.html" if request.headers.get("HX-Request") else "releases/preview.html"
     return render(request, template, content)
 
@@ -141,6 +154,7 @@ def described(manifest: dict) -> dict[str, object]:
         "scores": manifest.get("scores", {}).items(),
         "notes": manifest.get("notes", []),
         "collection": manifest.get("collection", []),
+        "any_answers": any(row["answers"] for row in manifest.get("collection", [])),
         "artefacts": _artefacts(manifest.get("artefacts", {})),
         "licence": manifest.get("licence"),
         "aggregated": [_values(row) for row in manifest.get("aggregated", [])],

@@ -55,8 +55,15 @@ def results_file(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 @for_project(PAGE)
 def project_results(request: HttpRequest, project: Project) -> HttpResponse:
-    stages = project.stages.filter(crowd=True).select_related("summary").order_by("position")
-    context: dict[str, Any] = {"project": project, "stages": stages, "choices": CHOICES, "long": list(exporting.LONG)}
+    stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
+    answers = sum(stage.summary.answers for stage in stages)
+    context: dict[str, Any] = {
+        "project": project,
+        "stages": stages,
+        "answers": answers,
+        "choices": CHOICES,
+        "long": list(exporting.LONG),
+    }
     return render(request, "projects/results.html", context)
 
 
@@ -147,7 +154,7 @@ def columns(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
         "upload": row,
         "table": table,
         "fields": list(enumerate(table.fields, 1)),
-        "head": [(name, [cells[name] for _, cells in table.first]) for name in table.columns],
+        "head": [(name, [(line, cells[name]) for line, cells in table.first]) for name in table.columns],
         "makes_form": table.layout == MTURK,
         "faults": faults,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
@@ -13,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import forms, tasks
+from hits.domain.answer_words import DIFFER
 from hits.domain.crowd_answers import levels_of
 from hits.flow.setup import ruling
 from hits.models import RuleEdition, Stage
@@ -31,11 +33,14 @@ def rule(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 
 def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **more: Any) -> HttpResponse:
+    units = ruling.units(stage)
+    texts, differ = ruling.texts(stage, units)
     context = {
         **frame(stage),
         "text": text,
         "note": "",
-        "units": ruling.units(stage).items(),
+        "units": [(unit, values and _read(values, texts.get(unit, {}))) for unit, values in units.items()],
+        "differ": DIFFER if differ else "",
         "asked": list(levels_of(stage)),
         "templates": ruling.templates(stage),
         "editions": ruling.editions(stage),
@@ -43,6 +48,11 @@ def _page(request: HttpRequest, stage: Stage, text: str, status: int = 200, **mo
         **more,
     }
     return render(request, "rules/rule.html", context, status=status)
+
+
+def _read(values: Sequence[str], texts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Each value as a rule names it, with its text where it is the key of a choice."""
+    return [(value, texts.get(value, "")) for value in values]
 
 
 def _asked_text(request: HttpRequest, stage: Stage) -> str:

@@ -8,17 +8,19 @@ from functools import cached_property
 from typing import Any
 
 from django import forms
+from django.conf import settings as installation
 from django.http import QueryDict
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from hits.domain import further_answers
-from hits.domain.own_qualifications import INVITED, POOR_QUALITY
-from hits.flow.setup.stage_settings import StageSetting
+from hits.domain.own_qualifications import titles_of
+from hits.flow.setup.stage_settings import StageSetting, time_for_leads
 from hits.forms import MoneyField
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
-from hits.quality.blocking import MEASURES, Policy
+from hits.protocols.optional import with_unit
+from hits.quality.blocking import MEASURES, SUGGESTED, Policy
 from hits.recipes.spec import GUARDS, INTEGER_QUALIFICATIONS, LOCALE
 from hits.templatetags.figures import duration
 from hits.views import words
@@ -34,15 +36,44 @@ _GUARD_WORDS = {
     "PreviewAndAccept": "to look and accept",
     "DiscoverPreviewAndAccept": "to find, look and accept",
 }
+# Name, unit and effect of each number of a blocking policy.
 _QUALITY = {
-    "check_every": ("Check after every", "compared answers"),
-    "min_answers": ("Answers that a worker must have given at least", "compared answers"),
-    "floor": (
-        "Floor: the share of right answers, or of what the measure counts, below which a worker is named",
-        "above 0 and below 1",
+    "check_every": (
+        "Check after every",
+        "compared answers",
+        "All workers are judged again each time so many more have come, in all.",
     ),
-    "alpha": ("Significance of the test against the crowd", "p-value, above 0 and below 1"),
+    "min_answers": (
+        "Answers that a worker must have given at least",
+        "compared answers",
+        "Who has fewer is not judged: a few mistakes may be chance.",
+    ),
+    "floor": (
+        "Floor",
+        "share, above 0 and below 1",
+        "A worker with a smaller share of right answers, or of what the measure counts, is named. 0.5 on the way from "
+        "chance to the crowd’s average means: of four choices (chance 25 %) and a crowd of 85 %, below 55 %.",
+    ),
+    "alpha": (
+        "Significance of the test against the crowd",
+        "p-value, above 0 and below 1",
+        "A worker is named only where chance explains the distance to the crowd with less than this probability.",
+    ),
 }
+# What the numbers among the settings count, where their labels do not say it.
+COUNTED = {
+    "answers": "answers",
+    "most_answers": "answers",
+    "items_per_hit": "items",
+    "gold_share": "share, 0 to 0.5",
+    "reward": "$",
+    "draws": "items",
+    "screening_share": "share, 0 to 1",
+    "practice_items": "items",
+    "screening_retries": "tries",
+    "screening_hours": "hours",
+}
+PAGE_LANGUAGES = {"": "that of each worker's browser", **dict(installation.LANGUAGES)}
 LABELS = {
     "title": "Name of the stage",
     "answers": "Answers an item",
@@ -50,33 +81,38 @@ LABELS = {
     "enough": "An item has enough answers when",
     "items_per_hit": "Items a HIT",
     "gold_share": "Share of check questions",
-    "reward": "Reward for an answer, $",
+    "reward": "Reward for an answer",
     "expected_seconds": "Time that an answer is expected to take",
     "assignment_seconds": "Time for an assignment",
     "lifetime_seconds": "Time that a HIT stays open",
     "approval": "Approval",
-    "auto_approval_seconds": "Approved by itself after",
+    "auto_approval_seconds": "Approved automatically after",
     "hit_title": "Title",
     "hit_description": "Description",
     "keywords": "Keywords",
     "requirements": "Requirements",
     "asks_other_workers_than": "Other workers than in",
     "quality": "Blocking policy",
-    "draws": "Items of a draw",
+    "draws": "Items of a sample",
     "grants": "Qualification for everybody who has answered here",
     "screening_share": "Test: share that has to be right",
     "practice_items": "Test: items to practise on before it",
     "screening_retries": "Test: tries after a failed one",
     "screening_hours": "Test: hours until another try",
+    "page_language": "Language of buttons and hints on the workers' page",
 }
 HELP = {
-    "answers": "The rule of votes counts them.",
+    "title": "Leads see it; files are named after it.",
+    "reward": "A worker is paid it for each HIT; the marketplace's fee comes on top.",
+    "approval": "When answers are approved and paid, and whether you read them before.",
+    "requirements": "Who does not meet them cannot take a HIT.",
+    "answers": "The aggregation rule counts them.",
     "most_answers": "0: every item gets as many as that. Else an item gets one answer more, up to so many, until it "
     "has enough. The budget holds the price of the most.",
     "enough": "Such as: at least 2 agree on choice; or: confidence choice >= 0.9. A condition in the language "
     "of the vote rule.",
     "items_per_hit": "A worker answers so many, one after another. Reward, description and times are of all together.",
-    "gold_share": "Of the answers that are bought, 0 to 0.5. Above 0, rows with a known answer are no data.",
+    "gold_share": "Of the answers that are bought. Above 0, rows with a gold answer are no data.",
     "expected_seconds": "The hourly wage is reckoned with it until times are measured. Empty: as the description says.",
     "assignment_seconds": "From accepting to submitting; the HIT goes to somebody else after it.",
     "lifetime_seconds": "It closes after that, answered or not. “Extend” keeps open HITs open for longer.",
@@ -85,14 +121,15 @@ HELP = {
     "hit_description": "Two sentences for the list: what is done, and how long it takes.",
     "keywords": "Commas between them.",
     "asks_other_workers_than": "Item by item: who answered it, or what it was made from, in one of these.",
-    "quality": "Workers who answer much worse than the crowd are named.",
+    "quality": "They are named on the stage's page, with the evidence.",
     "draws": "How many a draw brings unless another number is typed; 0: nothing is drawn.",
     "grants": "Lower-case words joined by hyphens, such as part-one; empty: none. Of a test it has the percentage.",
-    "screening_share": "0: the stage is no test. Else its items are those with a known answer, and who has this share "
+    "screening_share": "0: the stage is no test. Else its items are those with a gold answer, and who has this share "
     "of a HIT's items right passes, such as 0.75.",
     "practice_items": "Shown first to each worker, with what was right. They are part of the HIT and its reward.",
     "screening_retries": "0: who has failed cannot take it again.",
     "screening_hours": "1 to 720, counted from the failed one.",
+    "page_language": "What you write yourself, such as the question, is shown as you wrote it.",
 }
 
 
@@ -146,10 +183,10 @@ class RequirementForm(forms.Form):
     values = forms.CharField(required=False, label="Values", max_length=500)
     guards = forms.ChoiceField(required=False, label="Needed", choices=[(one, _GUARD_WORDS[one]) for one in GUARDS])
 
-    def __init__(self, *args: Any, known: Iterable[str] = (), **options: Any) -> None:
+    def __init__(self, *args: Any, known: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["comparator"].initial, self.fields["guards"].initial = "GreaterThanOrEqualTo", "PreviewAndAccept"
-        names = [("", "–"), *((name, _qualification(name)) for name in known)]
+        names = [("", "–"), *((name, _qualification(name, title)) for name, title in (known or {}).items())]
         self.fields["qualification"].choices = names  # type: ignore[attr-defined]
 
     @property
@@ -167,8 +204,8 @@ class RequirementForm(forms.Form):
         return head | {"integers": [int(value) if value.isascii() and value.isdigit() else value for value in values]}
 
 
-def _qualification(name: str) -> str:
-    said = words.NAMES.get(name, f"“{name}”")
+def _qualification(name: str, title: str) -> str:
+    said = words.NAMES.get(name) or title
     return said[0].upper() + said[1:]
 
 
@@ -185,8 +222,10 @@ class SettingsForm(forms.Form):
         self.settings = {setting.name: setting for setting in settings}
         initial: dict[str, Any] = {name: setting.value for name, setting in self.settings.items()}
         initial["expected_seconds"] = initial["expected_seconds"] or None
+        # Seen only where a lead approves: what a choice of that saves, if nobody types another time.
+        initial["auto_approval_seconds"] = time_for_leads(stage)
         initial["has_policy"] = bool(stage.quality)
-        policy = Policy.from_dict(stage.quality) if stage.quality else Policy()
+        policy = Policy.from_dict(stage.quality) if stage.quality else SUGGESTED
         initial |= {f"quality_{name}": value for name, value in asdict(policy).items()}
         initial |= {name: getattr(stage, name) for name in ("auto_publish", "auto_block")}
         super().__init__(data, initial=initial)
@@ -194,9 +233,15 @@ class SettingsForm(forms.Form):
         open_ones = {name for name, setting in self.settings.items() if setting.when != "fixed"}
         self.fields.update({name: field for name, field in fields.items() if name in open_ones})
         self._add_policy()
-        self.fields["auto_block"] = forms.BooleanField(required=False, label="Block those workers by itself")
+        self.fields["auto_block"] = forms.BooleanField(
+            required=False,
+            label="Block those workers automatically",
+            help_text="Otherwise you confirm each block. Blocks can be undone.",
+        )
         self.fields["auto_publish"] = forms.BooleanField(
-            required=False, label="Items that arrive from the stage before go out by themselves"
+            required=False,
+            label="Items that arrive from the stage before go out automatically",
+            help_text="They are published without a quote, within the budget. Otherwise you publish them.",
         )
         rows = forms.formset_factory(RequirementForm, extra=1, max_num=MOST_REQUIREMENTS, absolute_max=20)
         asked = [_row(one) for one in stage.requirements]
@@ -251,6 +296,11 @@ class SettingsForm(forms.Form):
             "practice_items": number("practice_items"),
             "screening_retries": number("screening_retries"),
             "screening_hours": number("screening_hours"),
+            "page_language": forms.ChoiceField(
+                required=False,
+                choices=list(PAGE_LANGUAGES.items()),
+                **_said("page_language"),
+            ),
         }
 
     def _condition(self) -> forms.Field:
@@ -263,28 +313,33 @@ class SettingsForm(forms.Form):
         return forms.CharField(required=False, **said)
 
     def _add_policy(self) -> None:
-        self.fields["has_policy"] = forms.BooleanField(required=False, label="Look for workers who answer much worse")
-        for name, (label, unit) in _QUALITY.items():
+        self.fields["has_policy"] = forms.BooleanField(
+            required=False, label="Look for workers who answer much worse", help_text=HELP["quality"]
+        )
+        for name, (label, unit, effect) in _QUALITY.items():
             kind = forms.IntegerField if name in ("check_every", "min_answers") else forms.FloatField
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-            self.fields[f"quality_{name}"] = kind(required=False, label=label, help_text=unit, widget=widget)
+            self.fields[f"quality_{name}"] = kind(
+                required=False, label=with_unit(label, unit), help_text=effect, widget=widget
+            )
         self.fields["quality_measure"] = forms.ChoiceField(
             choices=[(name, one.title) for name, one in MEASURES.items()],
             required=False,
             label="Answers are held against",
+            help_text="What is counted for a worker, and compared with the crowd.",
         )
         self.fields["quality_relative"] = forms.BooleanField(
-            required=False, label="The floor is a share of the way from chance to the crowd's average"
+            required=False,
+            label="The floor is a share of the way from chance to the crowd's average",
+            help_text="Otherwise it is the share itself, whatever chance gives: a fixed floor of 0.2 names nobody "
+            "where guessing among four choices is right in 0.25.",
         )
 
-    def _qualifications(self) -> list[str]:
-        """Those of the marketplace and of the project: tests, grants, and what its stages ask for already."""
-        project = self.stage.project
-        own = {INVITED, POOR_QUALITY, *project.qualification_tests.values_list("key", flat=True)}
-        for stage in project.stages.all():
-            own |= {stage.grants, *(one["qualification"] for one in stage.requirements)}
-        system = (*INTEGER_QUALIFICATIONS, LOCALE)
-        return [*system, *sorted(own - {"", *system})]
+    def _qualifications(self) -> dict[str, str]:
+        """Key to title, of those of the marketplace and of the project: tests, grants, and what its stages ask for."""
+        own = titles_of(self.stage.project)
+        system = dict.fromkeys((*INTEGER_QUALIFICATIONS, LOCALE), "")
+        return system | dict(sorted(own.items(), key=lambda one: one[1]))
 
     def is_valid(self) -> bool:
         return super().is_valid() & self.requirements.is_valid()
@@ -303,6 +358,9 @@ class SettingsForm(forms.Form):
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):
             if name in found:
                 found[name] = found[name] or 0
+        if "auto_approval_seconds" not in self.changed_data:
+            # Untouched, it may follow what was chosen beside it.
+            found.pop("auto_approval_seconds", None)
         policy = {name: read[f"quality_{name}"] for name in _QUALITY if read.get(f"quality_{name}") is not None}
         policy["relative"] = read["quality_relative"]
         policy |= {"measure": read["quality_measure"]} if read["quality_measure"] else {}
@@ -315,19 +373,29 @@ class SettingsForm(forms.Form):
         for reason in refusal.reasons:
             name = reason.split()[0].split("[")[0].split(".")[0]
             if name in self.fields:
-                self.add_error(name, f"“{self.fields[name].label}”{reason.removeprefix(name)}")
+                label = LABELS.get(name) or self.fields[name].label
+                self.add_error(name, f"“{label}”{reason.removeprefix(name)}")
             else:
                 self.add_error(None, reason)
 
 
 def _said(name: str) -> dict[str, Any]:
-    return {"label": LABELS[name], "help_text": HELP.get(name, "")}
+    return {"label": with_unit(LABELS[name], COUNTED.get(name, "")), "help_text": HELP[name]}
 
 
 def value_in_words(name: str, value: Any, stage: Stage) -> str:
     """A setting's value as a lead reads it."""
+    named = name == "asks_other_workers_than"
+    titles = dict(stage.project.stages.values_list("key", "title")) if named else {}
+    return said_of(name, value, titles, titles_of(stage.project) if name == "requirements" else {})
+
+
+def said_of(name: str, value: Any, titles: Mapping[str, str], qualifications: Mapping[str, str]) -> str:
+    """The same, with the titles of the project's stages and of its qualifications by their keys."""
     if name == "requirements":
-        return "; ".join(words.requirements(value)) or "none"
+        return "; ".join(words.requirements(value, qualifications)) or "none"
+    if name == "grants":
+        return qualifications.get(value) or str(value) or "none"
     if name == "quality":
         return words.policy(value) if value else "none"
     if name.endswith("_seconds"):
@@ -340,8 +408,9 @@ def value_in_words(name: str, value: Any, stage: Stage) -> str:
     if name == "reward":
         return f"${value}"
     if name in ("gold_share", "screening_share"):
-        return f"{value:.0%}"
+        return f"{100 * value:.0f} %"
     if name == "asks_other_workers_than":
-        titles = dict(stage.project.stages.values_list("key", "title"))
         return ", ".join(titles.get(one, one) for one in value) or "none"
+    if name == "page_language":
+        return PAGE_LANGUAGES.get(value, value)
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"

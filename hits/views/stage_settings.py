@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.db import transaction
@@ -13,6 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits.domain import hit_plans
+from hits.domain.large_changes import LargeChangeError
 from hits.domain.stage_tables import is_added
 from hits.flow.people import blocking
 from hits.flow.pipeline import publishing
@@ -33,6 +35,7 @@ GROUPS = (
             ("title", "answers", "most_answers", "enough", "items_per_hit", "gold_share", "reward", "expected_seconds"),
         ),
         ("How workers find it", ("hit_title", "hit_description", "keywords")),
+        ("How workers see it", ("page_language",)),
         ("Quality", ("quality",)),
     ),
     (
@@ -54,6 +57,10 @@ class Row:
     recipe: str
     field: BoundField | None
 
+    @property
+    def is_fixed(self) -> bool:
+        return self.setting.when == "fixed"
+
 
 @for_stage(FORM)
 def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
@@ -68,6 +75,8 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
     except SettingsRefusedError as refusal:
         form.add_faults(refusal)
         return _page(request, stage, form, 400)
+    except LargeChangeError as error:
+        return _page(request, stage, form, large=_asked(error))
     except (
         stage_settings.SettingsFixedError,
         stage_settings.StillSendingError,
@@ -75,7 +84,7 @@ def stage_settings_page(request: LeadRequest, stage: Stage) -> HttpResponse:
     ) as refusal:
         form.add_error(None, str(refusal))
         return _page(request, stage, form, 409)
-    names = ", ".join(LABELS[name].removesuffix(", $") for name in changed)
+    names = ", ".join(LABELS[name] for name in changed)
     messages.success(request, f"Saved: {names}." if changed else "Saved. These settings stood already.")
     return redirect("stage-settings", stage.project.slug, stage.key)
 
@@ -86,13 +95,31 @@ def _save(request: LeadRequest, stage: Stage, form: SettingsForm) -> list[str]:
     if name := request.POST.get("recipe_value", ""):
         wanted[name] = stage_settings.recipe_value(stage, name)
     with transaction.atomic():
-        changed = stage_settings.change(stage, wanted, request.user)
+        confirmed = dict(parse_qsl(request.POST.get("confirmed", "")))
+        changed = stage_settings.change(stage, wanted, request.user, confirmed=confirmed)
         publishing.publish_by_itself(stage, form.cleaned_data["auto_publish"])
         blocking.block_by_itself(stage, form.cleaned_data["auto_block"], request.user)
     return changed
 
 
-def _page(request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 200) -> HttpResponse:
+def _asked(error: LargeChangeError) -> dict[str, Any]:
+    """A large raise in words, and what the button sends that confirms it."""
+    kinds = {"reward": ("a reward of ${}", "the reward from ${} to ${}")}
+    other = {name: (f"{{}} as “{LABELS[name]}”", f"“{LABELS[name]}” from {{}} to {{}}") for name in error.changes}
+    words = {name: kinds.get(name, other[name]) for name in error.changes}
+    return {
+        "raises": [words[name][1].format(*pair) for name, pair in error.changes.items()],
+        "wanted": [words[name][0].format(value) for name, value in error.wanted.items()],
+        "confirmed": urlencode(error.wanted),
+        "before": error.before,
+        "after": error.after,
+    }
+
+
+def _page(
+    request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 200, large: dict[str, Any] | None = None
+) -> HttpResponse:
+    """`large` is a raise that waits for a second click, which has the same page ask for it."""
     left_out = () if _has_earlier(stage) else ("asks_other_workers_than",)
     columns = [
         [(title, [_row(stage, form, name) for name in names if name not in left_out]) for title, names in groups]
@@ -103,12 +130,26 @@ def _page(request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 
         **overview.pay(stage),
         **_prices(stage),
         "form": form,
-        "columns": columns,
+        "large": large,
+        "recipe_value": request.POST.get("recipe_value", ""),
+        "columns": [
+            [(title, [row for row in rows if not row.is_fixed]) for title, rows in groups] for groups in columns
+        ],
+        "fixed": [
+            row for groups in columns for _, rows in groups for row in rows if row.is_fixed and _is_used(row, stage)
+        ],
         "published": hit_plans.is_published(stage),
         "added": is_added(stage),
         "removal_fault": own_stages.removal_fault(stage),
     }
     return render(request, "stage/settings.html", context, status=status)
+
+
+def _is_used(row: Row, stage: Stage) -> bool:
+    """The hours until another try are stated also of a stage that gives none."""
+    if row.setting.name == "screening_hours":
+        return bool(stage.screening_share and stage.screening_retries)
+    return bool(row.setting.value)
 
 
 def _has_earlier(stage: Stage) -> bool:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import F, FloatField, QuerySet
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from hits import forms, tasks
+from hits import forms, needs, tasks
+from hits.domain import block_proposals, stage_actions, worker_table
+from hits.domain.own_qualifications import titles_of
+from hits.domain.stage_actions import NoEffectError
 from hits.flow.data import annotating
 from hits.flow.people import blocking
-from hits.flow.pipeline import advancing, computing, publishing
-from hits.models import Block, Stage, WorkerStat
-from hits.views import grants, jobs, overview, paging, qualification_tests, words
+from hits.flow.pipeline import advancing, computing, drawing, publishing
+from hits.models import Action, Stage, WorkerStat
+from hits.templatetags.roles import may
+from hits.views import action_words, grants, jobs, navigation, overview, paging, qualification_tests, words
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 
 WORKERS_SHOWN = 25
@@ -34,16 +39,15 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
     if not stage.crowd:
         return redirect("queries" if annotating.has_annotations(stage) else "items", stage.project.slug, stage.key)
     tests = qualification_tests.of_stage(stage)
-    moving = _moving(stage)
     context = {
-        **moving,
+        **_moving(request, stage),
         **_workers(request, stage),
+        "missing": None if stage.summary.items else drawing.missing(stage),
         "fed_by": "" if stage.summary.items else overview.feeders(stage.project).get(stage.key, ""),
-        "proposed": {found.worker for found in moving["proposals"]},
-        "requirements": words.requirements(stage.requirements),
+        "requirements": words.requirements(stage.requirements, titles_of(stage.project)),
         **tests,
         **grants.of_stage(stage, tests["tests_required"]),
-        "done": stage.actions.order_by("-id")[:LATEST],
+        "done": action_words.told(stage.project, Action.objects.of_stage(stage).order_by("-id")[:LATEST]),
         **overview.further(stage),
     }
     return render(request, "stage/detail.html", context)
@@ -52,24 +56,40 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
 @for_stage(PAGE, crowd=False)
 def done(request: HttpRequest, stage: Stage) -> HttpResponse:
     """Everything that was done to the stage, newest first."""
-    page = paging.by_id(stage.actions.all(), request.GET, newest_first=True)
-    return render(request, "stage/done.html", {**frame(stage), "page": page})
+    page = paging.by_id(Action.objects.of_stage(stage), request.GET, newest_first=True)
+    return render(
+        request, "stage/done.html", {**frame(stage), "page": page, "told": action_words.told(stage.project, page.rows)}
+    )
 
 
-def _moving(stage: Stage) -> dict[str, Any]:
+def _has_switches(request: HttpRequest, stage: Stage) -> bool:
+    """Whether anything of the stage can be switched between going on by itself and waiting for this lead."""
+    switched = {
+        "advance-approved": stage.approval == Stage.Approval.REVIEW,
+        "auto-block": bool(stage.quality),
+        "arrivals": stage.position > 1 and not stage.draws,
+    }
+    return any(there and may(request, page) for page, there in switched.items())
+
+
+def _moving(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     """What changes on the page while something is published: head, stages, figures, what needs the lead."""
+    figures, proposals = overview.figures(stage), block_proposals.proposals(stage)
     return {
         **frame(stage),
-        **overview.figures(stage),
-        "proposals": blocking.proposals(stage),
-        "held_up": overview.held_up(stage),
+        **figures,
+        "proposals": proposals,
+        "needs": needs.of_stage(stage, len(proposals), figures["refused"]),
+        "offered": stage_actions.offered(stage),
+        "held_up": [sentence for sentences in needs.held_up(stage).values() for sentence in sentences],
         "awaited": computing.awaited_by(stage),
+        "has_switches": _has_switches(request, stage),
     }
 
 
 def frame(stage: Stage) -> dict[str, object]:
-    """What every page of a stage needs: the project and its stages for the navigation."""
-    stages = list(stage.project.stages.select_related("summary").order_by("position"))
+    """What every page of a stage needs."""
+    stages = navigation.stages_of(stage.project)
     others = [other.title for other in stages if other.key in stage.not_workers_of]
     return {
         "project": stage.project,
@@ -78,6 +98,7 @@ def frame(stage: Stage) -> dict[str, object]:
         "stages": stages,
         "others": others,
         "has_annotations": annotating.has_annotations(stage),
+        "worker_site": settings.MTURK_SUBMIT_ORIGINS[0],
     }
 
 
@@ -91,10 +112,8 @@ def _workers(request: HttpRequest, stage: Stage) -> dict[str, object]:
         found = found.filter(worker__worker_id__icontains=search)
     start = (page - 1) * WORKERS_SHOWN
     rows = list(found[start : start + WORKERS_SHOWN + 1])
-    blocks = Block.objects.filter(project=stage.project_id, worker__in=[row.worker_id for row in rows])
-    standing = {block.worker_id: block for block in blocks.standing()}
     return {
-        "workers": [(row, standing.get(row.worker_id)) for row in rows[:WORKERS_SHOWN]],
+        "workers": worker_table.rows_of(stage, rows[:WORKERS_SHOWN]),
         "worker_search": search,
         "worker_sort": sort,
         "worker_page": page,
@@ -114,13 +133,17 @@ def _sorted(stats: QuerySet[WorkerStat], order: str) -> QuerySet[WorkerStat]:
 
 @for_stage(PAGE)
 def progress(request: HttpRequest, stage: Stage) -> HttpResponse:
-    return render(request, "stage/_progress.html", {**_moving(stage), "polled": True})
+    return render(request, "stage/_progress.html", {**_moving(request, stage), "polled": True})
 
 
 @for_stage(VERB)
 def pause(request: HttpRequest, stage: Stage) -> HttpResponse:
-    publishing.pause(stage)
-    messages.success(request, "Paused. Nothing more is published; HITs that workers see stay open.")
+    try:
+        publishing.pause(stage)
+    except NoEffectError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "Paused. Nothing more is published; HITs that workers see stay open.")
     return _back(stage)
 
 
@@ -147,8 +170,14 @@ def arrivals(request: HttpRequest, stage: Stage) -> HttpResponse:
 @for_stage(FORM)
 def expire(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
-        return render(request, "stage/expire.html", {**frame(stage), "closes_at": overview.closing_time(stage)})
-    batch = publishing.expire(stage, request.user)
+        has_effect = "expire" in stage_actions.offered(stage)
+        context = {**frame(stage), "closes_at": overview.closing_time(stage), "has_effect": has_effect}
+        return render(request, "stage/expire.html", context)
+    try:
+        batch = publishing.expire(stage, request.user)
+    except NoEffectError as error:
+        messages.error(request, str(error))
+        return _back(stage)
     jobs.start(request, tasks.publish_batch, batch.pk, said=f"{batch.total:,} open HITs are being closed.")
     return _back(stage)
 
@@ -162,13 +191,19 @@ def extend(request: LeadRequest, stage: Stage) -> HttpResponse:
         until = publishing.later_by(form.cleaned_data["ends"] or end, form.cleaned_data["hours"] * 3600)
         try:
             batch = publishing.extend_until(stage, until, request.user)
-        except publishing.ClosingTimeRefusedError as error:
+        except (publishing.ClosingTimeRefusedError, NoEffectError) as error:
             form.add_error("hours", str(error))
         else:
             said = f"{batch.total:,} open HITs get the new closing time."
             jobs.start(request, tasks.publish_batch, batch.pk, said=said)
             return _back(stage)
-    context = {**frame(stage), "form": form, "closes_at": end, "initial_end": publishing.later_by(end, 72 * 3600)}
+    context = {
+        **frame(stage),
+        "form": form,
+        "has_effect": "extend" in stage_actions.offered(stage),
+        "closes_at": end,
+        "initial_end": publishing.later_by(end, 72 * 3600),
+    }
     return render(request, "stage/extend.html", context, status=400 if form.is_bound else 200)
 
 

@@ -12,21 +12,26 @@ from typing import Any, cast
 
 from csp.decorators import csp_replace, csp_update
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import path
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
+from django.views.i18n import JavaScriptCatalog
 
+from common import request_id
 from common.addresses import client_address, network
+from hits.domain import task_words
 from hits.domain.task_pages import Page
 from hits.flow.pipeline import serving
 from hits.protocols.base import AnswerRefusedError
+from hits.text.wording import _
 from hits.views.jobs import fetch_soon
 
 View = Callable[..., HttpResponseBase]
+MONTH = 30 * 24 * 3600
 
 
 def in_frame(view: View) -> View:
@@ -41,6 +46,17 @@ def in_frame(view: View) -> View:
     return xframe_options_exempt(never_cache(framed))
 
 
+def in_own_language(view: View) -> View:
+    """In the language of the worker's browser, if it is one of ours, or in the one that the stage asks for."""
+
+    @wraps(view)
+    def said(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with task_words.spoken_to_worker(request.headers.get("Accept-Language", "")):
+            return view(request, *args, **kwargs)
+
+    return said
+
+
 def bounded(view: View) -> View:
     """Refuse what is larger than any answer before it is read: anybody can post here."""
 
@@ -48,13 +64,15 @@ def bounded(view: View) -> View:
     def read(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         length = request.META.get("CONTENT_LENGTH") or "0"
         if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
-            return _reasons(413, "This is more than an answer can hold. Shorten what you wrote.")
+            return _reasons(413, _("This is more than an answer can hold. Shorten what you wrote."))
         return view(request, *args, **kwargs)
 
+    read.bounds_itself = True  # type: ignore[attr-defined]
     return read
 
 
 @require_safe
+@in_own_language
 @in_frame
 def task(request: HttpRequest, token: str) -> HttpResponse:
     try:
@@ -80,6 +98,7 @@ def shown(page: Page, request: HttpRequest, template: str = "") -> HttpResponse:
 
 @csrf_exempt
 @require_POST
+@in_own_language
 @bounded
 @in_frame
 def step(request: HttpRequest) -> HttpResponse:
@@ -102,6 +121,7 @@ def step(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
+@in_own_language
 @bounded
 @in_frame
 def practice(request: HttpRequest) -> HttpResponse:
@@ -115,6 +135,7 @@ def practice(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
+@in_own_language
 @bounded
 def check(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [sentence, ...]} with 422 for an answer and 403 for a worker.
@@ -126,16 +147,19 @@ def check(request: HttpRequest) -> JsonResponse:
     except AnswerRefusedError as refusal:
         return _reasons(422, *refusal.reasons, fields=refusal.fields)
     except serving.NotEligibleError as refusal:
-        return _reasons(403, f"{refusal} Please return this HIT: that does not count against you.")
+        advice = _("%(why)s Please return this HIT: that does not count against you.", why=refusal)
+        return _reasons(403, advice)
     except serving.TokenRefusedError as refusal:
         return _reasons(400, str(refusal))
     if announced:
-        fetch_soon(announced)
+        with task_words.english():
+            fetch_soon(announced)
     return JsonResponse({"ok": True})
 
 
 @csrf_exempt
 @require_POST
+@in_own_language
 @bounded
 def draft(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
@@ -148,6 +172,16 @@ def draft(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"ok": True})
 
 
+@require_safe
+@cache_control(public=True, max_age=MONTH, immutable=True)
+def words(request: HttpRequest, language: str, version: str) -> HttpResponseBase:
+    """The words of the scripts in a language other than English. Its address changes with them."""
+    if language not in task_words.LANGUAGES or version != task_words.catalogue_version(language):
+        raise Http404
+    with task_words.spoken(language):
+        return JavaScriptCatalog.as_view(packages=["hits"])(request)
+
+
 def _place(request: HttpRequest) -> str:
     """Where the visitor comes from: an IPv4 address or an IPv6 network, as far as the proxies of ours know it."""
     forwarded = request.headers.get("X-Forwarded-For", "").split(",")
@@ -156,6 +190,8 @@ def _place(request: HttpRequest) -> str:
 
 def _posted(request: HttpRequest) -> tuple[str, dict[str, str]]:
     fields = {name: str(value) for name, value in request.POST.items()}
+    # What a page posts belongs to the request that opened it, and so does its answer at the marketplace.
+    request_id.follow(fields.get(request_id.HEADER))
     return fields.pop("page", ""), fields
 
 
@@ -174,5 +210,6 @@ task_urls = [
     path("task/draft/", draft, name="task-draft"),
     path("task/step/", step, name="task-step"),
     path("task/practice/", practice, name="task-practice"),
+    path("task/words/<slug:language>-<slug:version>.js", words, name="task-words"),
     path("task/<str:token>/", task, name="task"),
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -19,21 +19,23 @@ from django import forms
 from django.contrib import messages
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.functional import cached_property
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from common.html_templates import NotFilledError
-from hits.domain import misfits
+from hits.domain import misfits, task_words
 from hits.domain.hit_plans import is_published
+from hits.domain.plugins import usable_protocol
 from hits.domain.questions import has_own_page, own_page
 from hits.flow.pipeline import serving
 from hits.flow.setup import setting_up
-from hits.models import Stage
+from hits.models import Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.optional import Setting
-from hits.views import parts_editor
+from hits.views import our_words, parts_editor
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
 from hits.views.own_page import previewed
 from hits.views.stages import frame
@@ -43,6 +45,8 @@ from hits.views.task import shown
 DRAFT_SECONDS = 3600
 _STAGE_FIELDS = ("hit_title", "hit_description")
 _HTML = {"class": "mono", "spellcheck": "false", "autocapitalize": "off", "wrap": "off"}
+# What the button below an empty box of instructions asks for.
+START_FROM_OURS = "start-from-ours"
 # Far more than any page may have: what is wrong with it is told by its protocol.
 LONGEST_FILE = 1024 * 1024
 # Waiting items that the page looks at; publishing looks at all.
@@ -50,7 +54,7 @@ LOOKED_AT = 200
 
 
 def _form_field(setting: Setting) -> forms.Field:
-    shared: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "required": False}
+    shared: dict[str, Any] = {"label": setting.titled, "help_text": setting.help, "required": False}
     if setting.kind == "bool":
         return forms.BooleanField(**shared)
     if setting.kind == "number":
@@ -85,7 +89,7 @@ class TaskForm(forms.Form):
         self.settings = [setting for setting in described if setting.kind != "parts"]
         given = setting_up.shown_settings(stage)
         self.editors = [_editor(stage, one, given.get(one.name), data) for one in described if one.kind == "parts"]
-        shown = {setting.name: _shown(setting, given.get(setting.name)) for setting in self.settings}
+        shown = {setting.name: _shown(setting, given) for setting in self.settings}
         initial = {name: getattr(stage, name) for name in _STAGE_FIELDS} | shown
         super().__init__(self._with_files(data, files), files, initial=initial)
         for setting in self.settings:
@@ -173,8 +177,12 @@ def _editor(stage: Stage, setting: Setting, value: Any, data: Any) -> parts_edit
     return editor
 
 
-def _shown(setting: Setting, value: Any) -> Any:
-    return "\n".join(setting.lines(value or [])) if setting.kind == "lines" else value
+def _shown(setting: Setting, given: Json) -> Any:
+    value = given.get(setting.name)
+    if setting.kind != "lines":
+        return value
+    texts = {choice["id"]: choice["text"] for choice in given.get(setting.names) or []}
+    return "\n".join(texts.get(line, line) for line in setting.lines(value or []))
 
 
 def _lines(text: str) -> list[str]:
@@ -186,6 +194,8 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
     if request.method != "POST":
         return _page(request, stage, TaskForm(stage))
     form = TaskForm(stage, request.POST, request.FILES)
+    if request.POST.get("do") == START_FROM_OURS:
+        return _with_ours(request, stage)
     if request.POST.get("do"):
         return _edited(request, stage, form)
     if not form.is_valid():
@@ -197,6 +207,16 @@ def task(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _page(request, stage, TaskForm(stage), 409)
     messages.success(request, "The task is saved. Nothing is published by that.")
     return redirect("task-settings", stage.project.slug, stage.key)
+
+
+def _with_ours(request: HttpRequest, stage: Stage) -> HttpResponse:
+    """What was typed, with our instructions in their box. Saves nothing."""
+    typed = request.POST.copy()
+    with suppress(setting_up.NoExampleError):
+        typed[our_words.field_of(stage)] = our_words.of(stage)
+    form = TaskForm(stage, typed, request.FILES)
+    draft = _keep(form.tried) if form.is_valid() else ""
+    return _page(request, stage, form, edited=True, draft=draft)
 
 
 def _edited(request: LeadRequest, stage: Stage, form: TaskForm) -> HttpResponse:
@@ -226,13 +246,31 @@ def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200,
     context = {
         **frame(stage),
         "form": form,
+        "unasked": _unasked(stage),
         "frozen": is_published(stage),
         "misfits": _misfits(seen),
         "keys": setting_up.example_keys(stage),
         "shown_item": _shown_item(request),
+        "ours": our_words.field_of(stage),
         **more,
     }
     return render(request, "stage/task.html", context, status=status)
+
+
+def _unasked(stage: Stage) -> set[str]:
+    """The settings that are asked of no item, since every item brings its own value."""
+    protocol = usable_protocol(stage)
+    settings = [one for one in getattr(protocol, "fields", ()) if one.brought_as]
+    if not settings or not stage.items.exists():
+        return set()
+    return {one.name for one in settings if not _lacking(stage, one.brought_as).exists()}
+
+
+def _lacking(stage: Stage, names: Sequence[str]) -> QuerySet[Item]:
+    found = stage.items.all()
+    for name in names:
+        found = found.filter(~Q(**{"data__has_key": name}))
+    return found
 
 
 def _shown_item(request: HttpRequest) -> str:
@@ -277,7 +315,8 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
         hit = setting_up.example(stage, _shown_item(request))
         if has_own_page(stage):
             return previewed(request, own_page(hit).html)
-        return shown(serving.open_page(hit, {}), request)
+        with task_words.spoken(stage.page_language or task_words.ENGLISH):
+            return shown(serving.open_page(hit, {}), request)
     except setting_up.NoExampleError as error:
         return render(request, "stage/task_nothing.html", {"error": error})
     except NotFilledError:

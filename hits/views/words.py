@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hits.domain.own_qualifications import title_of
 from hits.quality.blocking import MEASURES, Policy
 
 NAMES = {
@@ -25,10 +26,25 @@ COMPARATORS = {
 }
 
 
-def requirement(given: Mapping[str, Any]) -> str:
-    """One worker requirement: 'approval rate at least 95 %', 'country one of US, CA, GB'."""
+RULES = {
+    "matches_reference": "matches the reference",
+    "measured": "what was measured",
+    "conditions": "in lines",
+}
+
+
+def rule_name(name: str) -> str:
+    """A rule's name as readers know it."""
+    return RULES.get(name, name.replace("_", " "))
+
+
+def requirement(given: Mapping[str, Any], titles: Mapping[str, str]) -> str:
+    """One worker requirement: 'approval rate at least 95 %', 'country one of US, CA, GB'.
+
+    `titles` are those of the project's own qualifications, by key.
+    """
     key, comparator = given["qualification"], given["comparator"]
-    name = NAMES.get(key, f"the qualification “{key.replace('-', ' ')}”")
+    name = NAMES.get(key) or f"the qualification “{titles.get(key) or title_of(key)}”"
     if comparator in ("Exists", "DoesNotExist"):
         return f"{'holds' if comparator == 'Exists' else 'does not hold'} {name}"
     values = [str(value) for value in [*given.get("integers", []), *given.get("locales", [])]]
@@ -48,5 +64,5 @@ def policy(given: Mapping[str, Any]) -> str:
     )
 
 
-def requirements(given: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [requirement(one) for one in given]
+def requirements(given: Iterable[Mapping[str, Any]], titles: Mapping[str, str]) -> list[str]:
+    return [requirement(one, titles) for one in given]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from decimal import Decimal
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -10,25 +11,37 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import charts, forms, tasks
-from hits.domain import known_answers, stage_statistics, worker_confusion, worker_table
+from hits.domain import (
+    answer_words,
+    block_letters,
+    block_proposals,
+    correspondence,
+    known_answers,
+    stage_statistics,
+    worker_confusion,
+    worker_table,
+)
+from hits.domain.item_texts import ItemTexts
+from hits.domain.own_qualifications import title_of, titles_of
+from hits.domain.payment_totals import payment_totals
 from hits.flow.people import blocking, comparing, messaging
-from hits.models import Action, Assignment, Block, Grant, Project, Stage, WorkerStat
+from hits.models import Action, Assignment, Block, Grant, Project, Stage, Worker, WorkerStat
 from hits.quality.blocking import MEASURES, Policy
 from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
-from hits.views.items import labels_with_keys
+from hits.views.items import labels_with_items
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
 WORKERS_SHOWN = 50
-# Of the messages to a worker, on the worker's page; the API and the command have all.
-LATEST = 20
+# Of the text that an answer is about.
+SHOWN_TEXT = 140
 # The columns of the table by the order that a click on them asks for first.
 HEADS = (
     ("worker", "Worker", ""),
     ("-why", "What stands out", ""),
     ("-answers", "Answers", "n"),
-    ("known", "Known answers", "n"),
+    ("known", "Gold answers", "n"),
     ("agreement", "Agreement", "n"),
     ("chance", "Beyond chance", "n"),
     ("seconds", "Median time", "n"),
@@ -41,7 +54,7 @@ HEADS = (
 
 def _stats(project: Project, worker_ids: list[str]) -> QuerySet[WorkerStat]:
     stats = WorkerStat.objects.filter(stage__project=project, worker__worker_id__in=worker_ids)
-    return stats.select_related("stage", "worker").order_by("stage__position", "worker_id")
+    return stats.select_related("stage__summary", "worker").order_by("stage__position", "worker_id")
 
 
 @for_project(PAGE)
@@ -53,57 +66,71 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
     mine = project.blocks.filter(worker=person).select_related("stage", "created_by").prefetch_related("actions")
     blocks = list(mine.order_by("-id"))
     standing = next((block for block in blocks if block.state != Block.State.UNDONE), None)
-    rows = Assignment.objects.filter(stage__project=project, worker=person)
-    rows = rows.select_related("hit__item", "item", "imported_from", "stage").prefetch_related(
-        labels_with_keys(), "actions"
+    named = block_proposals.named_in([stat.stage for stat in stats])
+    rows = [worker_table.WorkerRow(stat, standing, named=named[stat.stage_id].get(worker_id)) for stat in stats]
+    answers = Assignment.objects.filter(stage__project=project, worker=person)
+    answers = answers.select_related("hit__item", "item", "imported_from", "stage").prefetch_related(
+        labels_with_items(), "actions", "hit__item__document", "item__document"
     )
+    page = paging.by_id(answers, request.GET, newest_first=True)
+    texts = {stat.stage_id: ItemTexts.of(stat.stage) for stat in stats}
     context = {
         "project": project,
         "worker": person,
-        "rows": [worker_table.WorkerRow(stat, standing) for stat in stats],
+        "rows": rows,
+        "named": None if standing else next((row.named for row in rows if row.named), None),
         "courses": [_course(stat) for stat in stats if stat.scored],
         "newest": known_answers.NEWEST,
         "confusions": [(stat, tables) for stat in stats if (tables := _confusion(stat))],
+        "differ": answer_words.DIFFER,
         "blocks": blocks,
         "standing": standing,
-        "grants": project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"),
-        "proposed_in": None if standing else _proposed_in(stats),
-        "messages_sent": project.worker_messages.filter(worker=person).select_related("stage", "created_by")[:LATEST],
-        "page": paging.by_id(rows, request.GET, newest_first=True),
+        "grants": _held(project, person),
+        "letters": correspondence.letters(project, person),
+        "latest": correspondence.LATEST,
+        "page": page,
+        "told": answer_words.of_answers((answer.stage for answer in page.rows), page.rows),
+        "texts": {
+            one.pk: texts[one.stage_id].text(one.about, SHOWN_TEXT) for one in page.rows if one.stage_id in texts
+        },
+        "rewards": sum((stat.earned for stat in stats), Decimal(0)),
+        "bonuses": payment_totals(project.bonuses.filter(worker=person)),
     }
     return render(request, "workers/detail.html", context)
+
+
+def _held(project: Project, person: Worker) -> list[tuple[Grant, str]]:
+    """What the worker has of the project's qualifications, with its title."""
+    rows = list(project.grants.filter(worker=person).exclude(state=Grant.State.WITHDRAWN).order_by("key"))
+    titles = titles_of(project) if rows else {}
+    return [(row, titles.get(row.key) or title_of(row.key)) for row in rows]
 
 
 def _course(stat: WorkerStat) -> dict[str, object]:
     """The chart of a worker's known answers in a stage over time, and its parts."""
     parts = known_answers.over_time(stat.stage, stat.worker)
     moments = [charts.Moment(part.last, part.share, _part_title(part)) for part in parts]
-    plot = charts.figures_over_time(moments, f"Known answers right in {stat.stage.title}", charts.percent)
+    plot = charts.figures_over_time(moments, f"Gold answers right in {stat.stage.title}", charts.percent)
     return {"stat": stat, "parts": parts, "plot": plot}
 
 
 def _confusion(stat: WorkerStat) -> list[dict[str, object]]:
     """What the worker said in a stage beside the values of its items, with how dark each cell is drawn."""
+    computed = stage_statistics.computed(stat.stage)
     return [
         {
             **vars(one),
-            "rows": [(label, charts.shaded(cells)) for label, cells in zip(one.labels, one.table, strict=True)],
+            "computed": computed,
+            "labels": one.read,
+            "rows": [(label, charts.shaded(cells)) for label, cells in zip(one.read, one.table, strict=True)],
         }
         for one in worker_confusion.of_worker(stat.stage, stat.worker)
     ]
 
 
 def _part_title(part: known_answers.Part) -> str:
-    times = f"{part.first:%-d %b %Y, %H:%M} to {part.last:%-d %b %Y, %H:%M} UTC"
+    times = f"{part.first:%-d %b %Y, %H:%M} UTC to {part.last:%-d %b %Y, %H:%M} UTC"
     return f"{times}: {part.right:,} of {part.scored:,} right, {100 * part.share:.1f} %"
-
-
-def _proposed_in(stats: list[WorkerStat]) -> Stage | None:
-    """The first stage whose policy names this worker now."""
-    for stat in stats:
-        if any(found.worker == stat.worker.worker_id for found in blocking.proposals(stat.stage)):
-            return stat.stage
-    return None
 
 
 @for_stage(PAGE)
@@ -134,7 +161,7 @@ def workers(request: HttpRequest, stage: Stage) -> HttpResponse:
 
 def accuracy_plot(found: worker_table.Accuracies) -> charts.Markup:
     """A point for each worker, or for each group of workers: accuracy upwards over answers given."""
-    what = "Known answers right" if found.known else "Agreement with the others"
+    what = "Gold answers right" if found.known else "Agreement with the others"
     points = [charts.Point(place.mean, place.share, _said(place, found.known), place.workers) for place in found.places]
     label = f"{what} by answers given: {found.workers:,} {'worker' if found.workers == 1 else 'workers'}."
     return charts.scatter(points, label)
@@ -144,7 +171,7 @@ def _said(place: worker_table.Place, known: bool) -> str:
     who = place.worker_id or f"{place.workers:,} {'worker' if place.workers == 1 else 'workers'}"
     answers = _between(f"{place.fewest:,}", f"{place.most:,}")
     shares = _between(f"{100 * place.lowest:.1f}", f"{100 * place.highest:.1f}")
-    measure = "of known answers right" if known else "agreement with the others"
+    measure = "of gold answers right" if known else "agreement with the others"
     return f"{who}: {answers} {'answer' if place.most == 1 else 'answers'}, {shares} % {measure}"
 
 
@@ -177,7 +204,8 @@ def block(request: LeadRequest, stage: Stage) -> HttpResponse:
         return _preview(request, stage, 400)
     chosen = form.cleaned_data["workers"]
     try:
-        blocking.intend(stage, chosen, request.user, at_most=form.cleaned_data["cost"])
+        given = form.cleaned_data
+        blocking.intend(stage, chosen, request.user, at_most=given["cost"], tell=given["tell"])
     except (blocking.NotBlockableError, blocking.LossGrownError) as error:
         messages.error(request, str(error))
         return _preview(request, stage, 400)
@@ -196,6 +224,7 @@ def _preview(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespo
         "workers": len(found.chosen),
         "loss": found.loss,
         "left": found.left,
+        "letter": next((block_letters.text(stage, block_letters.why_of(one)) for one, _, on in rows if on), ""),
         "measure": MEASURES[Policy.from_dict(stage.quality).measure] if stage.quality else None,
         "policy_words": words.policy(stage.quality) if stage.quality else "",
     }
@@ -211,7 +240,8 @@ def block_chosen(request: LeadRequest, stage: Stage) -> HttpResponse:
     given = form.cleaned_data
     ids = _ids(request)
     try:
-        new = blocking.intend_by_hand(stage, ids, given["reason"], request.user, at_most=given["cost"])
+        told = given["told"] if given["tell"] else None
+        new = blocking.intend_by_hand(stage, ids, given["reason"], request.user, at_most=given["cost"], told=told)
     except (blocking.NotBlockableError, blocking.LossGrownError) as error:
         messages.error(request, str(error))
         return _chosen(request, stage, form)
@@ -280,7 +310,13 @@ def _chosen(request: HttpRequest, stage: Stage, form: forms.BlockByHandForm) -> 
     except blocking.NotBlockableError as error:
         messages.error(request, str(error))
         return redirect("workers", stage.project.slug, stage.key)
-    context = {**frame(stage), "chosen": chosen, "form": form, "unguarded": blocking.unguarded(stage)}
+    context = {
+        **frame(stage),
+        "chosen": chosen,
+        "form": form,
+        "unguarded": blocking.unguarded(stage),
+        "letter": block_letters.text(stage, "(the reason above)"),
+    }
     return render(request, "workers/block_chosen.html", context, status=400 if form.is_bound else 200)
 
 

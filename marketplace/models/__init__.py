@@ -1,6 +1,14 @@
 """Tables of the marketplace. save() only saves; state changes live in marketplace.verbs."""
 
-from marketplace.models.access import Attempts, Invitation, Letter, Panel, PanelEntry
+from marketplace.models.access import (
+    Attempts,
+    Invitation,
+    Letter,
+    OperatorSession,
+    Panel,
+    PanelEntry,
+    RecoveryCode,
+)
 from marketplace.models.accounts import AccessKey, Requester, Worker
 from marketplace.models.assignments import Assignment
 from marketplace.models.blocks import WorkerBlock
@@ -43,6 +51,7 @@ __all__ = [
     "MoneyEntry",
     "Notification",
     "OperatorAction",
+    "OperatorSession",
     "Panel",
     "PanelEntry",
     "Payout",
@@ -52,6 +61,7 @@ __all__ = [
     "QualificationTest",
     "QualificationType",
     "RequestCount",
+    "RecoveryCode",
     "Requester",
     "RequesterSummary",
     "RequestToken",

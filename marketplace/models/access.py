@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from common.second_factor import RecoveryCodeRow
+from common.sessions import SessionRow
 from common.tries import TriesRow
 from marketplace.models.accounts import Worker
 from marketplace.models.hits import HitType
@@ -110,6 +112,14 @@ class PanelEntry(models.Model):
 
 class Attempts(TriesRow):
     """Tries of signing in, signing up, asking for letters and the like."""
+
+
+class OperatorSession(SessionRow):
+    """A browser in which an operator is signed in. Of workers' sessions nothing is kept."""
+
+
+class RecoveryCode(RecoveryCodeRow):
+    """Signs an operator in, once, in the place of a code of the app."""
 
 
 class Letter(models.Model):

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from marketplace.models.accounts import Worker
 from marketplace.models.assignments import Assignment
@@ -19,12 +20,12 @@ class Concern(models.Model):
     class Reason(models.TextChoices):
         """Why a HIT is reported; a dispute has none."""
 
-        PERSONAL = "personal", "It asks for personal data"
-        HARMFUL = "harmful", "It shows or asks for something harmful or unlawful"
-        BROKEN = "broken", "It does not work"
-        MISLEADING = "misleading", "It is not what was described"
-        UNPAID = "unpaid", "It asks for more than is paid for"
-        OTHER = "other", "Something else"
+        PERSONAL = "personal", _("It asks for personal data")
+        HARMFUL = "harmful", _("It shows or asks for something harmful or unlawful")
+        BROKEN = "broken", _("It does not work")
+        MISLEADING = "misleading", _("It is not what was described")
+        UNPAID = "unpaid", _("It asks for more than is paid for")
+        OTHER = "other", _("Something else")
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     reason = models.CharField(max_length=10, choices=Reason.choices, blank=True)

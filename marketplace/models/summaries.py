@@ -7,7 +7,8 @@ from marketplace.models.hits import HitType
 class GroupSummary(models.Model):
     """What the list of work says about a group, measured now and then by marketplace.verbs.summaries.
 
-    `seconds` is the median time of recent answers; it stays when the group is quiet for a while.
+    `seconds` is the median time of recent answers, which stays when the group is quiet; None where nobody takes
+    so little.
     """
 
     hit_type = models.OneToOneField(HitType, models.CASCADE, primary_key=True, related_name="summary")

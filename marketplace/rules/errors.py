@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from marketplace.rules.sentences import Sentence
+
 
 class MarketplaceError(Exception):
     """The base of all refusals; `message` is fit for a person, `http_status` is for the wire."""
@@ -392,4 +394,4 @@ class EmailTaken(RequestError):
     """Another account has this e-mail address."""
 
     def __init__(self) -> None:
-        super().__init__("Another account has this e-mail address.")
+        super().__init__(Sentence("Another account has this e-mail address."))

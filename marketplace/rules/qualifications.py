@@ -13,6 +13,7 @@ import pycountry
 from marketplace.rules import limits
 from marketplace.rules.countries import COUNTRIES
 from marketplace.rules.errors import ParameterValidationError
+from marketplace.rules.sentences import Place, Sentence, either
 
 Requirement = dict[str, Any]
 Standing = int | tuple[str, str] | None
@@ -41,15 +42,15 @@ _ORDER: dict[str, Callable[[int, int], bool]] = {
 }
 _EXISTENCE = {"Exists", "DoesNotExist"}
 _SETS = {"In", "NotIn"}
-_WORDS = {
-    "LessThan": "less than",
-    "LessThanOrEqualTo": "at most",
-    "GreaterThan": "more than",
-    "GreaterThanOrEqualTo": "at least",
-    "EqualTo": "exactly",
-    "NotEqualTo": "not",
-    "In": "one of",
-    "NotIn": "none of",
+_AMOUNTS: dict[str, Callable[[str], Sentence]] = {
+    "LessThan": lambda numbers: Sentence("less than %(numbers)s", numbers=numbers),
+    "LessThanOrEqualTo": lambda numbers: Sentence("at most %(numbers)s", numbers=numbers),
+    "GreaterThan": lambda numbers: Sentence("more than %(numbers)s", numbers=numbers),
+    "GreaterThanOrEqualTo": lambda numbers: Sentence("at least %(numbers)s", numbers=numbers),
+    "EqualTo": lambda numbers: Sentence("exactly %(numbers)s", numbers=numbers),
+    "NotEqualTo": lambda numbers: Sentence("not %(numbers)s", numbers=numbers),
+    "In": lambda numbers: Sentence("one of %(numbers)s", numbers=numbers),
+    "NotIn": lambda numbers: Sentence("none of %(numbers)s", numbers=numbers),
 }
 
 
@@ -63,12 +64,16 @@ class SystemType:
 SYSTEM_TYPES = {
     kind.type_id: kind
     for kind in (
-        SystemType(PERCENT_APPROVED, "Percent of answers approved", "Share of the worker's judged answers, 0 to 100."),
-        SystemType(NUMBER_APPROVED, "Number of answers approved", "How many of the worker's answers were approved."),
-        SystemType(LOCALE, "Location", "The country, and where known the state, that the worker lives in."),
-        SystemType(ADULT, "Adult content", "1 if the worker agreed to see content for adults."),
-        SystemType(MASTERS, "Masters", "Workers of long and proven standing."),
-        SystemType(SANDBOX_MASTERS, "Masters (sandbox)", "Workers of long and proven standing, for tests."),
+        SystemType(
+            PERCENT_APPROVED, Sentence("Percent of answers approved"), "Share of the worker's judged answers, 0 to 100."
+        ),
+        SystemType(
+            NUMBER_APPROVED, Sentence("Number of answers approved"), "How many of the worker's answers were approved."
+        ),
+        SystemType(LOCALE, Sentence("Location"), "The country, and where known the state, that the worker lives in."),
+        SystemType(ADULT, Sentence("Adult content"), "1 if the worker agreed to see content for adults."),
+        SystemType(MASTERS, Sentence("Masters"), "Workers of long and proven standing."),
+        SystemType(SANDBOX_MASTERS, Sentence("Masters (sandbox)"), "Workers of long and proven standing, for tests."),
     )
 }
 
@@ -170,6 +175,13 @@ def _lives_in(standing: tuple[str, str], place: Mapping[str, str]) -> bool:
     return country == place["Country"] and place.get("Subdivision") in (None, subdivision)
 
 
+def wants(requirements: Sequence[Requirement], type_id: str) -> bool:
+    """Whether holding the type can help: one of the requirements asks for more than that it is not held."""
+    return any(
+        asked["QualificationTypeId"] == type_id and asked["Comparator"] != "DoesNotExist" for asked in requirements
+    )
+
+
 def guards(requirement: Requirement, action: str) -> bool:
     """Whether the requirement stands in the way of `action`: accept, preview or discover."""
     return requirement["ActionsGuarded"] in GUARDS[action]
@@ -179,35 +191,39 @@ def explain(requirement: Requirement, type_name: str | None = None) -> str:
     """The requirement as a sentence to a worker; `type_name` names a type that is not a system type."""
     type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
     if type_id == LOCALE and comparator not in _EXISTENCE:
-        places = _either([_place(place) for place in requirement["LocaleValues"]])
-        return f"Living in: {places}" if comparator in ("EqualTo", "In") else f"Not living in: {places}"
+        places = either([_place(place) for place in requirement["LocaleValues"]])
+        if comparator in ("EqualTo", "In"):
+            return Sentence("Living in: %(places)s", places=places)
+        return Sentence("Not living in: %(places)s", places=places)
     name = SYSTEM_TYPES[type_id].name if type_id in SYSTEM_TYPES else type_name or type_id
     if comparator in _EXISTENCE:
-        return f"Holding: {name}" if comparator == "Exists" else f"Not holding: {name}"
-    amount = f"{_WORDS[comparator]} {_either([f'{value:,}' for value in requirement['IntegerValues']])}"
+        if comparator == "Exists":
+            return Sentence("Holding: %(name)s", name=name)
+        return Sentence("Not holding: %(name)s", name=name)
+    amount = _AMOUNTS[comparator](either([f"{value:,}" for value in requirement["IntegerValues"]]))
     if type_id == PERCENT_APPROVED:
-        return f"{amount[0].upper()}{amount[1:]} % of your answers approved"
+        return Sentence("%(amount)s %% of your answers approved", amount=amount, capital=True)
     if type_id == NUMBER_APPROVED:
-        return f"{amount[0].upper()}{amount[1:]} of your answers approved"
+        return Sentence("%(amount)s of your answers approved", amount=amount, capital=True)
+    if type_id == ADULT and is_met(requirement, 1):
+        return Sentence("You agreed to see content for adults")
     if type_id == ADULT:
-        wants_adult = is_met(requirement, 1)
-        return "You agreed to see content for adults" if wants_adult else "You did not agree to see content for adults"
-    return f"{name}: {amount}"
+        return Sentence("You did not agree to see content for adults")
+    return Sentence("%(name)s: %(amount)s", name=name, amount=amount)
 
 
 def amount(requirement: Requirement, unit: str = "") -> str:
     """The value that is asked for in words, such as "80 %" (or more), "more than 80 %"; `unit` follows each number."""
     comparator = requirement["Comparator"]
-    numbers = _either([f"{value:,}{unit}" for value in requirement["IntegerValues"]])
-    return numbers if comparator == "GreaterThanOrEqualTo" else f"{_WORDS[comparator]} {numbers}"
+    numbers = either([f"{value:,}{unit}" for value in requirement["IntegerValues"]])
+    return numbers if comparator == "GreaterThanOrEqualTo" else _AMOUNTS[comparator](numbers)
 
 
 def _place(place: Mapping[str, str]) -> str:
     country, part = place["Country"], place.get("Subdivision")
-    name = COUNTRIES.get(country, country)
+    name = Place(COUNTRIES.get(country, country), country)
+    if not part:
+        return name
     # By name: CA alone may be Canada or California.
-    return f"{part_name(country, part) or part} ({name})" if part else name
-
-
-def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+    known = part_name(country, part)
+    return Sentence("%(part)s (%(country)s)", part=Place(known, f"{country}-{part}") if known else part, country=name)

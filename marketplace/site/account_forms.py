@@ -9,28 +9,30 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from common.names import plain_name
 from marketplace.models import Invitation, Worker
 from marketplace.rules.errors import AlreadyDone, EmailTaken, JoinRefused
-from marketplace.site.forms import COUNTRY_CHOICES
-from marketplace.site.subdivisions import subdivisions
+from marketplace.site.forms import country_choices
+from marketplace.site.places import subdivisions
+from marketplace.site.saying import said
 from marketplace.verbs import access, clock
 
-_TAKEN = "This name is taken. Choose another."
-_EMAIL_TAKEN = "This address has an account. Sign in, or choose a new password if it is lost."
+_TAKEN = _("This name is taken. Choose another.")
+_EMAIL_TAKEN = _("This address has an account. Sign in, or choose a new password if it is lost.")
 
 
 class SignInForm(AuthenticationForm):
     error_messages = {
-        "invalid_login": "No account has this name and password. Look for capital letters, then try again.",
-        "inactive": "This account is closed.",
+        "invalid_login": _("No account has this name and password. Look for capital letters, then try again."),
+        "inactive": _("This account is closed."),
     }
 
 
 def _plainly(fields: Any) -> None:
-    fields["new_password1"].help_text = "At least 8 characters."
-    fields["new_password2"].label = "The new password once more"
+    fields["new_password1"].help_text = _("At least 8 characters.")
+    fields["new_password2"].label = _("The new password once more")
     fields["new_password2"].help_text = ""
 
 
@@ -60,27 +62,28 @@ class SignUpForm(forms.Form):
     """With `invitation` the account joins by it; an invitation for one address takes no other."""
 
     username = forms.CharField(
-        label="Username",
+        label=_("Username"),
         max_length=150,
         validators=[UnicodeUsernameValidator()],
-        help_text="To sign in with. Requesters never see it.",
+        help_text=_("To sign in with. Requesters never see it."),
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     password = forms.CharField(
-        help_text="At least 8 characters.",
+        label=_("Password"),
+        help_text=_("At least 8 characters."),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     email = forms.EmailField(
-        label="E-mail (optional)",
+        label=_("E-mail (optional)"),
         required=False,
-        help_text="One account for one address. Requesters never see it.",
+        help_text=_("One account for one address. Requesters never see it."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     country = forms.ChoiceField(
-        label="Country you live in",
-        choices=COUNTRY_CHOICES,
-        help_text="Some work is only for certain countries.",
+        label=_("Country you live in"),
+        choices=country_choices,
+        help_text=_("Some work is only for certain countries."),
         widget=forms.Select(attrs={"autocomplete": "country"}),
     )
 
@@ -90,12 +93,12 @@ class SignUpForm(forms.Form):
         email = self.fields["email"]
         if settings.MARKETPLACE_MAIL:
             email.required = True
-            email.label = "E-mail"
-            email.help_text = "We write to it once, to confirm it. One account for one address."
+            email.label = _("E-mail")
+            email.help_text = _("We write to it once, to confirm it. One account for one address.")
         if invitation is not None and invitation.email:
             email.required = True
-            email.label = "E-mail"
-            email.help_text = "The address that the invitation went to."
+            email.label = _("E-mail")
+            email.help_text = _("The address that the invitation went to.")
 
     def clean_username(self) -> str:
         username = plain_name(self.cleaned_data["username"])
@@ -134,7 +137,7 @@ class SignUpForm(forms.Form):
         except EmailTaken:
             self.add_error("email", _EMAIL_TAKEN)
         except JoinRefused as refusal:
-            self.add_error("email" if self.invitation and self.invitation.email else None, refusal.message)
+            self.add_error("email" if self.invitation and self.invitation.email else None, said(refusal.message))
         except AlreadyDone:
             self.add_error("username", _TAKEN)
         return None
@@ -143,8 +146,8 @@ class SignUpForm(forms.Form):
 class PlaceForm(forms.Form):
     """Where the worker lives: the country while it is not given, then the part of it."""
 
-    country = forms.ChoiceField(choices=COUNTRY_CHOICES, label="Country you live in")
-    subdivision = forms.ChoiceField(label="State or part of the country", required=False)
+    country = forms.ChoiceField(choices=country_choices, label=_("Country you live in"))
+    subdivision = forms.ChoiceField(label=_("State or part of the country"), required=False)
 
     def __init__(self, worker: Worker, data: QueryDict | None = None) -> None:
         super().__init__(data, initial={"subdivision": worker.subdivision})
@@ -154,7 +157,7 @@ class PlaceForm(forms.Form):
             del self.fields["country"]
         if parts:
             self.fields["subdivision"] = forms.ChoiceField(
-                label="State or part of the country", required=False, choices=[("", "— none —"), *parts.items()]
+                label=_("State or part of the country"), required=False, choices=[("", _("— none —")), *parts.items()]
             )
         else:
             del self.fields["subdivision"]
@@ -173,7 +176,7 @@ class PlaceForm(forms.Form):
 
 class ForgotForm(forms.Form):
     email = forms.EmailField(
-        label="E-mail address of your account", widget=forms.EmailInput(attrs={"autocomplete": "email"})
+        label=_("E-mail address of your account"), widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
 
 
@@ -181,7 +184,7 @@ class OwnPasswordForm(forms.Form):
     """Something that asks for the password again."""
 
     password = forms.CharField(
-        label="Your password",
+        label=_("Your password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
@@ -193,15 +196,15 @@ class OwnPasswordForm(forms.Form):
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
         if not self.worker.user.check_password(password):
-            raise forms.ValidationError("This is not the password of your account.")
+            raise forms.ValidationError(_("This is not the password of your account."))
         return password
 
 
 class EmailForm(OwnPasswordForm):
     email = forms.EmailField(
-        label="New e-mail address",
+        label=_("New e-mail address"),
         required=False,
-        help_text="Empty: no address.",
+        help_text=_("Empty: no address."),
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
     )
     field_order = ["email", "password"]
@@ -211,12 +214,12 @@ class EmailForm(OwnPasswordForm):
         if settings.MARKETPLACE_MAIL:
             email = self.fields["email"]
             email.required = True
-            email.help_text = "It counts as soon as you open the link that we send there."
+            email.help_text = _("It counts as soon as you open the link that we send there.")
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
         if email and access.email_is_taken(email, but=self.worker):
-            raise forms.ValidationError("Another account has this address.")
+            raise forms.ValidationError(_("Another account has this address."))
         return email
 
 
@@ -231,13 +234,13 @@ class DeleteForm(forms.Form):
         self.worker = worker
         secret = self.fields["secret"]
         if worker.user.has_usable_password():
-            secret.label = "Your password"
+            secret.label = _("Your password")
             secret.widget = forms.PasswordInput(attrs={"autocomplete": "current-password"})
         else:
-            secret.label = f"Type your Worker ID, {worker.worker_id}"
+            secret.label = _("Type your Worker ID, %(worker_id)s") % {"worker_id": worker.worker_id}
             secret.widget = forms.TextInput(attrs={"autocomplete": "off"})
         if worker.owed or worker.waiting_count:
-            self.fields["lose"].label = "I give up the money that I have not been paid yet"
+            self.fields["lose"].label = _("I give up the money that I have not been paid yet")
         else:
             del self.fields["lose"]
 
@@ -245,7 +248,7 @@ class DeleteForm(forms.Form):
         secret: str = self.cleaned_data["secret"]
         if self.worker.user.has_usable_password():
             if not self.worker.user.check_password(self.data.get(self.add_prefix("secret"), "")):
-                raise forms.ValidationError("This is not the password of your account.")
+                raise forms.ValidationError(_("This is not the password of your account."))
         elif secret.upper() != self.worker.worker_id:
-            raise forms.ValidationError("This is not your Worker ID.")
+            raise forms.ValidationError(_("This is not your Worker ID."))
         return secret

@@ -11,6 +11,7 @@ from marketplace.rules.question import NO_ASSIGNMENT, frame_url
 from marketplace.rules.questions.html import read_html_question
 from marketplace.rules.questions.kinds import EXTERNAL, HTML
 from marketplace.rules.questions.xml import parse_stored
+from marketplace.site.language import in_address
 from marketplace.verbs import frames
 
 # Time between the page and its frame; a page that is opened again makes a new token.
@@ -81,7 +82,7 @@ def _own_frame(hit: Hit, ticket: Ticket, fields: dict[str, str]) -> Frame:
     """Scripts of requesters read the fields from the address; what counts is in the token."""
     token = signing.dumps([ticket.hit, ticket.worker, ticket.assignment], salt=_SALT)
     height = read_html_question(parse_stored(hit.question)).frame_height if hit.question_kind == HTML else 0
-    return Frame(f"{frames.origin()}/frame/{token}/?{urlencode(fields)}", height, SANDBOX)
+    return Frame(f"{frames.origin()}/frame/{token}/?{urlencode(fields | in_address())}", height, SANDBOX)
 
 
 def layout_frame(layout: HitLayout) -> Frame:

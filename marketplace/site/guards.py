@@ -11,11 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
 
 from common.addresses import is_loopback
 from marketplace.models import PanelEntry, Worker
 from marketplace.rules.errors import AlreadyDone, MarketplaceError
 from marketplace.site.operator.pages import refused
+from marketplace.site.operator.sessions import missing_factor
 from marketplace.site.pages import problem
 from marketplace.site.views.errors import not_found
 from marketplace.verbs import panels
@@ -88,6 +90,9 @@ def operator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Ht
             return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/operator/")
         if not user.is_staff:
             return not_found(request, None, Worker.objects.filter(user_id=user.pk).first())
+        lacking = missing_factor(request)
+        if lacking is not None:
+            return lacking
         try:
             response = view(request, user, *args, **kwargs)
         except Http404:
@@ -123,9 +128,9 @@ def _not_a_worker(request: HttpRequest) -> HttpResponse:
     return problem(
         request,
         403,
-        "This account is not a worker's",
-        "You are signed in with an account that cannot take HITs. Sign out, then sign in or sign up as a worker.",
+        _("This account is not a worker's"),
+        _("You are signed in with an account that cannot take HITs. Sign out, then sign in or sign up as a worker."),
         back_url="/accounts/signup/",
-        back_label="Sign up as a worker",
+        back_label=_("Sign up as a worker"),
         sign_out=True,
     )

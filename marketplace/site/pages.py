@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from marketplace.models import Worker
 from marketplace.site import queries
@@ -30,7 +31,7 @@ def kept_query(request: HttpRequest) -> str:
 
 def contact() -> str:
     """Whom to ask, as a part of a sentence."""
-    return settings.MARKETPLACE_CONTACT or "the people who run this marketplace"
+    return settings.MARKETPLACE_CONTACT or _("the people who run this marketplace")
 
 
 def show(

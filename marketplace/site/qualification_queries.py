@@ -6,12 +6,15 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, Subquery
+from django.utils.translation import gettext as _
 
 from marketplace.models import Hit, Qualification, QualificationRequest, QualificationType, Worker
 from marketplace.rules import qualifications as rules
 from marketplace.rules.answer_key import Percentage, parse_answer_key
 from marketplace.rules.qualifications import Requirement
+from marketplace.rules.sentences import both
 from marketplace.site import words
+from marketplace.site.saying import said
 from marketplace.verbs import qualification_requests
 from marketplace.verbs.qualification_requests import Outlook
 
@@ -88,7 +91,7 @@ class Card:
 
     @property
     def active(self) -> bool:
-        return self.kind.status == QualificationType.Status.ACTIVE
+        return self.kind.is_requestable and self.kind.status == QualificationType.Status.ACTIVE
 
     @property
     def begun(self) -> QualificationRequest | None:
@@ -122,7 +125,7 @@ class Card:
         value = self.last.integer_value if self.last else None
         if value is None:
             return ""
-        return ", ".join(filter(None, (f"{value:,}{self._unit}", self.needed)))
+        return ", ".join(filter(None, (f"{words.grouped(value)}{self._unit}", self.needed)))
 
     @property
     def needed(self) -> str:
@@ -130,7 +133,7 @@ class Card:
         if not self.standards:
             return ""
         least = min(self.standards, key=lambda standard: [asked["IntegerValues"] for asked in standard])
-        return " and ".join(rules.amount(asked, self._unit) for asked in least) + " needed"
+        return _("%(amount)s needed") % {"amount": said(both([rules.amount(asked, self._unit) for asked in least]))}
 
     @property
     def last_enough(self) -> str:
@@ -158,22 +161,22 @@ class Card:
     def attempts(self) -> str:
         delay = self.kind.retry_delay_seconds
         if delay is None:
-            return "one only"
-        return f"again after {words.span(delay)}" if delay else "as many as you like"
+            return _("one only")
+        return _("again after %(time)s") % {"time": words.span(delay)} if delay else _("as many as you like")
 
 
 def way(kind: QualificationType) -> str:
     """How one gets a qualification, in a few words."""
     if kind.auto_granted:
-        return "given at once"
+        return _("given at once")
     if kind.test is not None:
-        return f"test, {words.span(kind.test.duration_seconds)}"
-    return "on request"
+        return _("test, %(time)s") % {"time": words.span(kind.test.duration_seconds)}
+    return _("on request")
 
 
 def card(worker: Worker, type_id: str, now: datetime) -> Card | None:
-    """None for what cannot be asked for: system types, deleted types, ids of nothing."""
-    rows = QualificationType.objects.alive().filter(qualification_type_id=type_id, is_requestable=True)
+    """None for what the worker can neither ask for nor has: system types, deleted types, ids of nothing."""
+    rows = QualificationType.objects.alive().filter(qualification_type_id=type_id, requester__isnull=False)
     needing = QualificationType.required_by.through.objects.filter(
         qualificationtype=OuterRef("pk"), hittype__hits__state="Assignable"
     )
@@ -187,6 +190,8 @@ def card(worker: Worker, type_id: str, now: datetime) -> Card | None:
         .defer("answer", "test__questions")
         .order_by("-pk")[:SHOWN_REQUESTS]
     )
+    if not (kind.is_requestable or held or requests):
+        return None
     outlook = qualification_requests.outlook(kind, requests[0] if requests else None, now)
     return Card(kind, held, requests, kind.needed, outlook, now, _standards(kind, open_only=kind.needed))
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db.models import (
     DurationField,
@@ -20,6 +21,8 @@ from django.db.models import (
     Sum,
 )
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from marketplace.models import (
     Assignment,
@@ -38,6 +41,7 @@ from marketplace.rules import lifecycle
 from marketplace.rules import qualifications as rules
 from marketplace.rules.qualifications import Requirement
 from marketplace.site import words
+from marketplace.site.saying import said
 from marketplace.verbs import assignments, blocks, clock, free_hits, qualifications, summaries
 
 _Status = Assignment.Status
@@ -138,7 +142,7 @@ class Group:
             needs.append(
                 Need(
                     type_id=asked["QualificationTypeId"],
-                    sentence=qualifications.explain(asked, names),
+                    sentence=said(qualifications.explain(asked, names)),
                     met=asked not in self.unmet,
                     offered=kind.offered and not wanted,
                     tested=kind.tested,
@@ -149,6 +153,11 @@ class Group:
     @property
     def lacking(self) -> list[Need]:
         return [need for need in self.needs if not need.met]
+
+    @property
+    def in_profile(self) -> bool:
+        """Whether a worker can set something that is missing: a sandbox lets them, on the page of the profile."""
+        return settings.MARKETPLACE_SANDBOX and any(need.type_id in rules.SYSTEM_TYPES for need in self.lacking)
 
     @property
     def missing(self) -> list[str]:
@@ -162,8 +171,10 @@ class Group:
     def amount(self) -> str:
         """The number of HITs in words, such as "1 HIT", "100+ HITs" or "about 6,160 HITs"."""
         if self.available is not None and self.available < MOST_COUNTED:
-            return f"{self.available} HIT{'s' if self.available != 1 else ''}"
-        return f"about {self.open_hits:,} HITs" if self.open_hits > MOST_COUNTED else f"{MOST_COUNTED}+ HITs"
+            return ngettext("%(number)s HIT", "%(number)s HITs", self.available) % {"number": self.available}
+        if self.open_hits > MOST_COUNTED:
+            return _("about %(number)s HITs") % {"number": words.grouped(self.open_hits)}
+        return _("%(number)s+ HITs") % {"number": MOST_COUNTED}
 
     @property
     def seconds(self) -> float | None:
@@ -185,14 +196,19 @@ class Group:
         return words.span(self.hit_type.assignment_duration_seconds)
 
     @property
+    def pays_at_once(self) -> bool:
+        return not self.hit_type.auto_approval_delay_seconds
+
+    @property
     def pays(self) -> str:
-        delay = self.hit_type.auto_approval_delay_seconds
-        return f"pays in {words.span(delay)}" if delay else "pays at once"
+        if self.pays_at_once:
+            return _("pays at once")
+        return _("pays in %(time)s") % {"time": words.span(self.hit_type.auto_approval_delay_seconds)}
 
     @property
     def reputation(self) -> str:
         percent = self.facts.approval.get(self.hit_type.requester_id)
-        return "new requester" if percent is None else f"{percent} % approved"
+        return _("new requester") if percent is None else _("%(percent)s %% approved") % {"percent": percent}
 
     @property
     def decides(self) -> str:

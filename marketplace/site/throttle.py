@@ -6,6 +6,7 @@ from math import ceil
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from common import patience as rules
 from common import sign_in as signing_in
@@ -75,6 +76,10 @@ def operator_password(operator: User) -> Tries:
     return {Tried("operator password", str(operator.pk)): rules.PASSWORD}
 
 
+def operator_code(operator: User) -> Tries:
+    return {Tried("operator code", str(operator.pk)): rules.PASSWORD}
+
+
 def panel(request: HttpRequest) -> Tries:
     return {Tried("panel", address(request)): rules.PANEL_FROM_ADDRESS}
 
@@ -94,11 +99,11 @@ def too_many(
     response = problem(
         request,
         429,
-        "Too many tries",
-        f"Try again in {words.span(seconds)}. Nothing is lost, and nothing was changed.",
+        _("Too many tries"),
+        _("Try again in %(time)s. Nothing is lost, and nothing was changed.") % {"time": words.span(seconds)},
         worker,
         back_url=back_url,
-        back_label="Back",
+        back_label=_("Back"),
     )
     response["Retry-After"] = str(seconds)
     return response

@@ -1,7 +1,9 @@
 """The worker's addresses. POST / never gets here: the wire answers it."""
 
 from django.urls import path
+from django.views.i18n import set_language
 
+from marketplace.site.language import words
 from marketplace.site.views import (
     accounts,
     browse,
@@ -66,4 +68,6 @@ urlpatterns = [
     path("accounts/signup/", accounts.signup, name="signup"),
     path("accounts/login/", accounts.login, name="login"),
     path("accounts/logout/", accounts.logout, name="logout"),
+    path("language/", set_language, name="language"),
+    path("language/<str:language>/words.js", words, name="words"),
 ]

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from marketplace.rules.questions.content import Block, show_text
 from marketplace.rules.questions.form_model import Choice, Form, FreeText, Overview, Question, Selection
+from marketplace.site.saying import said
 
 register = template.Library()
 
@@ -63,17 +65,28 @@ def _hint(answer: FreeText | Selection) -> str:
     if isinstance(answer, Selection):
         if answer.most == 1:
             return ""
-        return f"Choose {answer.fewest} to {answer.most}." if answer.fewest else f"Choose up to {answer.most}."
-    said = []
-    if answer.numeric:
-        bounds = [f"at least {answer.least}"] if answer.least is not None else []
-        bounds += [f"at most {answer.most}"] if answer.most is not None else []
-        said.append(" ".join(["A number", ", ".join(bounds)]).strip() + ".")
-    if answer.shortest or answer.longest:
-        least = f"at least {answer.shortest}" if answer.shortest else ""
-        most = f"at most {answer.longest}" if answer.longest else ""
-        said.append(" and ".join(filter(None, (least, most))).capitalize() + " characters.")
-    return " ".join(said)
+        if not answer.fewest:
+            return _("Choose up to %(most)s.") % {"most": answer.most}
+        return _("Choose %(fewest)s to %(most)s.") % {"fewest": answer.fewest, "most": answer.most}
+    return " ".join(filter(None, (_of_number(answer) if answer.numeric else "", _of_length(answer))))
+
+
+def _of_number(answer: FreeText) -> str:
+    bounds = {"least": answer.least, "most": answer.most}
+    if answer.least is not None and answer.most is not None:
+        return _("A number at least %(least)s, at most %(most)s.") % bounds
+    if answer.least is not None:
+        return _("A number at least %(least)s.") % bounds
+    return _("A number at most %(most)s.") % bounds if answer.most is not None else _("A number.")
+
+
+def _of_length(answer: FreeText) -> str:
+    bounds = {"least": answer.shortest, "most": answer.longest}
+    if answer.shortest and answer.longest:
+        return _("At least %(least)s and at most %(most)s characters.") % bounds
+    if answer.shortest:
+        return _("At least %(least)s characters.") % bounds
+    return _("At most %(most)s characters.") % bounds if answer.longest else ""
 
 
 @register.simple_tag
@@ -96,7 +109,7 @@ def _field(
     question: Question, number: int, values: Mapping[str, Sequence[str]] | None, faults: Mapping[str, str]
 ) -> Field:
     name, answer = f"q{number}", question.answer
-    fault = faults.get(question.identifier, "")
+    fault = said(faults.get(question.identifier, ""))
     if isinstance(answer, FreeText):
         return Field(question, number, name, _typed(values, question.identifier, answer.default), fault)
     sent = list(values.get(question.identifier, ())) if values else []

@@ -1,5 +1,7 @@
 """Who gets in: invitations, signing up, e-mail addresses, forgotten passwords, ends of sessions.
 
+Letters are written in the language of the page that asks for them.
+
 People recruited elsewhere come in through marketplace.verbs.panels.
 """
 
@@ -8,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY, get_user_model
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.contrib.sessions.models import Session
@@ -20,7 +22,9 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
 
+from common.sign_in import new_account
 from marketplace.models import Invitation, QualificationType, Worker
 from marketplace.rules import limits
 from marketplace.rules.addresses import email_key
@@ -32,6 +36,7 @@ from marketplace.rules.errors import (
     ParameterValidationError,
     QualificationTypeDoesNotExist,
 )
+from marketplace.rules.sentences import Sentence
 from marketplace.verbs import clock, letters, qualifications, workers
 
 CONFIRMATION_LIFE = timedelta(days=3)
@@ -105,25 +110,27 @@ def open_invitation(token: str, now: datetime) -> Invitation:
     # What is not printable is not from here, and PostgreSQL would not even look for it.
     invitation = Invitation.objects.filter(token=token).first() if token.isprintable() else None
     if invitation is None:
-        raise JoinRefused("This link is no invitation. Look whether it was copied whole.")
+        raise JoinRefused(Sentence("This link is no invitation. Look whether it was copied whole."))
     if invitation.revoked_at is not None:
-        raise JoinRefused("This invitation was withdrawn. Ask for a new one.")
+        raise JoinRefused(Sentence("This invitation was withdrawn. Ask for a new one."))
     if invitation.expires_at is not None and invitation.expires_at <= now:
-        raise JoinRefused("This invitation has run out. Ask for a new one.")
+        raise JoinRefused(Sentence("This invitation has run out. Ask for a new one."))
     if invitation.uses is not None and invitation.used >= invitation.uses:
-        raise JoinRefused("This invitation was used already. If that was you, sign in; if not, ask for a new one.")
+        raise JoinRefused(
+            Sentence("This invitation was used already. If that was you, sign in; if not, ask for a new one.")
+        )
     return invitation
 
 
 def _use(invitation: Invitation, email: str, now: datetime) -> None:
     """Count one use; under its lock, so that the last use is given once."""
     if invitation.email and email_key(invitation.email) != email_key(email or "@"):
-        raise JoinRefused("This invitation is for another e-mail address.")
+        raise JoinRefused(Sentence("This invitation is for another e-mail address."))
     left = Q(uses=None) | Q(used__lt=F("uses"))
     in_time = Q(expires_at=None) | Q(expires_at__gt=now)
     if Invitation.objects.filter(left, in_time, pk=invitation.pk, revoked_at=None).update(used=F("used") + 1) != 1:
         open_invitation(invitation.token, now)
-        raise JoinRefused("This invitation is not open any more.")
+        raise JoinRefused(Sentence("This invitation is not open any more."))
 
 
 # Signing up
@@ -137,11 +144,12 @@ def sign_up(
     Raises EmailTaken, AlreadyDone when somebody just took the name, JoinRefused for the invitation.
     """
     email = email.strip()
+    user = new_account(username, password, email)
     try:
         with transaction.atomic():
             if invitation is not None:
                 _use(invitation, email, now)
-            user = get_user_model().objects.create_user(username=username, password=password, email=email)
+            user.save()
             worker = Worker.objects.create(user=user, country=country, email_key=email_key(email) if email else None)
             if invitation is not None and invitation.qualification_type is not None:
                 _grant(worker, invitation, now)
@@ -174,12 +182,12 @@ def email_is_taken(email: str, but: Worker | None = None) -> bool:
 def ask_to_confirm(worker: Worker, email: str, now: datetime) -> None:
     """Write to the address, the account's own or its next one, with a link that confirms it."""
     address = confirmation_link(worker, email, now)
-    text = (
-        f"Somebody, most likely you, gave this address for the account “{worker.user.get_username()}”.\n\n"
-        f"If it was you, open this page within three days and press the button:\n{address}\n\n"
+    text = _(
+        "Somebody, most likely you, gave this address for the account “%(name)s”.\n\n"
+        "If it was you, open this page within three days and press the button:\n%(address)s\n\n"
         "If not, do nothing: the address is not used then.\n"
-    )
-    letters.write(worker, email, "Confirm your e-mail address", text, now)
+    ) % {"name": worker.user.get_username(), "address": address}
+    letters.write(worker, email, _("Confirm your e-mail address"), text, now)
 
 
 def confirmation_link(worker: Worker, email: str, now: datetime) -> str:
@@ -195,12 +203,12 @@ def read_confirmation(token: str, now: datetime) -> tuple[Worker, str]:
     try:
         content: dict[str, Any] = signing.loads(token, salt=_CONFIRMATION)
     except signing.BadSignature as error:
-        raise AccountRefused("This link is not whole. Copy all of it from the e-mail.") from error
+        raise AccountRefused(Sentence("This link is not whole. Copy all of it from the e-mail.")) from error
     if datetime.fromisoformat(content["until"]) <= now:
-        raise AccountRefused("This link has run out. Ask for a new one in your profile.")
+        raise AccountRefused(Sentence("This link has run out. Ask for a new one in your profile."))
     worker = Worker.objects.select_related("user").filter(pk=content["worker"], erased_at=None).first()
     if worker is None or worker.user.email not in (content["from"], content["to"]):
-        raise AccountRefused("The address was changed since this link was sent. Use the newest link.")
+        raise AccountRefused(Sentence("The address was changed since this link was sent. Use the newest link."))
     return worker, content["to"]
 
 
@@ -235,11 +243,11 @@ def change_email(worker: Worker, email: str, now: datetime) -> bool:
         workers.lock(worker.pk)
         ask_to_confirm(worker, email, now)
         if worker.user.email and worker.email_confirmed_at and worker.user.email != email:
-            text = (
-                f"Somebody signed in as “{worker.user.get_username()}” asked to change the e-mail address of the "
-                "account to another one. If it was not you, change your password.\n"
-            )
-            letters.write(worker, worker.user.email, "Your e-mail address is about to change", text, now)
+            text = _(
+                "Somebody signed in as “%(name)s” asked to change the e-mail address of the account to another one. "
+                "If it was not you, change your password.\n"
+            ) % {"name": worker.user.get_username()}
+            letters.write(worker, worker.user.email, _("Your e-mail address is about to change"), text, now)
     return False
 
 
@@ -263,7 +271,9 @@ def reset_link(worker: Worker, now: datetime) -> str:
     """A link that sets a new password, once, within a day. Raises AccountRefused for accounts without a password."""
     user = worker.user
     if worker.erased_at is not None or not user.is_active or not user.has_usable_password():
-        raise AccountRefused("This account has no password: it was deleted, or it is entered by a panel's link.")
+        raise AccountRefused(
+            Sentence("This account has no password: it was deleted, or it is entered by a panel's link.")
+        )
     number = urlsafe_base64_encode(force_bytes(user.pk))
     path = reverse("site:reset_password", args=[number, reset_tokens.make_token(user)])
     return settings.MARKETPLACE_PUBLIC_URL + path
@@ -275,13 +285,13 @@ def send_reset_link(email: str, now: datetime) -> None:
     worker = Worker.objects.select_related("user").filter(email_key=key, erased_at=None).first()
     if worker is None or not worker.user.is_active or not worker.user.has_usable_password():
         return
-    text = (
-        f"Somebody, most likely you, asked for a new password for the account “{worker.user.get_username()}”.\n\n"
-        f"Choose it here, within a day:\n{reset_link(worker, now)}\n\n"
+    text = _(
+        "Somebody, most likely you, asked for a new password for the account “%(name)s”.\n\n"
+        "Choose it here, within a day:\n%(address)s\n\n"
         "If it was not you, do nothing: the password stays as it is.\n"
-    )
+    ) % {"name": worker.user.get_username(), "address": reset_link(worker, now)}
     # To the address of the account, not to what was typed: they may differ in what the key leaves out.
-    letters.write(worker, worker.user.email, "Choose a new password", text, now)
+    letters.write(worker, worker.user.email, _("Choose a new password"), text, now)
 
 
 def keep_password(user: User) -> None:

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
+from common.sign_in import new_account
 from marketplace.models import AccessKey, Requester, Worker
 from marketplace.rules.errors import AlreadyDone
 from marketplace.verbs import access, money
@@ -36,8 +37,9 @@ def create_requester(
 
 def create_worker(username: str, password: str, **attributes: Any) -> Worker:
     """A log-in with its worker; `attributes` are columns of Worker."""
+    user = new_account(username, password)
     with transaction.atomic():
-        user = get_user_model().objects.create_user(username=username, password=password)
+        user.save()
         return Worker.objects.create(user=user, **attributes)
 
 

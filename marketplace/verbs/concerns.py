@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from marketplace.models import Assignment, Concern, Hit, Worker
 from marketplace.rules import limits
 from marketplace.rules.errors import AccountRefused, AssignmentDoesNotExist, ConcernRefused
+from marketplace.rules.sentences import Sentence
 from marketplace.verbs import workers
 
 _Status = Assignment.Status
@@ -20,7 +21,7 @@ def report(worker: Worker, hit: Hit, reason: str, text: str, now: datetime) -> C
     """
     text = _checked(text, blank=reason != Concern.Reason.OTHER)
     if reason not in Concern.Reason.values:
-        raise ConcernRefused("Choose what is wrong with this HIT.")
+        raise ConcernRefused(Sentence("Choose what is wrong with this HIT."))
     last = Assignment.objects.filter(worker=worker, hit=hit).order_by("-pk").first()
 
     def create() -> Concern:
@@ -38,7 +39,7 @@ def report(worker: Worker, hit: Hit, reason: str, text: str, now: datetime) -> C
         unjudged.update(review_status=Hit.ReviewStatus.MARKED)
         return made
 
-    return _raise_once(create, "You have reported this HIT before; the operator has it.")
+    return _raise_once(create, Sentence("You have reported this HIT before; the operator has it."))
 
 
 def dispute(worker: Worker, assignment: Assignment, text: str, now: datetime) -> Concern:
@@ -50,7 +51,9 @@ def dispute(worker: Worker, assignment: Assignment, text: str, now: datetime) ->
         raise AssignmentDoesNotExist(assignment.assignment_id)
     text = _checked(text, blank=False)
     if not can_dispute(assignment, now):
-        raise ConcernRefused("This answer cannot be disputed: it is not rejected, or its rejection is final by now.")
+        raise ConcernRefused(
+            Sentence("This answer cannot be disputed: it is not rejected, or its rejection is final by now.")
+        )
 
     return _raise_once(
         lambda: Concern.objects.create(
@@ -61,7 +64,7 @@ def dispute(worker: Worker, assignment: Assignment, text: str, now: datetime) ->
             text=text,
             created_at=now,
         ),
-        "You have disputed this rejection before; the operator has it.",
+        Sentence("You have disputed this rejection before; the operator has it."),
     )
 
 
@@ -88,9 +91,13 @@ def resolve(concern: Concern, resolution: str, now: datetime) -> bool:
 def _checked(text: str, *, blank: bool) -> str:
     text = text.strip()
     if len(text) > limits.CONCERN:
-        raise ConcernRefused(f"Use at most {limits.CONCERN:,} characters; this is {len(text):,}.")
+        raise ConcernRefused(
+            Sentence(
+                "Use at most %(most)s characters; this is %(has)s.", most=f"{limits.CONCERN:,}", has=f"{len(text):,}"
+            )
+        )
     if not text and not blank:
-        raise ConcernRefused("Say in a few words what is wrong.")
+        raise ConcernRefused(Sentence("Say in a few words what is wrong."))
     return text
 
 

@@ -16,6 +16,7 @@ from marketplace.models import HitType, Panel, PanelEntry, Worker
 from marketplace.rules import limits
 from marketplace.rules import panels as rules
 from marketplace.rules.errors import AlreadyDone, JoinRefused, PanelDone, ParameterValidationError
+from marketplace.rules.sentences import Sentence
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
 _OUTSIDE_ID = 200
@@ -96,14 +97,22 @@ def check_link(panel: Panel, outside_id: str, parameters: Mapping[str, str], sig
     Raises JoinRefused for a link without an outside id, and for a wrong signature where one is asked for.
     """
     if not outside_id or len(outside_id) > _OUTSIDE_ID or not outside_id.isprintable():
-        raise JoinRefused(f"The link carries no {panel.parameter}. Go back to {panel.name} and use its link again.")
+        raise JoinRefused(
+            Sentence(
+                "The link carries no %(parameter)s. Go back to %(panel)s and use its link again.",
+                parameter=panel.parameter,
+                panel=panel.name,
+            )
+        )
     visit = parameters.get(panel.visit_parameter, "")
     if not panel.secret or rules.is_signed(panel.secret, outside_id, signature, visit):
         return visit
     # Panels that signed the outside id alone before go on working.
     if rules.is_signed(panel.secret, outside_id, signature):
         return ""
-    raise JoinRefused(f"The link is not signed by {panel.name}. Go back there and use its link again.")
+    raise JoinRefused(
+        Sentence("The link is not signed by %(panel)s. Go back there and use its link again.", panel=panel.name)
+    )
 
 
 def find_entry(panel: Panel, outside_id: str) -> PanelEntry | None:
@@ -123,7 +132,9 @@ def enter(panel: Panel, outside_id: str, parameters: Mapping[str, str], now: dat
     entry = find_entry(panel, outside_id) or _join(panel, outside_id, now)
     user = entry.worker.user
     if user.has_usable_password() or not user.is_active or user.is_staff:
-        raise JoinRefused("This account is not entered by a link any more. Sign in with its name and password.")
+        raise JoinRefused(
+            Sentence("This account is not entered by a link any more. Sign in with its name and password.")
+        )
     with transaction.atomic():
         # Under the worker's lock: an answer that arrives now counts for one of the visits.
         entry.worker.submitted_count = (

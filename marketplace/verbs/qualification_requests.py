@@ -23,6 +23,7 @@ from marketplace.rules.errors import (
     RetryDelayNotElapsed,
 )
 from marketplace.rules.questions.forms import form_answers_xml, parse_form, read_form
+from marketplace.rules.sentences import Sentence
 from marketplace.verbs import messages, qualifications
 
 _Status = QualificationRequest.Status
@@ -139,7 +140,7 @@ def answer_test(
     _refuse_closed(request, now)
     test = request.test
     if test is None:
-        raise AttemptRefused("This request has no test.")
+        raise AttemptRefused(Sentence("This request has no test."))
     # Before the locks: the requester's own patterns take what time they take.
     answers = read_form(parse_form(test.questions, "Test"), data)
     with transaction.atomic():
@@ -147,7 +148,7 @@ def answer_test(
         worker = _lock_worker(request.worker_id)
         found = QualificationRequest.objects.select_for_update().filter(pk=request.pk).first()
         if kind is None or found is None:
-            raise AttemptRefused("This qualification was deleted, so the answers are no longer wanted.")
+            raise AttemptRefused(Sentence("This qualification was deleted, so the answers are no longer wanted."))
         _refuse_closed(found, now)
         found.answer = form_answers_xml(answers)
         found.submitted_at = now
@@ -162,9 +163,11 @@ def answer_test(
 
 def _refuse_closed(request: QualificationRequest, now: datetime) -> None:
     if request.status not in (_Status.STARTED, _Status.TIMED_OUT):
-        raise AttemptRefused("These answers were handed in before, or are no longer wanted. Nothing was changed.")
+        raise AttemptRefused(
+            Sentence("These answers were handed in before, or are no longer wanted. Nothing was changed.")
+        )
     if request.status == _Status.TIMED_OUT or request.deadline is None or now > request.deadline:
-        raise AttemptRefused("The time for this test is over, so these answers could not be taken.")
+        raise AttemptRefused(Sentence("The time for this test is over, so these answers could not be taken."))
 
 
 def accept(requester: Requester, request_id: str, now: datetime, value: int = 1) -> QualificationRequest:

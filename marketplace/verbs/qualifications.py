@@ -174,7 +174,16 @@ def update_type(
             kind.retry_delay_seconds = retry_delay_seconds
         kind.auto_granted = automatic
         kind.auto_granted_value = _automatic_value(automatic, auto_granted_value, kind.auto_granted_value)
-        kind.save(update_fields=["description", "status", "retry_delay_seconds", "auto_granted", "auto_granted_value"])
+        kind.is_requestable = kind.is_requestable or automatic or kind.test_id is not None
+        changed = [
+            "description",
+            "status",
+            "retry_delay_seconds",
+            "auto_granted",
+            "auto_granted_value",
+            "is_requestable",
+        ]
+        kind.save(update_fields=changed)
     return kind
 
 
@@ -281,7 +290,28 @@ def note_requirements(hit_type: HitType) -> None:
         return
     with transaction.atomic():
         types = QualificationType.objects.filter(qualification_type_id__in=asked).order_by("pk")
-        hit_type.required_types.set(types.select_for_update(no_key=True))
+        locked = list(types.select_for_update(no_key=True))
+        for kind in locked:
+            _offer_or_not(kind, hit_type)
+        hit_type.required_types.set(locked)
+
+
+def _offer_or_not(kind: QualificationType, hit_type: HitType) -> None:
+    """Take a type off the list of what workers can ask for while HITs only ask that it is not held.
+
+    Such a type keeps workers out: asking for it could only harm. A test, or a grant at once, is an offer all the same.
+    """
+    if kind.requester_id is None or kind.test_id is not None or kind.auto_granted:
+        return
+    if rules.wants(hit_type.requirements, kind.qualification_type_id):
+        offered = True
+    elif kind.required_by.exists():
+        return
+    else:
+        offered = False
+    if offered != kind.is_requestable:
+        kind.is_requestable = offered
+        kind.save(update_fields=["is_requestable"])
 
 
 def note_all_requirements() -> None:

@@ -19,6 +19,8 @@ EVERY = timedelta(seconds=5)
 LATE = timedelta(seconds=30)
 # Times and judgements are read from the newest answers of the whole marketplace.
 SAMPLE = 5000
+# Nobody opens a page, reads it and answers in less: programs did, and people are not told a wage by what those took.
+LEAST_SECONDS = 3.0
 
 
 def refresh_when_older(age: timedelta, now: datetime) -> bool:
@@ -39,7 +41,9 @@ def refresh() -> None:
     times, judged = _newest_answers()
     with transaction.atomic():
         _count_open()
-        _keep(GroupSummary, "hit_type", [GroupSummary(hit_type_id=k, seconds=median(v)) for k, v in times], ["seconds"])
+        _keep(
+            GroupSummary, "hit_type", [GroupSummary(hit_type_id=k, seconds=_typical(v)) for k, v in times], ["seconds"]
+        )
         _keep(
             RequesterSummary,
             "requester",
@@ -72,12 +76,16 @@ def _newest_answers() -> tuple[list[tuple[int, list[float]]], list[tuple[int, li
     times: defaultdict[int, list[float]] = defaultdict(list)
     judged: defaultdict[int, list[Any]] = defaultdict(list)
     for hit_type, requester, status, accepted_at, submitted_at, approved_at, rejected_at in newest:
-        # A program can answer within the clock's grain; a wage cannot be infinite.
-        times[hit_type].append(max(1.0, (submitted_at - accepted_at).total_seconds()))
+        times[hit_type].append((submitted_at - accepted_at).total_seconds())
         if status != _Status.SUBMITTED:
             waited = ((approved_at or rejected_at) - submitted_at).total_seconds()
             judged[requester].append((status == _Status.APPROVED, max(0.0, waited)))
     return sorted(times.items()), sorted(judged.items())
+
+
+def _typical(times: list[float]) -> float | None:
+    seconds = median(times)
+    return seconds if seconds >= LEAST_SECONDS else None
 
 
 def _reputation(requester: int, judgements: list[tuple[bool, float]]) -> RequesterSummary:

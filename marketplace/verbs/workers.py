@@ -2,11 +2,12 @@
 
 from marketplace.models import Worker
 from marketplace.rules.errors import AccountRefused
+from marketplace.rules.sentences import Sentence
 
 
 def lock(pk: int) -> Worker:
     """Needs a transaction. Raises AccountRefused once the account is deleted: it must take in nothing more."""
     found = Worker.objects.select_for_update(no_key=True).filter(pk=pk, erased_at=None).first()
     if found is None:
-        raise AccountRefused("This account was deleted.")
+        raise AccountRefused(Sentence("This account was deleted."))
     return found

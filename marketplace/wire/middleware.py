@@ -15,6 +15,7 @@ class WireMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.method == "POST" and request.path_info == "/":
+            request.counted_as = "wire"  # type: ignore[attr-defined]
             return answer(request)
         if settings.MARKETPLACE_TEST_CONTROLS and request.path_info == controls.PATH:
             return controls.answer(request)

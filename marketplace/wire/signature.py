@@ -84,10 +84,10 @@ def _check_host(request: HttpRequest) -> None:
 
 
 def _welcome(access_key_id: str, now: datetime) -> Requester:
+    name = settings.MARKETPLACE_REQUESTER_NAMES.get(access_key_id) or f"Requester {access_key_id}"
+    balance = settings.MARKETPLACE_STARTING_BALANCE
     try:
-        key = accounts.create_requester(
-            f"Requester {access_key_id}", settings.MARKETPLACE_STARTING_BALANCE, now, access_key_id=access_key_id
-        )
+        key = accounts.create_requester(name, balance, now, access_key_id=access_key_id)
     except IntegrityError:
         # Its first two calls came at once.
         key = AccessKey.objects.select_related("requester").get(access_key_id=access_key_id)

@@ -42,6 +42,8 @@ def answer(request: HttpRequest) -> HttpResponse:
 
 def _perform(request: HttpRequest) -> dict[str, Any]:
     operation = contract.operation(_operation_name(request))
+    # The name under which `common.metrics` counts the call.
+    request.counted_as = f"wire:{operation.name}"  # type: ignore[attr-defined]
     if settings.MARKETPLACE_TEST_CONTROLS:
         return faults.around(request, operation.name, lambda: _carry_out(request, operation))
     return _carry_out(request, operation)

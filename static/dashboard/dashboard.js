@@ -37,7 +37,32 @@
     for (const field of fields) field.addEventListener("change", compare);
     compare();
   }
+  // In a row of links that is too long for the screen, the one of this page is in sight.
+  function showWhereWeAre() {
+    for (const row of document.querySelectorAll(".scrolls")) {
+      const here = row.querySelector("[aria-current]");
+      if (!here) continue;
+      const from = row.getBoundingClientRect(), at = here.getBoundingClientRect();
+      if (at.left < from.left || at.right > from.right) row.scrollLeft += at.left - from.left - (from.width - at.width) / 2;
+    }
+  }
+
+  // A menu that lies over the page closes when somebody goes on elsewhere, or by Escape.
+  function armDrops() {
+    function close(event) {
+      for (const open of document.querySelectorAll("details.drop[open]")) {
+        if (event.key === "Escape" && open.contains(document.activeElement)) open.querySelector("summary").focus();
+        if (event.key === "Escape" || !open.contains(event.target)) open.open = false;
+      }
+    }
+    document.addEventListener("click", close);
+    document.addEventListener("focusin", close);
+    document.addEventListener("keydown", event => { if (event.key === "Escape") close(event); });
+  }
   armTickAll(document);
   armQuote();
   armUnused();
+  armDrops();
+  showWhereWeAre();
+  addEventListener("resize", showWhereWeAre); // also a phone that is turned
 })();

@@ -26,9 +26,11 @@ function turkSetAssignmentID(formName, buttonName) {
   }
   const button = document.getElementById(buttonName || "submitButton");
   if (button && id === "ASSIGNMENT_ID_NOT_AVAILABLE") {
+    const ours = document.querySelector("script[data-accept-first]");
+    const says = (ours && ours.dataset.acceptFirst) || "Accept the HIT to submit";
     button.disabled = true;
-    if ("value" in button && button.tagName === "INPUT") button.value = "Accept the HIT to submit";
-    else button.textContent = "Accept the HIT to submit";
+    if ("value" in button && button.tagName === "INPUT") button.value = says;
+    else button.textContent = says;
   }
   return id;
 }

@@ -2,10 +2,12 @@
 // whenever, and switches submitting off in a preview.
 "use strict";
 (function () {
-  const { submitUrl, assignmentId, workerId } = document.currentScript.dataset;
+  const { submitUrl, assignmentId, workerId, acceptFirst, notSent } = document.currentScript.dataset;
   standIn();
   const preview = assignmentId === "ASSIGNMENT_ID_NOT_AVAILABLE";
-  const SAYS = "Accept the HIT to submit";
+  // The marketplace gives both in the language of the worker; without them they are in English.
+  const SAYS = acceptFirst || "Accept the HIT to submit";
+  const NOT_SENT = notSent || "This is a preview: nothing was sent. Accept the HIT to submit.";
 
   // A page without an origin is refused storage and cookies by exceptions, and many pages stop at the first. In their
   // place stands memory that lasts as long as the page: nothing of it is sent, kept, or seen by another page.
@@ -121,7 +123,7 @@
       note.setAttribute("style", "margin:0;padding:8px 12px;background:#fdf1d8;color:#5c3d00;font:600 14px/1.4 sans-serif");
       (document.body || document.documentElement).prepend(note);
     }
-    note.textContent = "This is a preview: nothing was sent. " + SAYS + ".";
+    note.textContent = NOT_SENT;
   }
 
   document.addEventListener("submit", (event) => {

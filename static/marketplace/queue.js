@@ -20,14 +20,20 @@
     if (said) spoken.textContent = row.element.dataset.title + ": " + said;
   }
 
+  function spokenTime(left) {
+    if (left < 90) return interpolate(ngettext("%(count)s second left.", "%(count)s seconds left.", left), { count: left }, true);
+    const minutes = Math.round(left / 60);
+    return interpolate(ngettext("%(count)s minute left.", "%(count)s minutes left.", minutes), { count: minutes }, true);
+  }
+
   function show(row, now) {
     const left = Math.max(0, Math.ceil((row.end - now) / 1000));
-    row.shown.textContent = left ? timeLeft(left) + " left" : "time is over";
+    row.shown.textContent = left ? interpolate(gettext("%(time)s left"), { time: timeLeft(left) }, true) : gettext("time is over");
     if (!left) {
-      enter(row, "late", "time is over.");
+      enter(row, "late", gettext("time is over."));
       for (const control of row.element.querySelectorAll(".actions > *")) control.hidden = true;
     } else if (left <= row.warnAt) {
-      enter(row, "soon", left < 90 ? left + " seconds left." : Math.round(left / 60) + " minutes left.");
+      enter(row, "soon", spokenTime(left));
     }
   }
 

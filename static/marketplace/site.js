@@ -11,6 +11,13 @@
     });
   }
 
+  // Links that do not fit scroll sideways: the one of this page is in sight.
+  const here = document.querySelector("header.top nav [aria-current]");
+  if (here) {
+    const nav = here.closest("nav"), [link, box] = [here, nav].map((each) => each.getBoundingClientRect());
+    if (link.right > box.right - 24) nav.scrollLeft += link.left - box.left - box.width / 3;
+  }
+
   // A second click on a button that posts would take a second HIT.
   document.addEventListener("submit", (event) => {
     // A form that gives a file leaves the page where it is, and may ask for the file again.

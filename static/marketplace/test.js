@@ -11,18 +11,18 @@
 
   function tick() {
     const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
-    clock.textContent = left ? timeLeft(left) + " left" : "time is over";
+    clock.textContent = left ? interpolate(gettext("%(time)s left"), { time: timeLeft(left) }, true) : gettext("time is over");
     if (left === 0) {
       clock.className = "num late";
       document.getElementById("time-over").hidden = false;
       document.getElementById("hand-in").disabled = true;
-      spoken.textContent = "Time is over. Answers can no longer be handed in.";
+      spoken.textContent = gettext("Time is over. Answers can no longer be handed in.");
       return;
     }
     if (left <= warnAt && !warned) {
       warned = true;
       clock.className = "num soon";
-      spoken.textContent = timeLeft(left) + " left to hand in your answers.";
+      spoken.textContent = interpolate(gettext("%(time)s left to hand in your answers."), { time: timeLeft(left) }, true);
     }
     window.setTimeout(tick, 1000);
   }

@@ -14,46 +14,55 @@
   let finalCall = false;
 
   function words(seconds) {
-    if (seconds < 60) return seconds + (seconds === 1 ? " second" : " seconds");
+    if (seconds < 60) return interpolate(ngettext("%(count)s second", "%(count)s seconds", seconds), { count: seconds }, true);
     const minutes = Math.round(seconds / 60);
-    return minutes + (minutes === 1 ? " minute" : " minutes");
+    return interpolate(ngettext("%(count)s minute", "%(count)s minutes", minutes), { count: minutes }, true);
   }
 
   function expire() {
-    clock.textContent = "time is over";
+    clock.textContent = gettext("time is over");
     clock.className = "late";
     document.getElementById("running-out").hidden = true;
     document.getElementById("time-over").hidden = false;
     document.getElementById("give-back").hidden = true;
     autoForm.hidden = true;
-    spoken.textContent = "Time is over. This HIT went back to the others. It does not count against you.";
+    spoken.textContent = gettext("Time is over. This HIT went back to the others. It does not count against you.");
   }
 
   function tick() {
     const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
     if (left === 0) return expire();
-    clock.textContent = timeLeft(left) + " left";
+    clock.textContent = interpolate(gettext("%(time)s left"), { time: timeLeft(left) }, true);
     if (left <= warnAt && !warned) {
       warned = true;
       clock.className = "soon";
       document.getElementById("left-words").textContent = words(left);
       document.getElementById("running-out").hidden = false;
-      spoken.textContent = words(left) + " left to submit this HIT.";
+      spoken.textContent = interpolate(gettext("%(time)s left to submit this HIT."), { time: words(left) }, true);
     }
     if (left <= 30 && warnAt > 30 && !finalCall) {
       finalCall = true;
       document.getElementById("left-words").textContent = words(left);
-      spoken.textContent = words(left) + " left to submit this HIT.";
+      spoken.textContent = interpolate(gettext("%(time)s left to submit this HIT."), { time: words(left) }, true);
     }
     window.setTimeout(tick, 1000 - ((Date.now() - end) % 1000 + 1000) % 1000 || 1000);
   }
   tick();
 
+  // On a phone the menu lies over the task: whoever touches the task again is done with it.
+  const fold = document.querySelector(".fold");
+  window.addEventListener("blur", () => { if (document.activeElement === frame) fold.open = false; });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !fold.open) return;
+    fold.open = false;
+    fold.firstElementChild.focus();
+  });
+
   // HITs of one group look alike: without a word, the next one looks like an answer that was lost.
   const SENT = "sent-at";
   if (Date.now() - Number(sessionStorage.getItem(SENT)) < 10000) {
     document.getElementById("sent").hidden = false;
-    spoken.textContent = "Sent. This is the next HIT.";
+    spoken.textContent = gettext("Sent. This is the next HIT.");
   }
   sessionStorage.removeItem(SENT);
 
@@ -63,7 +72,7 @@
     const data = new FormData(autoForm, autoButton);
     const response = await fetch(autoForm.action, { method: "POST", body: data, headers: { Accept: "application/json" } }).catch(() => null);
     if (!response || !response.ok) {
-      spoken.textContent = "The switch could not be set. Try again.";
+      spoken.textContent = gettext("The switch could not be set. Try again.");
       return;
     }
     const on = data.get("auto") === "on";
@@ -76,11 +85,31 @@
   const nameless = !frame.sandbox.contains("allow-same-origin");
   const assignment = autoForm.elements.assignment.value;
 
-  // While it is in hand, `after` leads back to this page; for who is done for a panel, on to the completion page.
-  async function answered() {
+  // What became of it, as a document. While it is in hand, `after` leads back to this page: null; for who is done for a
+  // panel, on to the completion page.
+  async function ending() {
     const reply = await fetch(after).catch(() => null);
-    return reply !== null && reply.ok && new URL(reply.url).pathname !== window.location.pathname;
+    if (reply === null || !reply.ok || new URL(reply.url).pathname === window.location.pathname) return null;
+    return new DOMParser().parseFromString(await reply.text(), "text/html");
   }
+
+  async function answered() {
+    return (await ending()) !== null;
+  }
+
+  // Whoever comes back to this tab may have submitted or returned the HIT in another one.
+  document.addEventListener("visibilitychange", async () => {
+    const told = document.getElementById("ended");
+    if (document.hidden || !told.hidden || Date.now() > end) return;
+    const page = await ending();
+    if (page === null) return;
+    told.querySelector("b").textContent = page.querySelector("h1")?.textContent ?? "";
+    told.querySelector("span").textContent = page.querySelector("[data-explanation]")?.textContent.trim().replace(/\s+/g, " ") ?? "";
+    told.hidden = false;
+    document.getElementById("give-back").hidden = true;
+    autoForm.hidden = true;
+    spoken.textContent = told.querySelector("p").textContent.trim().replace(/\s+/g, " ");
+  });
 
   // The answer may be sent by a frame inside the task's frame.
   function fromTask(source) {

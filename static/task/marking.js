@@ -84,7 +84,7 @@ function markable(area) {
     for (const line of lines) showLine(line, place, at);
     own.replaceChildren(...spans.map(row));
     ownHeading.hidden = !spans.length;
-    ownHeading.textContent = `Marked (${spans.length})`;
+    ownHeading.textContent = phrase(gettext("Marked (%(count)s)"), { count: spans.length });
     if (nothing) nothing.disabled = spans.length > 0;
     for (const nudge of nudges) nudge.disabled = !chosen;
   }
@@ -125,8 +125,8 @@ function markable(area) {
     const item = document.createElement("li");
     const what = Object.assign(document.createElement("span"), { className: `mark hue-${label.hue}`, textContent: text, dir: "auto" });
     const kind = Object.assign(document.createElement("span"), { className: "small", textContent: label.text });
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Delete" });
-    button.setAttribute("aria-label", `Delete “${text}”, ${label.text}`);
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: gettext("Delete") });
+    button.setAttribute("aria-label", phrase(gettext("Delete “%(text)s”, %(label)s"), { text, label: label.text }));
     button.addEventListener("click", () => {
       const number = spans.indexOf(span);
       remove(span);
@@ -163,30 +163,33 @@ function markable(area) {
     chosen = range;
     cursor = range.last;
     const { start, end } = placeOf(range);
-    say(`“${textOf(start, end)}” is chosen. Now choose its label.`);
+    say(phrase(gettext("“%(text)s” is chosen. Now choose its label."), { text: textOf(start, end) }));
     show();
   }
 
   function give(label) {
-    if (!chosen) return say("Choose a stretch of the text first.", true);
+    if (!chosen) return say(gettext("Choose a stretch of the text first."), true);
     const { start, end } = placeOf(chosen), text = textOf(start, end);
     const same = spans.filter((span) => span[0] === start && span[1] === end);
-    if (same.some((span) => span[2] === label.id)) return say(`“${text}” is marked so already.`, true);
+    if (same.some((span) => span[2] === label.id)) return say(phrase(gettext("“%(text)s” is marked so already."), { text }), true);
     const others = overlap ? spans : spans.filter((span) => !same.includes(span));
     const crossed = overlap ? null : others.find((span) => span[0] < end && start < span[1]);
-    if (crossed) return say(`“${text}” overlaps “${textOf(crossed[0], crossed[1])}”. Delete that one first.`, true);
-    if (others.length >= most) return say(`At most ${most} stretches can be marked. Delete one first.`, true);
+    if (crossed) {
+      const other = textOf(crossed[0], crossed[1]);
+      return say(phrase(gettext("“%(text)s” overlaps “%(other)s”. Delete that one first."), { text, other }), true);
+    }
+    if (others.length >= most) return say(phrase(gettext("At most %(most)s stretches can be marked. Delete one first."), { most }), true);
     spans = [...others, [start, end, label.id]];
     if (nothing) nothing.checked = false;
     letGo();
     keep();
-    say(`“${text}” is marked: ${label.text}.`);
+    say(phrase(gettext("“%(text)s” is marked: %(label)s."), { text, label: label.text }));
   }
 
   function remove(span) {
     spans = spans.filter((one) => one !== span);
     keep();
-    say(`“${textOf(span[0], span[1])}” is no longer marked.`);
+    say(phrase(gettext("“%(text)s” is no longer marked."), { text: textOf(span[0], span[1]) }));
   }
 
   for (const label of labels) label.button.addEventListener("click", () => give(label));
@@ -327,13 +330,14 @@ function markable(area) {
     if (extending) {
       extending = false;
       anchor = null;
-      return say("The stretch ends here. Press the number of its label.");
+      return say(gettext("The stretch ends here. Press the number of its label."));
     }
     letGo();
     anchor = cursor;
     extending = true;
     choose({ first: cursor, last: cursor });
-    say(`The stretch begins at “${textOf(units[cursor].start, units[cursor].end)}”. Move to its end, then press the number of its label.`);
+    const text = textOf(units[cursor].start, units[cursor].end);
+    say(phrase(gettext("The stretch begins at “%(text)s”. Move to its end, then press the number of its label."), { text }));
   }
 
   function pressed(event) {
@@ -353,7 +357,7 @@ function markable(area) {
     }
     if (event.key !== "Delete" && event.key !== "Backspace") return false;
     const over = covering().sort((one, other) => one[1] - one[0] - (other[1] - other[0]));
-    return over.length ? remove(over[0]) : say("Nothing is marked here.", true);
+    return over.length ? remove(over[0]) : say(gettext("Nothing is marked here."), true);
   }
 
   area.addEventListener("keydown", (event) => {
@@ -365,7 +369,7 @@ function markable(area) {
   area.tabIndex = 0;
   area.classList.add("ready");
   area.setAttribute("role", "application");
-  area.setAttribute("aria-roledescription", "text to mark");
+  area.setAttribute("aria-roledescription", gettext("text to mark"));
   area.setAttribute("aria-labelledby", area.dataset.heading);
   area.setAttribute("aria-describedby", `how-to-mark-${name} marking-keys-${name}`);
   for (const group of controls.querySelectorAll("[data-nudges]")) group.hidden = false;

@@ -1,5 +1,5 @@
 // What a written question must be: what hits/text/question_rules.py says on the server, where the reasons are. This file
-// knows no page; it needs task/words.js. A test runs both; change them together.
+// knows no page; it needs task/language.js and task/words.js. A test runs both; change them together.
 "use strict";
 window.questionRules = (function () {
   const SHOWN = 3, SHOWN_LONGEST = 20, LETTER = /\p{L}/u;
@@ -15,28 +15,32 @@ window.questionRules = (function () {
 
   // `rules` are { fewest_words, openings, narrator, longest }, the middle two sets of words.
   function faults(text, place, rules) {
-    const found = questionWords(text), least = number(rules.fewest_words, "word"), length = [...text].length;
-    if (!found.length) return [`${place} is not written yet. Ask in at least ${least}.`];
+    const found = questionWords(text), least = counted(rules.fewest_words), length = [...text].length;
+    if (!found.length) return [phrase(gettext("%(place)s is not written yet. Ask in at least %(least)s."), { place, least })];
+    const short = gettext("%(place)s has %(words)s. Ask in at least %(least)s.");
+    const long = gettext("%(place)s has %(length)s characters. Shorten it to %(most)s or fewer.");
     const told = [
-      openingFault(found, rules.openings),
-      found.length < rules.fewest_words ? `has ${number(found.length, "word")}. Ask in at least ${least}.` : "",
-      narratorFault(found, rules.narrator),
-      length > rules.longest ? `has ${shown(length)} characters. Shorten it to ${rules.longest} or fewer.` : "",
+      openingFault(place, found, rules.openings),
+      found.length < rules.fewest_words ? phrase(short, { place, words: counted(found.length), least }) : "",
+      narratorFault(place, found, rules.narrator),
+      length > rules.longest ? phrase(long, { place, length: figure(length), most: rules.longest }) : "",
     ];
-    return told.filter(Boolean).map((fault) => `${place} ${fault}`);
+    return told.filter(Boolean);
   }
 
-  function openingFault(found, openings) {
+  function openingFault(place, found, openings) {
     const first = found.find((word) => LETTER.test(word)) ?? "";
     const forms = [first, first.split("'")[0], first.replace(/n't$/, ""), first.replace(/nt$/, "")];
     if (!forms.some((form) => openings.has(form))) return "";
-    return `begins with ${quoted(first)}, so yes or no would answer it. Begin with what, who, where, when or how.`;
+    const text = gettext("%(place)s begins with %(word)s, so yes or no would answer it. Begin with what, who, where, when or how.");
+    return phrase(text, { place, word: quoted(first) });
   }
 
-  function narratorFault(found, narrator) {
+  function narratorFault(place, found, narrator) {
     const said = [...new Set(found.filter((word) => narrator.has(word) || narrator.has(word.split("'")[0])))];
     if (!said.length) return "";
-    return `says ${said.slice(0, SHOWN).map(quoted).join(", ")}. Call whoever tells the story “they”, as in they, them, their.`;
+    const text = gettext("%(place)s says %(words)s. Call whoever tells the story “they”, as in they, them, their.");
+    return phrase(text, { place, words: said.slice(0, SHOWN).map(quoted).join(", ") });
   }
 
   function quoted(word) {
@@ -44,12 +48,8 @@ window.questionRules = (function () {
     return signs.length <= SHOWN_LONGEST ? `“${signs.join("")}”` : `“${signs.slice(0, SHOWN_LONGEST).join("")}…”`;
   }
 
-  function shown(count) {
-    return count.toLocaleString("en");
-  }
-
-  function number(count, noun) {
-    return count === 1 ? `${count} ${noun}` : `${shown(count)} ${noun}s`;
+  function counted(count) {
+    return phrase(ngettext("%(count)s word", "%(count)s words", count), { count: figure(count) });
   }
 
   return { questionWords, asked, faults };

@@ -7,7 +7,7 @@
   if (!form) return; // a preview takes no answer
 
   const SAVE_AFTER = 600, TYPING_PAUSE = 1500, RETRY_AFTER = 3000, REPLY_WITHIN = 10000;
-  const OFFLINE = "You are offline, so the answer cannot be sent. It is kept here: press Submit again when you are back online.";
+  const OFFLINE = gettext("You are offline, so the answer cannot be sent. It is kept here: press Submit again when you are back online.");
   const announcer = document.querySelector("[data-announce]");
   const minSeconds = Number(form.dataset.minSeconds), hold = form.dataset.earlySubmit === "hold";
   const memoryKey = "task-draft:" + form.elements.workerId.value + ":" + form.elements.assignmentId.value;
@@ -59,6 +59,7 @@
       else control.value = kept[control.name] ?? "";
     }
     changes = 1;
+    state.textContent = gettext("Saving…"); // the server has what it had before the page was left
     saveSoon(SAVE_AFTER);
   }
 
@@ -76,15 +77,19 @@
       if (response.status >= 500) throw new Error("The server is in trouble.");
       const reply = await response.json();
       savedChanges = version;
-      const saved = changes === version ? "Draft saved" : "Saving…"; // what was written meanwhile is not
-      showState(reply.ok ? saved : "Not saved: " + reply.reasons.join(" "), !reply.ok);
+      const saved = changes === version ? gettext("Draft saved") : gettext("Saving…"); // what was written meanwhile is not
+      showState(reply.ok ? saved : notSaved(reply.reasons.join(" ")), !reply.ok);
       if (reply.ok && changes === version) forget();
     } catch {
-      showState("Not saved: connection lost, trying again", true);
+      showState(gettext("Not saved: connection lost, trying again"), true);
       saveSoon(RETRY_AFTER);
     }
     saving = false;
     if (changes !== savedChanges && !state.classList.contains("state-bad")) saveSoon(SAVE_AFTER);
+  }
+
+  function notSaved(why) {
+    return phrase(gettext("Not saved: %(why)s"), { why });
   }
 
   function showState(text, bad) {
@@ -99,7 +104,7 @@
     notice.hidden = true;
     unmark(event.target);
     remember();
-    if (!lost) state.textContent = "Saving…";
+    if (!lost) state.textContent = gettext("Saving…");
     // Choosing, and leaving a text field, are a "change"; typing is an "input".
     saveSoon(event.type === "input" ? TYPING_PAUSE : SAVE_AFTER);
   }
@@ -156,20 +161,21 @@
 
   function setSending(on) {
     sending = on;
-    button.textContent = on ? button.dataset.busy ?? "Submitting…" : label;
+    button.textContent = on ? button.dataset.busy ?? gettext("Submitting…") : label;
     button.setAttribute("aria-disabled", String(on));
   }
 
   function askForTime() {
-    const anyway = Object.assign(document.createElement("button"), { type: "button", textContent: "Submit anyway" });
+    const anyway = Object.assign(document.createElement("button"), { type: "button", textContent: gettext("Submit anyway") });
     anyway.addEventListener("click", () => { early = true; form.requestSubmit(); });
-    show([`You have had this open for ${seconds()} s; please take at least ${minSeconds} s to read. A person looks at a faster answer before it counts.`], { bad: false, offer: anyway });
+    const why = gettext("You have had this open for %(seconds)s s; please take at least %(least)s s to read. A person looks at a faster answer before it counts.");
+    show([phrase(why, { seconds: seconds(), least: minSeconds })], { bad: false, offer: anyway });
   }
 
   // What speaks against sending; nothing also when our server does not reply: the marketplace's record is the truth.
   async function refusal() {
     for (const pause of [0, 2000]) {
-      if (pause) announcer.textContent = button.textContent = "No reply yet, trying again…";
+      if (pause) announcer.textContent = button.textContent = gettext("No reply yet, trying again…");
       await new Promise((resolve) => setTimeout(resolve, pause));
       try {
         const response = await post(form.dataset.check);
@@ -203,7 +209,7 @@
     HTMLFormElement.prototype.submit.call(form);
   });
   // The next screen is fetched and exchanged by htmx, and is kept as a draft by the server.
-  const NO_REPLY = "No reply, so this stays as it is. What you chose is kept here: check your connection and press the button again.";
+  const NO_REPLY = gettext("No reply, so this stays as it is. What you chose is kept here: check your connection and press the button again.");
   form.addEventListener("htmx:configRequest", (event) => {
     clearTimeout(timer);
     event.detail.parameters.seconds_open = seconds();
@@ -223,7 +229,7 @@
     const countDown = () => {
       const left = minSeconds - seconds();
       if (sending || !button) return;
-      button.textContent = left > 0 ? `${label} (in ${left} s)` : label;
+      button.textContent = left > 0 ? phrase(gettext("%(label)s (in %(left)s s)"), { label, left }) : label;
       button.setAttribute("aria-disabled", String(left > 0));
       if (left <= 0) clearInterval(clock);
     };

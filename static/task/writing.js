@@ -20,8 +20,11 @@
   // Counted as the server counts: by characters, not by the halves that make up an emoji.
   function room(field) {
     const length = [...valueOf(field)].length, longest = Number(field.dataset.longest);
-    if (length > longest) return [["bad", `${length.toLocaleString("en")} of ${longest} characters. Shorten it by ${(length - longest).toLocaleString("en")}.`]];
-    return length > NEAR * longest ? [["good", `${length} of ${longest} characters.`]] : [];
+    if (length > longest) {
+      const text = gettext("%(length)s of %(longest)s characters. Shorten it by %(more)s.");
+      return [["bad", phrase(text, { length: figure(length), longest, more: figure(length - longest) })]];
+    }
+    return length > NEAR * longest ? [["good", phrase(gettext("%(length)s of %(longest)s characters."), { length, longest })]] : [];
   }
 
   // Lines are [level, sentence], the level one of good, change and bad.

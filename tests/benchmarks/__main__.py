@@ -6,7 +6,9 @@ marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs:
 releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; the choice of incorrect answers for as
 many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
 tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
-results as files: tests.benchmarks.results; and who of a crowd is blocked: tests.benchmarks.judged_crowd.
+results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; how long
+a phone waits for a task: tests.benchmarks.task_page; and review and lists of a large stage:
+tests.benchmarks.reviewing.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ def main() -> int:
         "aggregation",
         "results",
         "judged_crowd",
+        "task_page",
+        "reviewing",
     ):
         command = [sys.executable, "-m", f"tests.benchmarks.{alone}"]
         status = max(status, subprocess.run(command, cwd=ROOT).returncode)

@@ -23,7 +23,9 @@ def main() -> int:
     items = str(parser.parse_args().items)
     command = [sys.executable, "-m", "pytest", "-q", "-s", TEST]
     return subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "FURTHER_ITEMS": items, "FURTHER_METHODS": METHODS}
+        command,
+        cwd=ROOT,
+        env={**os.environ, "FURTHER_ITEMS": items, "FURTHER_METHODS": METHODS, "LOG_LEVEL": "WARNING"},
     ).returncode
 
 

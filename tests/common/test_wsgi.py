@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.wsgi import get_wsgi_application
 
-from common.wsgi import refusing_what_is_no_text
+from common.wsgi import reading_to_the_end, refusing_what_is_no_text
 
 
 def status(content_type: str) -> str:
@@ -41,3 +42,14 @@ def test_a_charset_that_is_no_encoding_of_text_is_refused(kind: str, charset: st
 @pytest.mark.parametrize("content_type", ["", "text/plain", "text/plain; charset=utf-8", "text/plain; charset=none"])
 def test_anything_else_comes_to_the_project(content_type: str) -> None:
     assert status(content_type) in ("403 Forbidden", "404 Not Found")
+
+
+def test_what_an_application_leaves_of_a_request_is_read_before_its_answer_goes_out() -> None:
+    def refusing(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:
+        start_response("401 Unauthorized", [])
+        return [b"Who are you?"]
+
+    body = io.BytesIO(b"x" * 200_000)
+    answered = reading_to_the_end(refusing)({"wsgi.input": body}, lambda status, headers: None)
+    assert list(answered) == [b"Who are you?"]
+    assert not body.read()

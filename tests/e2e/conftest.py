@@ -12,6 +12,7 @@ from ops.chromium import ARGUMENTS, NoBrowserError, whole
 from ops.ensure_database import drop
 from ops.stack import Stack
 from ops.surroundings import second_database
+from tests.migrated import bring
 
 # Publishing takes its time on any machine, so that a page that polls sees it under way and a program can die in it.
 UNHURRIED = {"MTURK_CALLS_A_SECOND": "25", "MTURK_MOST_CALLS_A_SECOND": "25"}
@@ -43,7 +44,10 @@ def stack(tmp_path_factory: pytest.TempPathFactory, servers: dict[str, str]) -> 
     `stack.web_url` and `stack.marketplace_url` answer; `stack.manage(...)` and `stack.market(...)` run the two command
     lines; `stack.env` is the environment of the processes; `stack.kill("worker")` ends one, which is started anew.
     """
-    with Stack(tmp_path_factory.mktemp("stack"), settings={**UNHURRIED, **servers}) as stack:
+    folder = tmp_path_factory.mktemp("stack")
+    if "DATABASE_URL" not in servers:
+        bring(folder)
+    with Stack(folder, settings={**UNHURRIED, **servers}) as stack:
         yield stack
 
 

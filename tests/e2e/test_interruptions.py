@@ -79,7 +79,7 @@ def _annotations(stack: Stack) -> list[str]:
     return [hit["RequesterAnnotation"] for page in pages for hit in page["HITs"]]
 
 
-@pytest.mark.parametrize("program", ["marketplace", "worker", "broker"])
+@pytest.mark.parametrize("program", ["marketplace", "long-worker", "broker"])
 def test_a_program_that_is_killed_while_publishing_costs_no_item_and_doubles_none(
     stack: Stack, begin: Callable[[str], tuple[int, int]], program: str
 ) -> None:

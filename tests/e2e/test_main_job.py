@@ -17,6 +17,7 @@ import pytest
 from ops.demo_checks import CheckFailedError, Demonstration
 from ops.demo_record import checks, demonstrate
 from ops.stack import Stack
+from tests.migrated import bring
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 7
@@ -34,7 +35,7 @@ def on_files(
     if "DATABASE_URL" not in servers:
         yield request.getfixturevalue("stack")
         return
-    with Stack(tmp_path_factory.mktemp("stack-on-files")) as own:
+    with Stack(bring(tmp_path_factory.mktemp("stack-on-files"))) as own:
         yield own
 
 
@@ -81,6 +82,20 @@ def test_the_checks_notice_what_is_wrong(
         connection.execute(statement.format(token=f"'{demonstration.started['namespace']}.1.1'"))
     with pytest.raises(CheckFailedError, match=message):
         list(checks(replace(demonstration, settings=settings)))
+
+
+def test_a_hit_that_was_dropped_before_it_was_sent_is_no_fault(demonstration: Demonstration, tmp_path: Path) -> None:
+    """Its item wanted another answer, and then none."""
+    copy(Path(demonstration.settings["DATA_DIR"]) / OURS, tmp_path / OURS)
+    with sqlite3.connect(tmp_path / OURS) as connection:
+        connection.row_factory = sqlite3.Row
+        row = dict(connection.execute("SELECT * FROM hits_hit WHERE id = 1").fetchone())
+        row |= {"id": 1_000_000, "slot": 9, "token": f"{row['token']}9", "hit_id": None, "attempted_at": None}
+        row |= {"state": "closed", "harvested": 0}
+        marks = ", ".join(f":{name}" for name in row)
+        connection.execute(f"INSERT INTO hits_hit ({', '.join(row)}) VALUES ({marks})", row)
+    settings = {**demonstration.settings, "DATA_DIR": str(tmp_path)}
+    assert dict(checks(replace(demonstration, settings=settings)))
 
 
 def test_the_checks_notice_a_release_that_was_changed(demonstration: Demonstration, tmp_path: Path) -> None:

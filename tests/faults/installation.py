@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ import requests
 
 from ops import programs
 from ops.demo_checks import Row, select
+from ops.ensure_database import drop, ensure
 from ops.stack import Stack
 from ops.surroundings import ROOT, Ports, StackError
 from ops.waiting import PATIENCE_SECONDS
@@ -35,11 +39,21 @@ QUICK = {
     "MTURK_SETTLE_SECONDS": "4",
     "MTURK_TIMEOUT_SECONDS": "10",
 }
+# Logs that programs read, and counts that they may.
+WATCHED = {
+    "LOG_FORMAT": "json",
+    "MARKETPLACE_LOG_FORMAT": "json",
+    "METRICS_TOKEN": "a-token-for-tests-of-the-requester",
+    "MARKETPLACE_METRICS_TOKEN": "a-token-for-tests-of-the-marketplace",
+}
 # Longer than a token lives at the marketplace.
 A_DAY = timedelta(hours=25)
 WORKERS = 16
 CROWD_OPTIONS = {"--spammers": 3, "--accuracy": 0.9, "--returns": 0.03, "--time-scale": 0.01}
 PATIENCE = 3600
+# A person waits so long for a page, and then takes the site for broken.
+LONGEST_PAGE_SECONDS = 15.0
+_PAGES = re.compile(r"(\d+) pages, the slowest after ([\d.]+) s \((.*)\), (\d+) not answered")
 RETURNED_AT_MOST = 5
 BEGIN = """
 import json, sys
@@ -73,6 +87,21 @@ print(json.dumps({{"project": project.pk, "slug": project.slug, "namespace": pro
 """
 
 
+@dataclass
+class WorkerPages:
+    """How both sites answered the crowd's workers; `silent` got no answer, or an error of the server."""
+
+    count: int = 0
+    slowest: float = 0.0
+    path: str = ""
+    silent: int = 0
+
+    def add(self, count: int, slowest: float, path: str, silent: int) -> None:
+        self.count, self.silent = self.count + count, self.silent + silent
+        if slowest > self.slowest:
+            self.slowest, self.path = slowest, path
+
+
 class Installation:
     """`with Installation(folder) as it:` runs a stack whose marketplace checks signatures and has test controls.
 
@@ -96,6 +125,11 @@ class Installation:
         self.controls = TestControls(address)
         self.kills: Counter[str] = Counter()
         self.project: dict[str, Any] = {}
+        self.pages = WorkerPages()
+        # What runs the crowd, and what its clients trust: a site behind a proxy has a certificate of its own.
+        self.crowd_program: tuple[str, ...] = ("manage.py",)
+        self.crowd_options: dict[str, Any] = {}
+        self.trusted: str | bool = True
         self._crowd: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Installation:
@@ -111,8 +145,7 @@ class Installation:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._crowd is not None:
-            _end(self._crowd)
+        self.stop_crowd()
         self.stack.stop()
         self.proxy.__exit__()
 
@@ -147,9 +180,10 @@ class Installation:
             "--seed": seed,
             "--until-idle": PATIENCE,
             "--max-requests": 10_000_000,
+            **self.crowd_options,
         }
         options = [str(part) for option in numbers.items() for part in option]
-        command = programs.tied(self.stack.data_dir, "crowd", [sys.executable, "manage.py", "crowd", *options])
+        command = programs.tied(self.stack.data_dir, "crowd", [sys.executable, *self.crowd_program, "crowd", *options])
         with (self.stack.data_dir / "logs" / "crowd.log").open("wb") as log:
             self._crowd = subprocess.Popen(
                 command,
@@ -160,6 +194,15 @@ class Installation:
                 stderr=log,
                 start_new_session=True,
             )
+
+    def stop_crowd(self) -> None:
+        """Its workers go, whatever they hold, and say how the sites answered them."""
+        if self._crowd is not None:
+            _end(self._crowd)
+            self._crowd = None
+            log = (self.stack.data_dir / "logs" / "crowd.log").read_text(errors="replace")
+            if said := _PAGES.search(log):
+                self.pages.add(int(said[1]), float(said[2]), said[3], int(said[4]))
 
     def check_crowd(self) -> None:
         """Raises StackError when the crowd has ended: nobody would answer any more."""
@@ -227,7 +270,7 @@ class Installation:
         self.kills[program] += 1
 
     def _program_of(self, pid: int) -> str:
-        names = {self.stack.pid(name): name for name in ("worker", "web", "beat")}
+        names = {self.stack.pid(name): name for name in ("worker", "long-worker", "web", "beat")}
         try:
             process = psutil.Process(pid)
             line = [process.pid, *(parent.pid for parent in process.parents())]
@@ -246,6 +289,13 @@ class Installation:
         """An offer that was withdrawn was so a quarter of an hour ago."""
         then = datetime.now(UTC) - timedelta(minutes=15)
         self.change("ours", "UPDATE hits_compensation SET expires_at = {} WHERE id = {}", then, compensation)
+
+    # What is written and counted
+
+    def lines(self, program: str) -> list[dict[str, Any]]:
+        """What a program has written to its log as JSON."""
+        text = (self.stack.data_dir / "logs" / f"{program}.log").read_text(errors="replace")
+        return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
     # What stands in the two databases
 
@@ -275,6 +325,16 @@ class Installation:
         finally:
             connection.close()
 
+    def lose(self, side: str) -> None:
+        """No database any more, as when its disk is gone; on a server an empty one of that name."""
+        url, file = self.database(side)
+        if url:
+            drop(url)
+            ensure(url)
+            return
+        for left in file.parent.glob(f"{file.name}*"):
+            left.unlink()
+
     def database(self, side: str) -> tuple[str, Path]:
         """URL and file of one side's database; the URL is empty on SQLite."""
         settings = self.stack.settings
@@ -283,6 +343,27 @@ class Installation:
         return settings.get("MARKETPLACE_DATABASE_URL", ""), Path(
             settings["MARKETPLACE_DATA_DIR"]
         ) / "marketplace.sqlite3"
+
+
+@contextmanager
+def ended(it: Installation, program: str) -> Iterator[None]:
+    """Without that program, until the block ends."""
+    it.stack.stop_program(program)
+    try:
+        yield
+    finally:
+        it.stack.start_program(program)
+
+
+@contextmanager
+def frozen(it: Installation, program: str) -> Iterator[None]:
+    """The program keeps its connections and answers nothing."""
+    pid = it.stack.pid(program)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 _UNKNOWN = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,13 +20,20 @@ from botocore.loaders import Loader
 
 from hits.mturk.repeats import REPEATS
 from ops.ensure_database import drop
-from ops.surroundings import ROOT, StackError, second_database
-from tests.faults.installation import Installation
+from ops.surroundings import ROOT, StackError, free_port, second_database
+from ops.waiting import until
+from tests.faults.ids import follow
+from tests.faults.installation import LONGEST_PAGE_SECONDS, WATCHED, Installation, WorkerPages, ended, frozen
 from tests.faults.job import Job
-from tests.faults.lead import LeadError
+from tests.faults.lead import Lead, LeadError
+from tests.faults.local_names import know_local_names
 from tests.faults.proxy import Cut, Moment, Plan
 from tests.faults.servers import Cluster, enlarge, queue, small_disk
+from tests.faults.slow_clients import SlowClients
 from tests.faults.verdict import Verdict, judge
+from tests.faults.visitors import ReturningVisitors
+from tests.faults.visits import Visit, Visitors
+from tests.nginx import NoNginxError, Proxy, nginx
 
 ITEMS = 300
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
@@ -37,7 +46,10 @@ REST_SECONDS = 3.0
 
 @dataclass
 class Outcome:
-    """One line of the table; `wrong` are sentences about whatever is not as promised."""
+    """One line of the table; `wrong` are sentences about whatever is not as promised.
+
+    No page that a worker asks for may take longer than `longest` seconds; with `always_answers` each is answered.
+    """
 
     name: str
     verbose: bool = False
@@ -47,6 +59,21 @@ class Outcome:
     seconds: float = 0.0
     notes: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    longest: float = LONGEST_PAGE_SECONDS
+    always_answers: bool = False
+
+    def judge_pages(self, pages: WorkerPages) -> None:
+        """Hold how the sites answered the crowd against what is promised."""
+        self.notes.append(
+            f"{pages.count:,} pages of workers, the slowest after {pages.slowest:.2f} s ({pages.path}) of "
+            f"{self.longest:.0f} s that it may take; {pages.silent} not answered or with an error"
+        )
+        if not pages.count:
+            self.wrong.append("no page of a worker was timed")
+        if pages.slowest > self.longest:
+            self.wrong.append(f"a worker waited {pages.slowest:.1f} s for {pages.path}")
+        if pages.silent and self.always_answers:
+            self.wrong.append(f"{pages.silent} pages of workers were not answered, or with an error of the server")
 
     @property
     def fine(self) -> bool:
@@ -87,6 +114,8 @@ def installed(outcome: Outcome, settings: Mapping[str, str] | None = None) -> It
             try:
                 yield it
             finally:
+                it.stop_crowd()
+                outcome.judge_pages(it.pages)
                 outcome.kills = sum(it.kills.values())
                 outcome.calls = sum(it.proxy.calls.values())
         fine = outcome.fine
@@ -275,7 +304,7 @@ def programs(outcome: Outcome, items: int) -> None:
     with installed(outcome) as it:
         job = Job(it, items, verbose=outcome.verbose)
         job.begin()
-        turns = ["broker", "worker", "beat", "web", "marketplace", "tick"] * 2
+        turns = ["broker", "worker", "long-worker", "beat", "web", "marketplace", "tick"] * 2
         job.drive(every(6, turns, it.kill))
         outcome.verdict = judge(it)
 
@@ -324,6 +353,267 @@ def database(outcome: Outcome, items: int) -> None:
         outcome.verdict = judge(it)
 
 
+FROZEN_SECONDS = 30.0
+
+
+@scenario("postgresql-frozen")
+def postgresql_frozen(outcome: Outcome, items: int) -> None:
+    """The processes of the database server are stopped for half a minute, while workers answer and people look in.
+
+    Pages wait until it goes on, or say when to come again; none fails.
+    """
+    outcome.always_answers = True
+    outcome.longest = FROZEN_SECONDS + LONGEST_PAGE_SECONDS
+    with Cluster() as cluster, installed(outcome, {"DATABASE_URL": f"{cluster.url}/annotate"}) as it:
+        it.crowd_options["--patience"] = outcome.longest + LONGEST_PAGE_SECONDS
+        job = Job(it, items, verbose=outcome.verbose)
+        job.begin()
+        visitors = Visitors(it)
+        job.drive_until(lambda: job.answered() >= items // 4)
+        visits: list[Visit] = []
+        freezing = [threading.Thread(target=_freeze, args=(cluster,))]
+        looking = [threading.Thread(target=lambda: visits.extend(visitors.walk())) for _ in range(VISITORS)]
+        for thread in [*freezing, *looking]:
+            thread.start()
+        for thread in [*freezing, *looking]:
+            thread.join()
+        job.drive()
+        outcome.wrong += [said for visit in visits if (said := visit.wrong_beyond(outcome.longest))]
+        held = [visit for visit in visits if visit.seconds > 1]
+        outcome.notes.append(
+            f"the database server was frozen for {FROZEN_SECONDS:.0f} s: {len(visits)} pages of visitors, "
+            f"{len(held)} of them waited, the slowest for {max(visit.seconds for visit in visits):.1f} s; "
+            f"{sum(visit.status == 503 for visit in visits)} said when to come again"
+        )
+        if not held:
+            outcome.wrong.append("no page met the frozen database")
+        outcome.verdict = judge(it)
+
+
+VISITORS = 3
+
+
+def _freeze(cluster: Cluster) -> None:
+    cluster.freeze()
+    try:
+        time.sleep(FROZEN_SECONDS)
+    finally:
+        cluster.thaw()
+
+
+# Programs that are exchanged one after the other
+
+RESTARTS = 8
+# Long enough for new processes to have started before the next ones are asked for.
+RESTART_SECONDS = 20
+
+
+@scenario("rolling-restart")
+def rolling_restart(outcome: Outcome, items: int) -> None:
+    """Both sites get new processes again and again while people work, on connections that are used again."""
+    outcome.always_answers = True
+    with installed(outcome) as it:
+        job = Job(it, items, verbose=outcome.verbose)
+        job.begin()
+        sites = {"web": it.stack.web_url, "marketplace": it.stack.marketplace_url}
+        turns = ["web", "marketplace"] * (RESTARTS // 2)
+        masters = {name: it.stack.pid(name) for name in sites}
+        with ReturningVisitors(list(sites.values())) as visitors:
+            job.drive(every(RESTART_SECONDS, turns, lambda name: it.stack.kill(name, signal.SIGHUP)))
+        if masters != {name: it.stack.pid(name) for name in sites}:
+            outcome.wrong.append("a site went away as a whole")
+        outcome.wrong += visitors.lost[:10]
+        outcome.notes.append(
+            f"{RESTARTS} restarts; {visitors.visits:,} further requests on {visitors.threads} connections that were "
+            f"used again, {len(visitors.lost)} without an answer, the slowest took {visitors.slowest:.2f} s"
+        )
+        outcome.verdict = judge(it)
+
+
+# Behind a proxy
+
+WEB_NAME, MARKET_NAME = "annotate.localhost", "crowd.localhost"
+
+
+@contextmanager
+def behind_nginx(outcome: Outcome, settings: Mapping[str, str] | None = None) -> Iterator[tuple[Installation, Proxy]]:
+    """An installation whose people come by TLS through nginx, with the configuration that we ship."""
+    know_local_names()
+    ports = free_port(), free_port()
+    web, market = f"https://{WEB_NAME}:{ports[1]}", f"https://{MARKET_NAME}:{ports[1]}"
+    addresses = {"PUBLIC_URL": web, "MARKETPLACE_PUBLIC_URL": market}
+    behind = {
+        **addresses,
+        "MTURK_SUBMIT_ORIGINS": market,
+        "BEHIND_PROXY": "True",
+        "ALLOWED_HOSTS": WEB_NAME,
+        # Calls of the API do not come by the proxy.
+        "MARKETPLACE_ALLOWED_HOSTS": f"{MARKET_NAME},127.0.0.1",
+        # All workers are on this machine.
+        "MARKETPLACE_HTTP_QUESTION_HOSTS": WEB_NAME,
+        **WATCHED,
+    }
+    with installed(outcome, behind | dict(settings or {})) as it:
+        folder = it.stack.data_dir / "nginx"
+        folder.mkdir()
+        sites = {
+            "PROXY_WEB": f"127.0.0.1:{it.stack.ports.web}",
+            "PROXY_MARKETPLACE": f"127.0.0.1:{it.stack.ports.marketplace}",
+            # The whole crowd comes from one address.
+            "PROXY_REQUESTS_A_SECOND": "1000",
+        }
+        try:
+            with nginx(folder, ports, addresses | sites) as proxy:
+                it.trusted = it.stack.env["SSL_CERT_FILE"] = str(proxy.certificate)
+                it.crowd_program = ("-m", "tests.faults.crowd_program")
+                yield it, proxy
+                # Its workers put down what they hold while the sites can still be reached.
+                it.stop_crowd()
+        except NoNginxError as error:
+            raise StackError(str(error)) from error
+
+
+SLOW = 64
+
+
+@scenario("slow-clients")
+def slow_clients(outcome: Outcome, items: int) -> None:
+    """64 clients that never come to the end of their headers and 64 with forms that do not end, all the time."""
+    outcome.always_answers = True
+    with behind_nginx(outcome) as (it, proxy):
+        job = Job(it, items, verbose=outcome.verbose)
+        with SlowClients(proxy, (WEB_NAME, MARKET_NAME), SLOW) as slow:
+            job.begin()
+            until(lambda: slow.held == 2 * SLOW, "all slow clients are connected")
+            job.drive()
+        outcome.notes.append(slow.sentence())
+        if slow.least < SLOW:
+            outcome.wrong.append(f"at one moment only {slow.least} slow clients were connected")
+        outcome.verdict = judge(it)
+        _follow(outcome, it, proxy)
+
+
+def _follow(outcome: Outcome, it: Installation, proxy: Proxy) -> None:
+    """Every answer has one id in the logs of nginx, both sites and the worker."""
+    found = follow(it, proxy.log)
+    outcome.notes.append(
+        f"{len(found)} answers were recorded; {sum(not missed for missed in found.values())} of them have one id "
+        "in the logs of nginx, web, marketplace and worker"
+    )
+    outcome.wrong += [f"answer {answer}: no line of {missed}" for answer, missed in found.items() if missed][:10]
+    if not found:
+        outcome.wrong.append("no answer was recorded in the log")
+
+
+@scenario("reused-connections")
+def reused_connections(outcome: Outcome, items: int) -> None:
+    """Workers send forms on connections that are used again, while the processes of both sites are exchanged."""
+    outcome.always_answers = True
+    recycled = {"GUNICORN_CMD_ARGS": f"--max-requests {REQUESTS_OF_A_PROCESS} --max-requests-jitter 10"}
+    with behind_nginx(outcome, recycled) as (it, proxy):
+        it.stack.env["CROWD_KEEPS_CONNECTIONS"] = "True"
+        job = Job(it, items, verbose=outcome.verbose)
+        job.begin()
+        turns = ["web", "marketplace"] * (RESTARTS // 2)
+        job.drive(every(RESTART_SECONDS, turns, lambda name: it.stack.kill(name, signal.SIGHUP)))
+        it.stop_crowd()
+        started = sum(_log(it, name).count("Booting worker") for name in ("web", "marketplace"))
+        outcome.notes.append(f"{started} processes of the two sites began, {RESTARTS} times all of a site's at once")
+        said = re.search(r"(\d+) forms, (\d+) on connections that were used before, (\d+) reset.*", _log(it, "crowd"))
+        if said is None or not int(said[2]):
+            outcome.wrong.append("no form was sent on a connection that was used before")
+        else:
+            outcome.notes.append(said[0])
+            if int(said[3]):
+                outcome.wrong.append(f"{said[3]} forms met a connection that was closed under them")
+        outcome.verdict = judge(it)
+        _follow(outcome, it, proxy)
+
+
+REQUESTS_OF_A_PROCESS = 150
+
+
+def _log(it: Installation, program: str) -> str:
+    return (it.stack.data_dir / "logs" / f"{program}.log").read_text(errors="replace")
+
+
+# A database that is lost
+
+OURS = ("web", "worker", "long-worker", "beat")
+LOST_ANSWERS = 200
+AGREED = "The two sides agree. Nothing had to be changed."
+
+
+@scenario("restore")
+def restore(outcome: Outcome, items: int) -> None:
+    """The requester's database is lost 200 answers after its backup, restored, and reconciled with the marketplace."""
+    with installed(outcome) as it:
+        _lose_and_restore(outcome, it, items)
+
+
+@scenario("restore-postgresql")
+def restore_postgresql(outcome: Outcome, items: int) -> None:
+    with postgresql() as settings, installed(outcome, settings) as it:
+        _lose_and_restore(outcome, it, items)
+
+
+def _lose_and_restore(outcome: Outcome, it: Installation, items: int) -> None:
+    job = Job(it, items, answers=2, parts=4, review=True, script=True, verbose=outcome.verbose)
+    job.begin()
+    job.drive_until(lambda: job.answered() >= items // 3)
+    outcome.notes += back_up_and_lose(it, job, min(LOST_ANSWERS, items))
+    job.drive()
+    # What --close-unknown closed was adopted by itself when its items were here again.
+    late = it.stack.manage("reconcile")
+    if AGREED not in late:
+        outcome.wrong.append(f"there is something to reconcile again: {late}")
+    outcome.verdict = judge(it)
+    outcome.notes += outcome.verdict.accounted
+    adopted = it.rows("ours", "SELECT COUNT(*) AS n FROM hits_closedhit WHERE adopted_at IS NOT NULL")
+    bought = it.rows("ours", _BOUGHT_MEANWHILE)
+    outcome.notes.append(
+        f"{adopted[0]['n']} closed HITs were adopted when their items were here again; "
+        f"{len(bought)} HITs were made for these items before that"
+    )
+    outcome.wrong += [f"item {row['item']} was asked anew before its closed HIT was adopted" for row in bought]
+
+
+_BOUGHT_MEANWHILE = """
+SELECT h.item_id AS item FROM hits_closedhit c JOIN hits_hit o ON o.hit_id = c.hit_id
+JOIN hits_hit h ON h.item_id = o.item_id AND h.id <> o.id JOIN hits_batch b ON b.id = h.batch_id
+WHERE c.adopted_at IS NOT NULL AND b.created_at > c.closed_at AND b.created_at < c.adopted_at
+"""
+
+
+def back_up_and_lose(it: Installation, job: Job, answers: int) -> list[str]:
+    """A backup, so many answers more, no database, the backup again: what each command said last."""
+    folder = it.stack.data_dir / "backups"
+    made = it.stack.manage("backup", str(folder)).strip()
+    there = job.answered()
+    job.drive_until(lambda: job.answered() >= there + answers)
+    for program in OURS:
+        it.stack.stop_program(program)
+    lost = job.answered() - there
+    it.lose("ours")
+    (file,) = folder.glob("*.backup")
+    it.stack.manage("restore", str(file))
+
+    with suppress(StackError):
+        it.stack.manage("reconcile", "--dry-run")
+    try:
+        found = it.stack.manage("reconcile")
+    except StackError as error:
+        # What an answer led to, before a lead rejected it or its worker was blocked, is not made again.
+        found = f"{error}\n{it.stack.manage('reconcile', '--close-unknown')}"
+    for program in OURS:
+        it.stack.start_program(program)
+    return [
+        f"{lost} answers were lost with the database; {made.rsplit('/', 1)[-1]}",
+        f"reconciled: {found.splitlines()[-1]}",
+        *(line for line in found.splitlines() if " x " in line),
+    ]
+
+
 def every(seconds: float, turns: Iterable[Any], do: Callable[[Any], object]) -> Callable[[], bool]:
     """For `Job.drive`: `do` one of `turns` every so many seconds; True when all had their turn."""
     left = list(turns)
@@ -337,6 +627,59 @@ def every(seconds: float, turns: Iterable[Any], do: Callable[[Any], object]) -> 
         return not left
 
     return meanwhile
+
+
+# Redis away
+
+
+@scenario("redis-away")
+def redis_away(outcome: Outcome, items: int) -> None:
+    """Redis is ended for a minute and frozen for another, while workers answer and people sign in and look."""
+    outcome.always_answers = True
+    with installed(outcome) as it:
+        job = Job(it, items, review=True, verbose=outcome.verbose)
+        it.begin(items, answers=1, review=True)
+        job.lead = Lead(it)
+        visitors = Visitors(it)
+        for seed, (how, away) in enumerate({"ended": ended, "frozen": frozen}.items()):
+            job.lead.publish("validate", items // 2)
+            until(lambda: _open(it) >= items // 4, "HITs wait for workers")
+            with away(it, "broker"):
+                it.start_crowd(seed, workers=job.workers)
+                visits, answered = _look_in(it, visitors)
+            it.stop_crowd()
+            outcome.wrong += [visit.wrong for visit in visits if visit.wrong]
+            longest = max(visit.seconds for visit in visits)
+            outcome.notes.append(
+                f"{how}: {len(visits)} pages, the slowest after {longest:.1f} s; {answered} answers submitted meanwhile"
+            )
+            if answered < items // 4:
+                outcome.wrong.append(f"only {answered} answers were submitted while Redis was {how}")
+        it.start_crowd(len(visits), workers=job.workers)
+        job.drive()
+        outcome.verdict = judge(it)
+        if left := it.rows("ours", "SELECT task FROM hits_waitingjob"):
+            outcome.wrong.append(f"{len(left)} jobs still wait for a queue")
+
+
+def _look_in(it: Installation, visitors: Visitors) -> tuple[list[Visit], int]:
+    """What people saw in a minute, and how many answers workers submitted in it."""
+    before, visits = _submitted(it), []
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        visits += visitors.walk()
+        it.check_crowd()
+    return visits, _submitted(it) - before
+
+
+def _open(it: Installation) -> int:
+    (row,) = it.rows("theirs", "SELECT COUNT(*) AS n FROM marketplace_hit WHERE state = 'Assignable'")
+    return int(row["n"])
+
+
+def _submitted(it: Installation) -> int:
+    (row,) = it.rows("theirs", "SELECT COUNT(*) AS n FROM marketplace_assignment WHERE submitted_at IS NOT NULL")
+    return int(row["n"])
 
 
 # A full disk

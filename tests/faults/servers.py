@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
+import psutil
 from moto.server import ThreadedMotoServer
 
 from ops.surroundings import StackError, free_port
@@ -49,6 +50,20 @@ class Cluster:
     def restart(self) -> None:
         """As after a loss of power: no connection is ended in order, and the log is read again."""
         self._run("pg_ctl", "restart", "--wait", "--mode=immediate", "--log", str(self._folder / "log"))
+
+    def freeze(self) -> None:
+        """Its processes keep their connections and answer nothing, until `thaw`."""
+        for process in self._processes():
+            process.suspend()
+
+    def thaw(self) -> None:
+        for process in self._processes():
+            process.resume()
+
+    def _processes(self) -> list[psutil.Process]:
+        """The first one first: frozen, it begins no other."""
+        first = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+        return [first, *first.children(recursive=True)]
 
     def _options(self) -> str:
         return f"-p {self._port} -h 127.0.0.1 -k {self._folder} -c shared_buffers=64MB"

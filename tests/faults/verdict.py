@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from ops.demo_checks import Row, answer_fields, as_json
@@ -26,7 +27,10 @@ class Evidence(Protocol):
 
 @dataclass
 class Verdict:
-    """Every list holds a sentence for each thing that is wrong; all empty is what is promised."""
+    """Every list holds a sentence for each thing that is wrong; all empty is what is promised.
+
+    `accounted` has the HITs without a row of which a restore tells why they need none.
+    """
 
     duplicates: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -38,6 +42,7 @@ class Verdict:
     answers: int = 0
     payments: int = 0
     bonuses: int = 0
+    accounted: list[str] = field(default_factory=list)
 
     @property
     def wrong(self) -> list[str]:
@@ -90,6 +95,8 @@ class _Here:
         self.compensations = rows(_OUR_COMPENSATIONS)
         (self.account,) = rows(_ACCOUNT)
         (self.ledger,) = rows(_LEDGER)
+        self.closed = {row["hit_id"] for row in rows(_CLOSED)}
+        self.restorations = rows("SELECT backup_at, restored_at FROM hits_restoration")
 
 
 def _hits(there: _There, here: _Here, found: Verdict) -> None:
@@ -100,6 +107,11 @@ def _hits(there: _There, here: _Here, found: Verdict) -> None:
     for hit in there.hits:
         remote.setdefault(hit["annotation"], []).append(hit)
     for token, hits in remote.items():
+        why = {hit["hit_id"]: _needs_no_row(hit, there, here) for hit in hits if token not in rows}
+        found.accounted += [f"HIT {hit_id} has no row: {said}" for hit_id, said in why.items() if said]
+        hits = [hit for hit in hits if not why.get(hit["hit_id"])]
+        if not hits:
+            continue
         if token not in rows:
             found.duplicates += [f"HIT {hit['hit_id']} has an annotation that is no row's: {token}" for hit in hits]
             continue
@@ -114,6 +126,25 @@ def _hits(there: _There, here: _Here, found: Verdict) -> None:
     for token, row in rows.items():
         if row["hit_id"] and token not in remote:
             found.missing.append(f"{token} has no HIT at the marketplace")
+
+
+def _needs_no_row(hit: Row, there: _There, here: _Here) -> str:
+    """Why a HIT that is deleted, and that nobody answered, is not known here; empty: it ought to be."""
+    if not hit["disposed_at"] or any(answer["hit_id"] == hit["hit_id"] for answer in there.answers):
+        return ""
+    if hit["hit_id"] in here.closed:
+        return "reconciling deleted it, and wrote that down"
+    made, gone = _moment(hit["created_at"]), _moment(hit["disposed_at"])
+    for lost in here.restorations:
+        if _moment(lost["backup_at"]) < made < gone < _moment(lost["restored_at"]):
+            return "it was made and deleted between the backup and the restore"
+    return ""
+
+
+def _moment(value: str | datetime) -> datetime:
+    """SQLite has moments as texts in UTC."""
+    found = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _answers(there: _There, here: _Here, found: Verdict) -> None:
@@ -202,7 +233,8 @@ def stuck(it: Evidence) -> Iterator[str]:
 
 
 _HITS = """
-    SELECT id, hit_id, requester_annotation AS annotation, max_assignments, disposed_at FROM marketplace_hit"""
+    SELECT id, hit_id, requester_annotation AS annotation, max_assignments, created_at, disposed_at
+    FROM marketplace_hit"""
 _ANSWERS = """
     SELECT a.id, h.hit_id, a.assignment_id, a.status, a.answer, w.worker_id AS worker
     FROM marketplace_assignment a JOIN marketplace_hit h ON h.id = a.hit_id
@@ -225,6 +257,7 @@ _OUR_BONUSES = """
     WHERE b.project_id = {project}"""
 _OUR_COMPENSATIONS = "SELECT id, hit_id, state FROM hits_compensation WHERE project_id = {project}"
 _ACCOUNT = "SELECT reserved, paid FROM hits_account WHERE project_id = {project}"
+_CLOSED = "SELECT hit_id FROM hits_closedhit WHERE project_id = {project} AND deleted"
 _LEDGER = """
     SELECT COALESCE(SUM(reserved), 0) AS reserved, COALESCE(SUM(paid), 0) AS paid
     FROM hits_ledgerentry WHERE project_id = {project}"""

@@ -49,7 +49,7 @@ PARTS: dict[str, tuple[Any, ...]] = {
     "username": ("fuzz-lead",), "pk": (1, 1, 1, 2, 3, 4, 5, 6, 2**31, 2**63, 10**25),
     "worker_id": ("AREADER000001", "APOOR00000001"), "computation": ("words",), "held": ("part-one",),
 }  # fmt: skip
-UNREACHABLE = ("marketplace_unreachable", "queue_unreachable")
+UNREACHABLE = ("marketplace_unreachable",)
 
 
 def fuzz(seed: str, stop: Callable[[Report], bool]) -> Report:

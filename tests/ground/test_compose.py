@@ -6,20 +6,26 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
-from ops.surroundings import ROOT
+from ops.programs import programs
+from ops.surroundings import ROOT, Ports
 
 FILE = ROOT / "docker-compose.yml"
-ONE_SHOT = {"migrate", "marketplace-migrate"}
+ONE_SHOT = {"databases", "migrate", "marketplace-migrate", "proxy-configuration"}
 REQUIRED = {
     "SECRET_KEY": "a-secret-of-the-requester-side-0123456789",
     "MARKETPLACE_SECRET_KEY": "a-secret-of-the-marketplace-0123456789",
     "POSTGRES_PASSWORD": "asecretofthedatabase",
+    "DATABASE_PASSWORD": "asecretofonerole",
+    "MARKETPLACE_DATABASE_PASSWORD": "asecretoftheother",
+    "REDIS_PASSWORD": "asecretofthebroker",
     "PUBLIC_URL": "https://annotate.example.org",
     "MARKETPLACE_PUBLIC_URL": "https://crowd.example.org",
     "MARKETPLACE_ALLOWED_HOSTS": "crowd.example.org,marketplace",
@@ -33,7 +39,7 @@ def compose_config(tmp_path: Path, variables: dict[str, str]) -> subprocess.Comp
     settings = tmp_path / "settings.env"
     settings.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
     return subprocess.run(
-        ["docker-compose", "--file", str(FILE), "--env-file", str(settings), "config"],
+        ["docker-compose", "--file", str(FILE), "--env-file", str(settings), "--profile", "proxy", "config"],
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -61,7 +67,8 @@ def test_the_example_lists_every_variable() -> None:
 
 
 def test_every_process_is_there(config: dict[str, Any]) -> None:
-    processes = {"web", "worker", "beat", "marketplace", "tick", "postgres", "redis"}
+    processes = {"web", "worker", "long-worker", "beat", "marketplace", "tick", "postgres", "redis", "proxy"}
+    processes |= {"backup", "marketplace-backup"}
     assert set(config["services"]) == processes | ONE_SHOT
 
 
@@ -71,13 +78,57 @@ def test_what_stays_is_restarted_and_asked_for_its_health(config: dict[str, Any]
         assert config["services"][name]["healthcheck"]["test"], name
 
 
+def test_the_two_workers_take_what_they_take_on_one_machine(config: dict[str, Any]) -> None:
+    def queues(command: Sequence[str]) -> str:
+        return command[list(command).index("--queues") + 1]
+
+    here = {one.name: one.command for one in programs(Path(), Ports.free(), with_broker=False)}
+    for name in ("worker", "long-worker"):
+        assert queues(config["services"][name]["command"]) == queues(here[name])
+
+
 def test_migrations_run_once_before_anything_else(config: dict[str, Any]) -> None:
     done = {"condition": "service_completed_successfully"}
-    for name in ("web", "worker", "beat"):
+    for name in ("web", "worker", "long-worker", "beat", "backup"):
         assert config["services"][name]["depends_on"]["migrate"] == done
-    for name in ("marketplace", "tick"):
+    for name in ("marketplace", "tick", "marketplace-backup"):
         assert config["services"][name]["depends_on"]["marketplace-migrate"] == done
     assert {config["services"][name]["restart"] for name in ONE_SHOT} == {"no"}
+
+
+def test_no_container_changes_its_image_has_a_right_of_root_or_takes_what_it_likes(config: dict[str, Any]) -> None:
+    for name, service in config["services"].items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert service["mem_limit"], name
+        assert service["pids_limit"] > 0, name
+        assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
+    # These begin as root and go on as somebody else.
+    assert {name for name, service in config["services"].items() if "cap_add" in service} == {"postgres", "proxy"}
+
+
+def test_the_broker_asks_for_a_password_that_no_list_of_processes_shows(config: dict[str, Any]) -> None:
+    secret = REQUIRED["REDIS_PASSWORD"]
+    assert config["services"]["web"]["environment"]["REDIS_URL"] == f"redis://:{secret}@redis:6379/0"
+    assert secret not in str(config["services"]["redis"]["command"])
+
+
+def test_each_side_has_a_role_of_its_own_at_the_database_and_neither_is_the_administrator(
+    config: dict[str, Any],
+) -> None:
+    made = config["services"]["databases"]["environment"]
+    used = {
+        "DATABASE_URL": config["services"]["web"]["environment"]["DATABASE_URL"],
+        "MARKETPLACE_DATABASE_URL": config["services"]["marketplace"]["environment"]["MARKETPLACE_DATABASE_URL"],
+    }
+    assert made.items() >= used.items()
+    assert len({urlsplit(url).username for url in made.values()}) == 3
+
+
+def test_backups_have_the_client_programs_of_the_server(config: dict[str, Any]) -> None:
+    major = config["services"]["postgres"]["image"].split(":")[1].split("-")[0].split("@")[0]
+    assert f"postgresql-client-{major.split('.')[0]} " in (ROOT / "Dockerfile").read_text()
 
 
 def test_the_two_sides_share_neither_secret_nor_database(config: dict[str, Any]) -> None:
@@ -88,10 +139,11 @@ def test_the_two_sides_share_neither_secret_nor_database(config: dict[str, Any])
     assert marketplace["MARKETPLACE_DATABASE_URL"].endswith("/marketplace")
 
 
-def test_nothing_is_open_to_other_machines(config: dict[str, Any]) -> None:
-    """A proxy in front ends TLS; database and broker stay in the network of the containers."""
-    ports = [port for service in config["services"].values() for port in service.get("ports", [])]
-    assert sorted(ports) == ["127.0.0.1:8000:8000/tcp", "127.0.0.1:8001:8001/tcp"]
+def test_nothing_but_the_proxy_is_open_to_other_machines(config: dict[str, Any]) -> None:
+    """It ends TLS; database and broker stay in the network of the containers."""
+    ports = {name: service["ports"] for name, service in config["services"].items() if "ports" in service}
+    assert {each["published"] for each in ports.pop("proxy")} == {80, 443}
+    assert ports == {"web": ["127.0.0.1:8000:8000/tcp"], "marketplace": ["127.0.0.1:8001:8001/tcp"]}
 
 
 def test_the_sandbox_stays_off(config: dict[str, Any]) -> None:

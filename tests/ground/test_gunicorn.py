@@ -60,8 +60,13 @@ def test_an_edit_is_served_without_a_restart_where_reloading_is_on(tmp_path: Pat
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL) as gunicorn:
         try:
             until(lambda: served() == b"before", "the first page")
-            page.write_text(source.format("after an edit"))
-            until(lambda: served() == b"after an edit", "the edited page")
+
+            def edited() -> bool:
+                # What was written before gunicorn looked for the first time is no edit to it.
+                page.write_text(source.format("after an edit"))
+                return served() == b"after an edit"
+
+            until(edited, "the edited page", pause=1.5)
         finally:
             gunicorn.terminate()
 
@@ -73,7 +78,8 @@ def test_readers_who_take_nothing_are_cut_off_and_hold_no_thread_for_ever(tmp_pa
     (tmp_path / "page.py").write_text(source)
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "page", "--config", str(config), "--bind", f"127.0.0.1:{port}"]
-    environment = os.environ | {"GUNICORN_WORKERS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    # The copy lies elsewhere than what it imports.
+    environment = os.environ | {"GUNICORN_WORKERS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)}
 
     def served() -> bool:
         try:

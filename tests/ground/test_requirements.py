@@ -12,8 +12,11 @@ import pytest
 
 from ops.surroundings import ROOT
 
+FILES = ["requirements.txt", "requirements-local.txt", "requirements-dev.txt", "constraints.txt"]
 OURS = {"annotate", "common", "hits", "marketplace", "ops", "tests", "samples"}
 RUNTIME = ("annotate", "common", "hits", "marketplace", "ops")
+# What `make run` starts on one machine: no server runs it.
+LOCAL = {"ops/programs.py"}
 # Only a browser test's machine has a browser to photograph with.
 TOOLS = {"ops/pictures.py", "ops/screenshots.py"}
 
@@ -32,13 +35,13 @@ def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+@pytest.mark.parametrize("name", FILES)
 def test_every_version_is_pinned(name: str) -> None:
     loose = [line for line in _lines(name) if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line)]
-    assert set(loose) <= {"-c constraints.txt", "-r requirements.txt"}
+    assert set(loose) <= {"-c constraints.txt", "-r requirements.txt", "-r requirements-local.txt"}
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "constraints.txt"])
+@pytest.mark.parametrize("name", FILES)
 def test_no_address_of_a_registry_is_written_down(name: str) -> None:
     assert not re.search(r"https?://|--(extra-)?index-url", (ROOT / name).read_text())
 
@@ -66,13 +69,39 @@ def _missing(imported: dict[str, str], required: set[str]) -> dict[str, str]:
 
 def test_what_the_service_imports_is_in_requirements_txt() -> None:
     files = [file for folder in RUNTIME for file in sorted((ROOT / folder).rglob("*.py"))]
-    files = [file for file in files if str(file.relative_to(ROOT)) not in TOOLS]
+    files = [file for file in files if str(file.relative_to(ROOT)) not in TOOLS | LOCAL]
     # These come with boto3 and celery[redis], and have to be of the versions that those want.
     assert _missing(_imported(files), _required("requirements.txt") | {"botocore", "kombu"}) == {}
 
 
 def test_what_the_tests_import_is_in_requirements_dev_txt() -> None:
     # These come with boto3, celery[redis] and requests.
-    required = _required("requirements.txt") | _required("requirements-dev.txt") | {"botocore", "kombu", "urllib3"}
+    required = set().union(*map(_required, FILES[:3])) | {"botocore", "kombu", "urllib3"}
     files = [file for file in sorted((ROOT / "tests").rglob("*.py")) if "__pycache__" not in file.parts]
-    assert _missing(_imported(files), required) == {}
+    # The benchmark beside Turkle runs this file with Python of its own, where it installs Turkle.
+    beside = ROOT / "tests" / "benchmarks" / "turkle_side"
+    assert _missing(_imported([file for file in files if file.parent != beside]), required) == {}
+
+
+def test_the_image_gets_these_versions_with_hashes_and_nothing_of_a_laptop() -> None:
+    """`make lock` writes the file anew."""
+    entries = re.findall(r"^([\w.-]+)==([\w.]+) ((?:\\\n +--hash=sha256:[0-9a-f]{64} ?)+)$", _lock(), re.MULTILINE)
+    locked = {_normal(name): version for name, version, _ in entries}
+    assert len(locked) == _lock().count("==")
+    pinned = dict(line.split("==") for name in ("requirements.txt", "constraints.txt") for line in _pins(name))
+    assert {name: pinned.get(name) for name in locked} == locked
+    assert _required("requirements.txt") <= set(locked)
+    assert not _required("requirements-local.txt") & set(locked)
+
+
+def _lock() -> str:
+    return (ROOT / "requirements.lock").read_text()
+
+
+def _pins(name: str) -> list[str]:
+    """Each as name==version, without extras."""
+    return [
+        re.sub(r"^([^=\[]+)(\[.*\])?==", lambda found: f"{_normal(found[1])}==", line)
+        for line in _lines(name)
+        if "==" in line
+    ]

@@ -36,6 +36,7 @@ def test_a_key_pair_for_another_service_stays_out_of_the_local_marketplace(tmp_p
     shell = {"AWS_ACCESS_KEY_ID": "REAL", "AWS_SECRET_ACCESS_KEY": "real", "AWS_PROFILE": "work"}
     local = surroundings(tmp_path, Ports(), shell)
     assert local["AWS_ACCESS_KEY_ID"] == "LOCALREQUESTER"
+    assert local["MARKETPLACE_REQUESTER_NAMES"] == "LOCALREQUESTER=Sample reading lab"
     assert "AWS_PROFILE" not in local
     assert local["MTURK_SETTLE_SECONDS"] == "2"
     remote = surroundings(tmp_path, Ports(), shell | {"MTURK_ENDPOINT_URL": "https://crowd.example.org"})

@@ -41,7 +41,7 @@ def test_a_service_that_lets_its_first_questions_time_out_is_waited_for(sleeper:
 
         def ask() -> bool:
             asked.append(time.monotonic())
-            return answers(port, f"http://127.0.0.1:{port}", seconds=0.2)
+            return answers(port, seconds=0.2)
 
         wait_started("slow", ask, sleeper, lambda: "")
     assert len(silent) == 2 and len(asked) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+import botocore.session
 import pytest
 from botocore.loaders import JSONFileLoader
 from django.core.cache import cache
@@ -14,6 +15,7 @@ from tests.settings import use
 use("tests.settings.annotate")
 
 from annotate.celery import app
+from hits import queue
 from tests.calm import calm
 from tests.hits.broker import broker, own_broker
 from tests.hits.market import market, marketplace
@@ -33,6 +35,8 @@ def service_description_read_once() -> Iterator[None]:
     """Each test has gateways of its own, and each would spend a tenth of a second on botocore's large files."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JSONFileLoader, "load_file", staticmethod(functools.cache(JSONFileLoader().load_file)))
+        # Which services there are is looked for in hundreds of folders, and remembered by the one that looked.
+        patch.setattr(botocore.session, "create_loader", functools.cache(botocore.session.create_loader))
         yield
 
 
@@ -46,6 +50,7 @@ def eager() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_brakes_from_before() -> Iterator[None]:
-    """Counters of attempts live in the cache, which outlives a test."""
+    """Counters of attempts live in the cache, which outlives a test, as does the absence of a queue."""
     yield
     cache.clear()
+    queue.absence.until = 0.0

@@ -26,6 +26,7 @@ from hits.models import (
     Bonus,
     BonusFile,
     BonusOrder,
+    BudgetRequest,
     Compensation,
     ComputationRun,
     Document,
@@ -39,6 +40,7 @@ from hits.models import (
     LedgerEntry,
     MediaFile,
     Membership,
+    Notice,
     Project,
     QualificationTest,
     Release,
@@ -354,6 +356,14 @@ def compensation(project_row: Project | None = None, **columns: Any) -> Compensa
     return row
 
 
+def budget_request(project_row: Project | None = None, **columns: Any) -> BudgetRequest:
+    """One that its asker withdrew, so that it waits for nobody."""
+    number = next(_numbers)
+    defaults: dict[str, Any] = {"budget": Decimal("200.00"), "confirmation": f"request-{number}", "told": True}
+    defaults |= {"state": BudgetRequest.State.WITHDRAWN, "decided_at": timezone.now()}
+    return BudgetRequest.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
 def upload(project_row: Project | None = None, *, content: bytes = b"{}", **columns: Any) -> Upload:
     defaults = {"name": "articles.json", "origin": "public", "state": Upload.State.DONE, "done": 1, "total": 1}
     return Upload.objects.create(project=project_row or project(), blob=Blob.store(content), **{**defaults, **columns})
@@ -388,6 +398,21 @@ def release(project_row: Project | None = None, *, files: dict[str, bytes] | Non
     for name, content in (files or {"train.json": b"{}"}).items():
         ReleaseFile.objects.create(release=row, name=name, blob=Blob.store(content))
     return row
+
+
+def notice(project_row: Project | None = None, words: str = "rows.csv was not imported", **columns: Any) -> Notice:
+    """Of something that failed."""
+    project_row = project_row or project()
+    defaults = {
+        "project": project_row,
+        "kind": Notice.Kind.STUCK,
+        "key": f"key {next(_numbers)}",
+        "address": f"/projects/{project_row.slug}/",
+        "told_at": timezone.now(),
+        "is_event": True,
+        "words": words,
+    }
+    return Notice.objects.create(**{**defaults, **columns})
 
 
 def figures(stage_row: Stage, **columns: Any) -> models.Model:

@@ -6,14 +6,12 @@ own, so that no test sees another one's HITs or money.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +27,7 @@ from ops.healthy import answers
 from ops.programs import GUNICORN
 from ops.surroundings import ROOT, free_port
 from ops.waiting import PATIENCE_SECONDS, ServiceNotStartedError, wait_started
+from tests.migrated import migrated
 
 STARTING_BALANCE = "10000.00"
 
@@ -66,7 +65,7 @@ class Marketplace:
     def start(self) -> None:
         """Returns when it answers. The database of an earlier start is kept."""
         if not self._database.exists():
-            shutil.copy(_template(), self._database)
+            shutil.copy(migrated("marketplace"), self._database)
         with self._log().open("ab") as log:
             self._server = subprocess.Popen(
                 [
@@ -168,26 +167,10 @@ class Marketplace:
         return reply["ok"]
 
     def _answers(self) -> bool:
-        return answers(self._port, self.url)
+        return answers(self._port)
 
     def _log(self) -> Path:
         return self._folder / "marketplace.log"
-
-
-def _template() -> Path:
-    """A migrated database without rows, made once for the migrations that there are: migrating takes seconds."""
-    migrations = sorted((ROOT / "marketplace" / "migrations").glob("*.py"))
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in migrations)).hexdigest()[:16]
-    made = ROOT / "build" / "templates" / f"marketplace-{digest}.sqlite3"
-    if not made.exists():
-        made.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-            fresh = Path(folder) / "fresh.sqlite3"
-            command = [sys.executable, "-m", "marketplace", "migrate", "--verbosity", "0"]
-            subprocess.run(command, cwd=ROOT, env=_environment(fresh, "http://127.0.0.1"), check=True, timeout=600)
-            # Another process may be at the same: the last one stands.
-            fresh.replace(made)
-    return made
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hits.domain.summaries import refresh_summary
 from hits.models import Item, Project, Stage
 from tests.hits import factories
 
@@ -147,6 +148,7 @@ def small_project(owner: Any, **columns: Any) -> Project:
     factories.stage(project, key="sample", title="Sample", answers=3, draws=2)
     factories.items(judge, 2, state=Item.State.KEPT)
     factories.items(judge, 1, state=Item.State.DROPPED)
+    refresh_summary(judge)
     return project
 
 

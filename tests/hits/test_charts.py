@@ -112,6 +112,55 @@ def test_three_hours_are_a_line_over_an_axis_of_their_times() -> None:
     assert [time.text for time in _parts(markup).iter("time")] == ["Thu 10:00 UTC", "Thu 11:00 UTC", "Thu 12:00 UTC"]
 
 
+def _titles(markup: str) -> list[str]:
+    return [title.text or "" for title in _parts(markup).iter("title")]
+
+
+@pytest.mark.parametrize("points", [1, 2, 3, 168, 169, 100_000])
+def test_each_drawn_point_says_what_its_row_of_the_table_says(points: int) -> None:
+    hours = [(TEN + timedelta(hours=at), float(at % 7)) for at in range(points)]
+    rows = charts.curve_rows(hours)
+    markup = charts.curve(hours, "Answers", "last")
+    assert _titles(markup) == [f"{at}: {figure}" for at, figure in rows]
+    assert 1 <= len(rows) <= charts.MOST_POINTS and len(markup) < 40_000
+    values = [value for _, value in hours]
+    assert _titles(charts.steps(values, "Loss", "read")) == [
+        f"{at}: {figure}" for at, figure in charts.step_rows(values, "read")
+    ]
+
+
+def test_of_more_points_than_can_be_pointed_at_neighbours_are_drawn_as_their_mean() -> None:
+    assert charts.stretches([3.0]) == [charts.Stretch(0, 0, 3.0)]
+    found = charts.stretches([float(at) for at in range(100_000)])
+    assert len(found) == 168 and [one.first for one in found[:2]] == [0, 596] and found[-1].last == 99_999
+    assert found[0].mean == 297.5 and found[1].mean == 893.5
+    hours = [(TEN + timedelta(hours=at), 4.0) for at in range(336)]
+    assert charts.curve_rows(hours)[0] == ("19 Nov 2026, 10:00 UTC to 19 Nov 2026, 11:00 UTC", "4")
+    assert charts.step_rows([0.5] * 336, "iteration")[1] == ("iterations 3 to 4", "0.5")
+    moments = _moments(*[0.5] * 336)
+    titles = _titles(charts.figures_over_time(moments, "Alpha"))
+    assert len(titles) == 168 and titles[0] == "at 0; to at 1"
+
+
+def test_the_rows_of_a_histogram_are_its_columns() -> None:
+    counts = [2, 0, 1, 0]
+    assert charts.histogram_rows(counts) == [
+        ("0 to 25 %", "2"),
+        ("25 to 50 %", "0"),
+        ("50 to 75 %", "1"),
+        ("75 to 100 %", "0"),
+    ]
+    markup = charts.histogram(counts, "Workers", "workers", {}, bad_to=None)
+    assert _titles(markup) == ["0 to 25 %: 2", "50 to 75 %: 1"]
+
+
+def test_the_names_of_two_marks_stand_in_rows_of_their_own_above_the_plot() -> None:
+    markup = charts.histogram([1] * 20, "Workers", "workers", {"floor": 0.5, "crowd": 0.52}, bad_to=None)
+    names = [text for text in _parts(markup).iter("text") if "mark" in text.get("class", "")]
+    assert [text.get("y") for text in names] == ["9", "20"]
+    assert all(float(text.get("y", "")) < charts.TOP for text in names)
+
+
 def test_nothing_is_drawn_where_there_is_nothing() -> None:
     assert charts.curve([], "Answers", "last") == charts.steps([], "Loss") == charts.scatter([], "x") == ""
     assert charts.histogram([0] * 20, "Workers", "workers", {"floor": 0.2}, bad_to=0.2) == ""
@@ -127,6 +176,11 @@ def test_a_histogram_marks_its_lines_and_colours_what_lies_below_the_bad_end() -
     assert [rect.get("class") for rect in _parts(markup).iter("rect")][:3] == ["fill-bad", "fill-bad", "fill-accent"]
     marks = [line.get("x1") for line in _parts(markup).iter("line") if "mark" in line.get("class", "")]
     assert marks == ["20.0%", "51.0%"]
+
+
+def test_names_of_lines_stand_below_one_another_so_that_none_meet_on_a_phone() -> None:
+    markup = charts.histogram([1] * 20, "By accuracy", "workers", {"floor": 0.5, "crowd": 0.6}, bad_to=None)
+    assert len({text.get("y") for text in _parts(markup).iter("text") if "mark" in text.get("class", "")}) == 2
 
 
 def test_taller_columns_stand_for_more() -> None:

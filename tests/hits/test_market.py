@@ -10,6 +10,9 @@ from hits.mturk.gateway import HitTypeSpec
 from hits.mturk.question import external_question
 from tests.hits.market import Marketplace, VerbRefusedError
 
+# Whether calls are made is asked of the database.
+pytestmark = pytest.mark.django_db
+
 
 def publish(answers: int = 1) -> str:
     spec = HitTypeSpec("Pick one", "Pick a name", "names", Decimal("0.10"), 600, 3600, ())

@@ -50,7 +50,7 @@ def serve(
             stderr=subprocess.STDOUT,
         )
         try:
-            wait_started("The marketplace", lambda: answers(port, url), process, lambda: _last(log))
+            wait_started("The marketplace", lambda: answers(port), process, lambda: _last(log))
             yield url
         finally:
             process.terminate()

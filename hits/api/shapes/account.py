@@ -6,12 +6,15 @@ from rest_framework import serializers
 
 from hits.api.shapes.base import Shape, StateField
 from hits.flow.setup.api_tokens import MOST_DAYS, USUAL_DAYS
-from hits.models import ApiToken
+from hits.models import ApiToken, LeadSession
 
 
 class Credentials(Shape):
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=1000, trim_whitespace=False, style={"input_type": "password"})
+    code = serializers.CharField(
+        max_length=40, default="", help_text="Of an account with a second factor: of its app, or a recovery code."
+    )
     name = serializers.CharField(max_length=60, default="API", help_text="What uses it, to recognise it by.")
     scope = serializers.ChoiceField(
         choices=ApiToken.Scope.choices,
@@ -35,3 +38,33 @@ class TokenShape(Shape):
 
 class NewToken(TokenShape):
     token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`. It is shown this once.")
+
+
+class OwnAccountShape(Shape):
+    username = serializers.CharField()
+    email = serializers.CharField()
+    second_factor = serializers.BooleanField(help_text="Whether signing in takes a code of an app, too.")
+    recovery_codes = serializers.IntegerField(help_text="Recovery codes that were not used.")
+
+
+class SessionShape(Shape):
+    id = serializers.IntegerField()
+    device = serializers.CharField(help_text="In words, such as “Firefox on Windows”.")
+    first_seen_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField(help_text="Five minutes exact.")
+    this_one = serializers.SerializerMethodField(help_text="Whether it signs this call.")
+
+    def get_this_one(self, row: LeadSession) -> bool:
+        return bool(row.session_id == self.context["key"])
+
+
+class EndedSessions(Shape):
+    ended = serializers.IntegerField()
+
+
+class AccountChangeShape(Shape):
+    id = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    verb = serializers.CharField()
+    about = serializers.CharField()
+    by = serializers.CharField(help_text="Such as “by anna through the API”.")

@@ -21,3 +21,7 @@ class AgreementShape(Shape):
         "of its labels, the items that divide the workers, the workers who differ most, and what each method of "
         "aggregation makes of it.",
     )
+    texts = serializers.DictField(
+        help_text="Of each unit the labels that are keys of choices, with their texts; without those that differ from "
+        "item to item."
+    )

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.validators import MaxLengthValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from hits.api.paging import PageQuery
+from hits.api.paging import LARGEST_ID, ListQuery
 from hits.api.shapes.base import AT_ONCE, Shape, StateField
 from hits.api.shapes.stages import ActionShape
+from hits.domain import answer_lists, item_lists
 from hits.domain.hit_items import hits_of
-from hits.domain.imported_tables import LONGEST_SEARCH
+from hits.domain.item_texts import LONGEST_SEARCH
 from hits.models import Assignment, Item
 from hits.recipes.source import UNUSED
 
 
-class ItemQuery(PageQuery):
-    state = serializers.ChoiceField(Item.State.choices, required=False)
-    conclusion = serializers.CharField(required=False, max_length=40, help_text="The rule's own word, such as valid.")
+class ItemQuery(ListQuery):
+    orders = item_lists.ORDERS
+    state = serializers.ChoiceField(Item.State.choices, default="")
+    conclusion = serializers.CharField(default="", max_length=40, help_text="The rule's own word, such as valid.")
     find = serializers.CharField(
-        required=False,
+        default="",
         max_length=LONGEST_SEARCH,
-        help_text="The item's key, or words of its document's key or of columns that the task does not use.",
+        help_text="Words of its text, of its own fields or columns, or of its key or its document's.",
+    )
+    sort = serializers.ChoiceField(
+        item_lists.SORTS,
+        default=item_lists.FIRST,
+        help_text="`-disagreement`: most disputed first. In an order by a figure, items without it are left out.",
     )
 
 
@@ -47,8 +55,18 @@ class ItemShape(Shape):
     purpose = serializers.CharField(source="document.purpose")
     state = StateField(Item.State)
     conclusion = serializers.CharField(help_text="The rule's own word, such as valid.")
+    disagreement = serializers.FloatField(
+        allow_null=True, help_text="How far its answers differ, 0..1; null: nothing was answered twice."
+    )
+    confidence = serializers.SerializerMethodField(
+        help_text="0..1, of the value that is least sure by the newest aggregation; null without any."
+    )
     data = serializers.DictField(help_text="What the protocol asks.")  # type: ignore[assignment]
     verdict = serializers.SerializerMethodField(help_text="The one that stands.")
+
+    def get_confidence(self, item: Item) -> float | None:
+        sure: Mapping[int, float] = self.context["confidences"]
+        return sure.get(item.pk)
 
     @extend_schema_field(VerdictShape(allow_null=True))
     def get_verdict(self, item: Item) -> dict[str, Any] | None:
@@ -83,17 +101,36 @@ class ItemDetailShape(ItemShape):
         return item.document.data.get(UNUSED) or {}
 
 
-class AnswerQuery(PageQuery):
-    show = serializers.ChoiceField(["to_review", "held", "invalid", "reported", "rejected", "adopted"], required=False)
-    worker = serializers.CharField(required=False, max_length=64, help_text="A worker's id at the marketplace.")
-    item = serializers.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+class AnswerQuery(ListQuery):
+    orders = answer_lists.ORDERS
+    show = serializers.ChoiceField(sorted({*answer_lists.SHOWN} - {"review"}), default="")
+    conclusion = serializers.CharField(
+        default="", max_length=40, help_text="Answers to items that the rule concluded so, by its own word."
+    )
+    worker = serializers.CharField(default="", max_length=64, help_text="A worker's id at the marketplace.")
+    compared = serializers.ChoiceField(
+        [answer_lists.RIGHT, answer_lists.WRONG],
+        default="",
+        help_text="Beside gold answers: `right` where nothing of it was wrong, `wrong` where something was.",
+    )
+    find = serializers.CharField(
+        default="",
+        max_length=LONGEST_SEARCH,
+        help_text="Words of what was posted, of the remark, the feedback or why it is not valid.",
+    )
+    item = serializers.IntegerField(default=None, min_value=1, max_value=LARGEST_ID)
+    sort = serializers.ChoiceField(
+        answer_lists.SORTS, default="id", help_text="`seconds`: fastest first, without those of which no time is known."
+    )
 
 
 class LabelShape(Shape):
     item = serializers.IntegerField(source="item_id")
     unit = serializers.CharField()
     value = serializers.JSONField()
-    correct = serializers.BooleanField(allow_null=True, help_text="Against the reference; null where there is none.")
+    correct = serializers.BooleanField(
+        allow_null=True, help_text="Whether it matches gold; null where the item has none."
+    )
     void = serializers.BooleanField(help_text="It counts for nothing.")
 
 
@@ -109,6 +146,9 @@ class AnswerShape(Shape):
     )
     assignment_id = serializers.CharField()
     worker_id = serializers.CharField(source="worker.worker_id")
+    worker_blocked = serializers.SerializerMethodField(
+        help_text="Whether a block keeps its worker out: the answer counts for nothing, and approving pays it."
+    )
     state = StateField(Assignment.State)
     decision = serializers.CharField(help_text="Decided, not yet confirmed by the marketplace.")
     not_before = serializers.DateTimeField(allow_null=True, help_text="The decision's call waits until then.")
@@ -128,6 +168,9 @@ class AnswerShape(Shape):
     labels = LabelShape(many=True)
     actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")
 
+    def get_worker_blocked(self, answer: Assignment) -> bool:
+        return answer.worker_id in self.context["blocked"]
+
     def get_items(self, answer: Assignment) -> list[int]:
         if answer.hit is None:
             return [answer.about.pk]
@@ -144,8 +187,24 @@ class AnswersChosen(Shape):
     )
 
 
-class Rejection(AnswersChosen):
+class Decision(AnswersChosen):
+    undoable = serializers.BooleanField(
+        default=False, help_text="Wait half a minute with telling the marketplace, so that it can be undone."
+    )
+
+
+class Approval(Decision):
+    of_blocked_workers = serializers.IntegerField(
+        default=0, min_value=0, help_text="So many of them may be from blocked workers; with more nothing is approved."
+    )
+
+
+class Rejection(Decision):
     feedback = serializers.CharField(max_length=1000, help_text="The reason. Workers read it.")
+
+
+class Undone(Shape):
+    undone = serializers.IntegerField(help_text="Answers that wait again.")
 
 
 class Decided(Shape):

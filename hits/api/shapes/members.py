@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from hits.api.shapes.base import Shape
-from hits.flow.setup.invitations import MOST_DAYS, USUAL_DAYS
+from hits.api.shapes.base import MoneyField, Shape
+from hits.flow.setup.invitations import MOST_DAYS
 from hits.models import Membership
 
 
@@ -13,6 +13,11 @@ class MemberShape(Shape):
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(Membership.Role.choices)
     since = serializers.DateTimeField()
+    may_budget = MoneyField(help_text="How high somebody who is no owner may set the budget; 0: not at all.")
+
+
+class MayBudget(Shape):
+    may_budget = MoneyField(help_text="0: not at all.")
 
 
 class NewMember(Shape):
@@ -31,7 +36,10 @@ class InvitationShape(Shape):
 class NewInvitation(Shape):
     role = serializers.ChoiceField(Membership.Role.choices)
     email = serializers.EmailField(required=False, default="", help_text="Where the link is sent, too.")
-    days = serializers.IntegerField(required=False, default=USUAL_DAYS, min_value=1, max_value=MOST_DAYS)
+    days = serializers.IntegerField(
+        required=False, default=None, allow_null=True, min_value=1, max_value=MOST_DAYS,
+        help_text="Until it expires; null: as the server's INVITATION_DAYS says.",
+    )  # fmt: skip
 
 
 class MadeInvitation(InvitationShape):

@@ -16,6 +16,11 @@ from hits.models import LedgerCheck, LedgerEntry
 class LedgerQuery(PageQuery):
     kind = serializers.ChoiceField(LedgerEntry.Kind.choices, required=False)
     stage = serializers.CharField(required=False, max_length=60, help_text="A stage's key.")
+    worker = serializers.CharField(
+        required=False, max_length=64, help_text="A worker's id: entries of that worker's answers and payments."
+    )
+    since = serializers.DateField(required=False, help_text="The first day, in UTC.")
+    until = serializers.DateField(required=False, help_text="The last day, in UTC.")
 
 
 class LedgerShape(Shape):

@@ -14,7 +14,8 @@ from hits.api.shapes.stages import StageShape
 from hits.domain.plugins import faults_of
 from hits.flow.setup import project_files
 from hits.models import Membership, Project, Stage
-from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS, SEARCHED_STATES
+from hits.models.budget_requests import LONGEST_REASON
+from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
 
 
 class RecipeStageShape(Shape):
@@ -48,10 +49,10 @@ class ProjectQuery(PageQuery):
         help_text="Words of the name, the recipe, a tag or an owner.",
     )
     state = serializers.ChoiceField(
-        SEARCHED_STATES,
+        Project.State.choices,
         required=False,
         default="",
-        help_text="Of a stage; `draft`: no stage has started; `archived`: the archived ones, else left out.",
+        help_text="`draft`: nothing was started; `archived`: the archived ones, else left out.",
     )
 
 
@@ -122,7 +123,10 @@ class Budget(Shape):
     budget = MoneyField()
     confirm = MoneyField(
         required=False,
-        help_text="The same amount once more: wanted for more than ten times the budget, or a change of over $1,000.",
+        help_text="The same amount once more: wanted for ten times the budget or more, or a change of over $1,000.",
+    )
+    why = serializers.CharField(
+        required=False, default="", max_length=LONGEST_REASON, help_text="For the owner, where one has to be asked."
     )
 
 

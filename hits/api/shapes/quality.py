@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
+from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.worker_table import WorkerRow
 from hits.flow.people.blocking import LONGEST_REASON, MOST_HOURS
 from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
@@ -61,6 +62,10 @@ class WorkerConfusionShape(Shape):
         help_text="Items with a value that the worker answered, of the newest 5,000 labels."
     )
     left_out = serializers.IntegerField(help_text="Answers with labels that are too rare for the table.")
+    texts = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="Of labels that are keys of choices, the texts; without those that differ from item to item.",
+    )
 
 
 class WorkerConfusions(Shape):
@@ -111,6 +116,15 @@ class BlockWorkers(Shape):
         max_length=LONGEST_REASON,
         help_text="Blocks them by hand, whatever the policy says. Without it, only those of `block-proposals/`.",
     )
+    tell = serializers.BooleanField(
+        default=False, help_text="Write to each worker why, and what happens to their answers; once a block."
+    )
+    told = serializers.CharField(
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_WHY,
+        help_text="With `reason` and `tell`: why, as the workers read it. By the policy they read its figures.",
+    )
 
 
 class OneMessage(Shape):
@@ -150,7 +164,7 @@ class PauseWorkers(Shape):
 class WrongItemShape(Shape):
     key = serializers.CharField()
     answers = serializers.IntegerField()
-    wrong = serializers.IntegerField(help_text="Of these. Where most are, perhaps the known answer is wrong.")
+    wrong = serializers.IntegerField(help_text="Of these. Where most are, perhaps the gold answer is wrong.")
 
 
 class ScreeningShape(Shape):
@@ -202,7 +216,8 @@ class WorkerShape(Shape):
     competence_missing = serializers.SerializerMethodField(help_text="Why there is none; empty where there is one.")
     median_seconds = serializers.FloatField(allow_null=True)
     earned = MoneyField(help_text="Approved rewards.")
-    why = serializers.CharField(help_text="What stands out, as sentences; empty for most workers.")
+    why = serializers.SerializerMethodField(help_text="What stands out, else why the worker is blocked; mostly empty.")
+    would_be_blocked = serializers.SerializerMethodField(help_text="Whether a policy of the project names the worker.")
     blocked = serializers.SerializerMethodField()
 
     def get_accuracy(self, row: Any) -> float | None:
@@ -240,5 +255,16 @@ class WorkerShape(Shape):
     def _estimated(self, row: Any) -> WorkerRow:
         return WorkerRow(row, estimates=self.context["estimates"])
 
+    def get_why(self, row: Any) -> str:
+        return self._named(row).why
+
+    def get_would_be_blocked(self, row: Any) -> bool:
+        return self._named(row).named is not None
+
+    def _named(self, row: Any) -> WorkerRow:
+        named = self.context["named"].get(row.worker.worker_id)
+        return WorkerRow(row, self.context["standing"].get(row.worker_id), named=named)
+
     def get_blocked(self, row: Any) -> bool:
-        return row.worker_id in self.context["blocked"]
+        block = self.context["standing"].get(row.worker_id)
+        return block is not None and block.until is None

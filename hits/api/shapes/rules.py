@@ -38,6 +38,10 @@ class RuleShape(Shape):
     text = serializers.CharField(help_text="Empty where the rule is not written in lines.")
     left_to_judge = serializers.IntegerField(help_text="Items that wait for a verdict by this rule.")
     units = serializers.DictField(help_text="What a rule can name: each unit with its values, null where many.")
+    texts = serializers.DictField(
+        help_text="Of each unit the values that are keys of choices, with their texts; without those that differ from "
+        "item to item."
+    )
     editions = RuleEditionShape(many=True, help_text="Newest first.")
 
 

@@ -124,6 +124,11 @@ class StageValues(Shape):
     practice_items = _setting(serializers.IntegerField, help_text="Of a test: items with feedback before it.")
     screening_retries = _setting(serializers.IntegerField, help_text="Of a test: tries after a failed one.")
     screening_hours = _setting(serializers.IntegerField, help_text="Of a test: hours until another try.")
+    page_language = _setting(
+        serializers.CharField,
+        allow_blank=True,
+        help_text="Of buttons and hints on the workers' page: en, de, es; empty: the worker's browser.",
+    )
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)
@@ -152,6 +157,11 @@ class StageChange(StageValues):
     recipe_values = _setting(
         serializers.ListField, child=serializers.CharField(), help_text="Names of settings that get the recipe's value."
     )
+    confirm = _setting(
+        serializers.DictField,
+        help_text="The same values once more, by name, such as {reward: 1.50}: wanted for a raise of reward or answers "
+        "to ten times as much or more, or by which the items that wait cost over $1,000 more.",
+    )
     auto_publish = serializers.BooleanField(required=False)
     auto_block = serializers.BooleanField(required=False)
     advance_approved = serializers.BooleanField(required=False)
@@ -166,7 +176,7 @@ class StageInputShape(Shape):
     each = serializers.ChoiceField(
         choices=["item", "answer", "known"],
         default="item",
-        help_text="An item of each kept item, or of each answer to it; known: its items with a known answer, a test.",
+        help_text="An item of each kept item, or of each answer to it; known: its items with a gold answer, a test.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, status
@@ -12,12 +13,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
+from common.second_factor import device_of
 from hits import sign_in
 from hits.api.base import LeadView, operation
+from hits.api.paging import PageQuery, page, page_of
 from hits.api.parsing import JSONParser
 from hits.api.shapes import account as shapes
-from hits.flow.setup import api_tokens
-from hits.models import ApiToken
+from hits.flow.setup import api_tokens, second_factor, sessions
+from hits.models import AccountAction, ApiToken
 
 TAG = "Signing in"
 
@@ -39,13 +42,13 @@ class TokenView(LeadView):
         tag=TAG,
         takes=shapes.Credentials,
         answer=shapes.NewToken,
-        refuses=[409],
+        refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
         given = shapes.Credentials(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = dict(given.validated_data)
-        username, password = wanted.pop("username"), wanted.pop("password")
+        username, password, code = (wanted.pop(name) for name in ("username", "password", "code"))
         tries = sign_in.tries(request, username)
         if wait := sign_in.seconds_to_wait(tries):
             raise exceptions.Throttled(wait)
@@ -53,8 +56,17 @@ class TokenView(LeadView):
         if user is None:
             raise exceptions.AuthenticationFailed("User name and password do not belong together.")
         sign_in.succeeded(tries)
+        self._check_code(user, code)
         row, token = api_tokens.make_token(user, **wanted)
         return Response({**shapes.TokenShape(row).data, "token": token})
+
+    def _check_code(self, user: User, code: str) -> None:
+        """Raises SecondFactorError."""
+        tries = sign_in.code_tries(user) if code else {}
+        if wait := sign_in.seconds_to_wait(tries):
+            raise exceptions.Throttled(wait)
+        second_factor.check_for_token(user, code)
+        sign_in.succeeded(tries)
 
     @operation("token_describe", "The token that signs this call", tag=TAG, answer=shapes.TokenShape, refuses=[404])
     def get(self, request: Request) -> Response:
@@ -84,6 +96,64 @@ class OneToken(LeadView):
         if not api_tokens.revoke_token(self.user, pk):
             raise Http404
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Account(LeadView):
+    @operation("account_describe", "Your account", tag=TAG, answer=shapes.OwnAccountShape)
+    def get(self, request: Request) -> Response:
+        described = {
+            "username": self.user.get_username(),
+            "email": self.user.email,
+            "second_factor": device_of(self.user) is not None,
+            "recovery_codes": second_factor.codes_left(self.user),
+        }
+        return Response(shapes.OwnAccountShape(described).data)
+
+
+class Sessions(LeadView):
+    @operation(
+        "sessions_list",
+        "The browsers in which you are signed in, the one last seen first",
+        tag=TAG,
+        answer=shapes.SessionShape(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        rows = sessions.open_sessions(self.user)
+        return Response(shapes.SessionShape(rows, many=True, context={"key": _session_key(request)}).data)
+
+    @operation(
+        "sessions_end_others",
+        "End all your sessions but the one that signs this call",
+        tag=TAG,
+        answer=shapes.EndedSessions,
+    )
+    def delete(self, request: Request) -> Response:
+        return Response({"ended": sessions.end_others(self.user, _session_key(request), self.user)})
+
+
+class OneSession(LeadView):
+    @operation("sessions_end", "End one of your sessions", tag=TAG, code=204, refuses=[404])
+    def delete(self, request: Request, pk: int) -> Response:
+        if not sessions.end_session(self.user, pk, self.user):
+            raise Http404
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AccountChanges(LeadView):
+    @operation(
+        "account_changes",
+        "What was changed of your account",
+        tag=TAG,
+        query=PageQuery,
+        answer=page_of(shapes.AccountChangeShape),
+    )
+    def get(self, request: Request) -> Response:
+        return page(request, AccountAction.objects.filter(account=self.user), shapes.AccountChangeShape)
+
+
+def _session_key(request: Request) -> str | None:
+    """Of the session that signs this call; None where a token does."""
+    return None if isinstance(request.auth, ApiToken) else request._request.session.session_key
 
 
 @extend_schema(exclude=True)

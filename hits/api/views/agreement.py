@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from hits.api.base import StageView, operation
 from hits.api.shapes import agreement as shapes
 from hits.domain import stage_statistics
+from hits.domain.answer_words import ValueWords
 from hits.domain.crowd_answers import refuse_uncompared
+from hits.models import Stage
 
 
 class Agreement(StageView):
@@ -23,15 +28,22 @@ class Agreement(StageView):
         refuse_uncompared(self.stage)
         run, going_on = stage_statistics.newest(self.stage), stage_statistics.going_on(self.stage)
         report = stage_statistics.report_of(run) if run else {}
-        harvested = report.get("harvested", 0)
+        computed = stage_statistics.computed(self.stage)
         found = {
             "computation": stage_statistics.key_of(self.stage),
             "run": run.pk if run else None,
             "going_on": going_on.pk if going_on else None,
             "finished_at": run.finished_at if run else None,
             "method": report.get("method", ""),
-            "answers": harvested,
-            "since": max(0, self.stage.summary.answers - harvested),
+            "answers": computed.answers if computed else 0,
+            "since": computed.since if computed else self.stage.summary.answers,
             "units": report.get("units", []),
+            "texts": _texts(self.stage, report.get("units", [])),
         }
         return Response(shapes.AgreementShape(found).data)
+
+
+def _texts(stage: Stage, units: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    words = ValueWords(stage)
+    found = {unit["unit"]: words.texts(unit["unit"], (unit.get("confusion") or {}).get("labels", ())) for unit in units}
+    return {unit: texts for unit, texts in found.items() if texts}

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, prefetch_related_objects
 from django.shortcuts import get_object_or_404
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import StageView, operation
-from hits.api.jobs import start_kept
-from hits.api.paging import asked, page, page_of
+from hits.api.paging import asked, list_of, listed
 from hits.api.shapes import answers as shapes
-from hits.domain.hit_items import hits_of
-from hits.domain.imported_tables import searched
+from hits.domain import answer_lists, item_lists
+from hits.domain.answer_lists import AnswerFilter
+from hits.domain.item_lists import ItemFilter
 from hits.flow.people import reviewing
-from hits.models import Assignment, Verdict
-from hits.models.answers import HELD
+from hits.models import Block, Document, Verdict
 
 TAG = "Items and answers"
-SHOWN = {
-    "to_review": Q(state=Assignment.State.SUBMITTED, decision=""),
-    "held": HELD,
-    "reported": ~Q(remark=""),
-    "invalid": ~Q(problem=""),
-    "rejected": Q(state=Assignment.State.REJECTED),
-    "adopted": ~Q(adopted=""),
-}
 
 
 class Items(StageView):
@@ -38,17 +29,16 @@ class Items(StageView):
         "The items of a stage",
         tag=TAG,
         query=shapes.ItemQuery,
-        answer=page_of(shapes.ItemShape),
+        answer=list_of(shapes.ItemShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, shapes.ItemQuery)
+        given = asked(request, shapes.ItemQuery)
+        places = {"after": given.pop("after"), "size": given.pop("limit")}
+        found = item_lists.page(self.stage, ItemFilter(**given), **places)
         standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
-        rows = self.stage.items.select_related("document").defer("document__data").prefetch_related(standing)
-        rows = rows.filter(**{name: wanted[name] for name in ("state", "conclusion") if name in wanted})
-        if "find" in wanted:
-            rows = searched(rows, self.project, wanted["find"])
-        return page(request, rows, shapes.ItemShape)
+        prefetch_related_objects(found.rows, standing, Prefetch("document", Document.objects.defer("data")))
+        return listed(request, found, shapes.ItemShape, confidences=item_lists.confidences(self.stage, found.rows))
 
 
 class ItemDetail(StageView):
@@ -63,7 +53,9 @@ class ItemDetail(StageView):
     )
     def get(self, request: Request, pk: int, **address: str) -> Response:
         rows = self.stage.items.select_related("document").prefetch_related("verdicts")
-        return Response(shapes.ItemDetailShape(get_object_or_404(rows, pk=pk)).data)
+        item = get_object_or_404(rows, pk=pk)
+        context = {"confidences": item_lists.confidences(self.stage, [item])}
+        return Response(shapes.ItemDetailShape(item, context=context).data)
 
 
 class Answers(StageView):
@@ -72,20 +64,16 @@ class Answers(StageView):
         "The answers of a stage, with what they say",
         tag=TAG,
         query=shapes.AnswerQuery,
-        answer=page_of(shapes.AnswerShape),
+        answer=list_of(shapes.AnswerShape),
         refuses=[404],
     )
     def get(self, request: Request, **address: str) -> Response:
-        wanted = asked(request, shapes.AnswerQuery)
-        rows = self.stage.assignments.select_related("hit__item", "item", "worker")
-        rows = rows.prefetch_related("labels", "actions", "hit__further")
-        if "show" in wanted:
-            rows = rows.filter(SHOWN[wanted["show"]])
-        if "worker" in wanted:
-            rows = rows.filter(worker__worker_id=wanted["worker"])
-        if "item" in wanted:
-            rows = rows.filter(Q(hit__in=hits_of([wanted["item"]])) | Q(item=wanted["item"]))
-        return page(request, rows, shapes.AnswerShape)
+        given = asked(request, shapes.AnswerQuery)
+        places = {"after": given.pop("after"), "size": given.pop("limit")}
+        found = answer_lists.page(self.stage, AnswerFilter(**given), **places)
+        prefetch_related_objects(found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions")
+        blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
+        return listed(request, found, shapes.AnswerShape, blocked=blocked)
 
 
 class Approve(StageView):
@@ -95,15 +83,22 @@ class Approve(StageView):
         "approve",
         "Approve answers that wait, or that do not count yet; they are paid and count",
         tag=TAG,
-        takes=shapes.AnswersChosen,
+        takes=shapes.Approval,
         answer=shapes.Decided,
         code=202,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
-        given = shapes.AnswersChosen(data=request.data)
+        given = shapes.Approval(data=request.data)
         given.is_valid(raise_exception=True)
-        count = reviewing.approve(self.stage, given.validated_data["answers"], self.user)
+        chosen = given.validated_data
+        count = reviewing.approve(
+            self.stage,
+            chosen["answers"],
+            self.user,
+            undoable=chosen["undoable"],
+            of_blocked=chosen["of_blocked_workers"],
+        )
         return _decided(self, count)
 
 
@@ -124,7 +119,25 @@ class Reject(StageView):
         given = shapes.Rejection(data=request.data)
         given.is_valid(raise_exception=True)
         chosen = given.validated_data
-        return _decided(self, reviewing.reject(self.stage, chosen["answers"], chosen["feedback"], self.user))
+        count = reviewing.reject(
+            self.stage, chosen["answers"], chosen["feedback"], self.user, undoable=chosen["undoable"]
+        )
+        return _decided(self, count)
+
+
+class UndoDecision(StageView):
+    @operation(
+        "undo_decision",
+        "Undo decisions that are not sent to the marketplace yet; the answers wait again",
+        tag=TAG,
+        takes=shapes.AnswersChosen,
+        answer=shapes.Undone,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        given = shapes.AnswersChosen(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response({"undone": reviewing.undo(self.stage, given.validated_data["answers"], self.user)})
 
 
 class TakeBack(StageView):
@@ -148,6 +161,6 @@ class TakeBack(StageView):
 
 def _decided(view: StageView, count: int, show: str = "to_review") -> Response:
     if count:
-        start_kept(tasks.finish_reviews, view.stage.pk)
+        queue.start(tasks.finish_reviews, view.stage.pk)
     see = view.stage_address("answers") + f"?show={show}"
     return Response({"decided": count, "see": see}, status=status.HTTP_202_ACCEPTED)

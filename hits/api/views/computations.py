@@ -11,9 +11,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, operation
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import computations as shapes
 from hits.api.views.uploads import FORM_BYTES
@@ -62,7 +61,7 @@ class Runs(ProjectView):
         given.is_valid(raise_exception=True)
         new = given.validated_data
         run = computing.start(self.project, new["computation"], new["params"], self.user)
-        start_kept(tasks.compute, run.pk)
+        queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
         return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 
@@ -106,7 +105,7 @@ class ResumeRun(ProjectView):
     def post(self, request: Request, pk: int, **address: str) -> Response:
         run = get_object_or_404(self.project.computation_runs, pk=pk)
         computing.resume(run)
-        start_kept(tasks.compute, run.pk)
+        queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
         return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 
@@ -149,7 +148,7 @@ class Answers(ProjectView):
         given.is_valid(raise_exception=True)
         file, params = given.validated_data["file"], given.validated_data["params"]
         run = computing.bring_in(self.project, computation, params, file.name, file.file, file.size, self.user)
-        start_kept(tasks.compute, run.pk)
+        queue.start(tasks.compute, run.pk)
         run.refresh_from_db()
         return Response(shapes.RunShape(run).data, status=status.HTTP_202_ACCEPTED)
 

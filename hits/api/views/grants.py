@@ -9,9 +9,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.domain.own_qualifications import held_in
@@ -108,7 +107,7 @@ class Grants(ProjectView):
         given = NewGrants(data=request.data)
         given.is_valid(raise_exception=True)
         new = granting.intend(self.project, given.validated_data["key"], given.validated_data["worker_ids"], self.user)
-        start_kept(tasks.finish_grants, self.project.pk)
+        queue.start(tasks.finish_grants, self.project.pk)
         return started(f"{new:,} of the workers did not have it and are being given it.", self.address("grants"))
 
 
@@ -124,6 +123,6 @@ class WithdrawGrant(ProjectView):
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.grants.select_related("worker", "stage", "created_by"), pk=pk)
         granting.intend_withdrawal(row)
-        start_kept(tasks.finish_grants, self.project.pk)
+        queue.start(tasks.finish_grants, self.project.pk)
         row.refresh_from_db()
         return Response(GrantShape(row).data, status=202)

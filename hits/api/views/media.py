@@ -9,9 +9,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, operation
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import media as shapes
 from hits.api.shapes.uploads import UploadDetailShape
@@ -51,7 +50,7 @@ class Media(ProjectView):
         given.is_valid(raise_exception=True)
         file = given.validated_data["file"]
         upload = importing.create_media_upload(self.project, [(file.name, file.file)], self.user)
-        start_kept(tasks.import_upload, upload.pk)
+        queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 

@@ -16,6 +16,7 @@ from hits.api.base import LeadView, ProjectView, operation
 from hits.api.shapes import members as shapes
 from hits.flow.setup import invitations
 from hits.flow.setup import members as flow
+from hits.models import Invitation
 
 TAG = "Members"
 
@@ -110,10 +111,29 @@ class Invitations(ProjectView):
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.NewInvitation(data=request.data)
         given.is_valid(raise_exception=True)
-        row, token = invitations.invite(self.project, user=self.user, **given.validated_data)
-        link = settings.PUBLIC_URL + reverse("invitation", args=[token])
-        made = shapes.InvitationShape(row).data
-        return Response({**made, "link": link, "sent": invitations.send(row, link)}, status=status.HTTP_201_CREATED)
+        return _with_link(*invitations.invite(self.project, user=self.user, **given.validated_data))
+
+
+def _with_link(row: Invitation, token: str) -> Response:
+    link = settings.PUBLIC_URL + reverse("invitation", args=[token])
+    made = shapes.InvitationShape(row).data
+    return Response({**made, "link": link, "sent": invitations.send(row, link)}, status=status.HTTP_201_CREATED)
+
+
+class ResendInvitation(ProjectView):
+    pays = frozenset({"POST"})
+    heavy = frozenset({"POST"})
+
+    @operation(
+        "invitations_resend",
+        "Make another link in the place of one that waits, and send it where the first was sent",
+        tag=TAG,
+        answer=shapes.MadeInvitation,
+        code=201,
+        refuses=[403, 404],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        return _with_link(*invitations.renew(self.project, pk, self.user))
 
 
 class RevokeInvitation(ProjectView):

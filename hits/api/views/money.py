@@ -6,11 +6,12 @@ from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import money as shapes
+from hits.domain import ledger_lists
+from hits.domain.ledger_lists import EntryFilter
 from hits.flow.payments import auditing
 
 TAG = "Money"
@@ -27,11 +28,9 @@ class Ledger(ProjectView):
     )
     def get(self, request: Request, **address: str) -> Response:
         wanted = asked(request, shapes.LedgerQuery)
-        rows = self.project.ledger.select_related("stage", "hit", "assignment")
-        if wanted.get("kind"):
-            rows = rows.filter(kind=wanted["kind"])
-        if wanted.get("stage"):
-            rows = rows.filter(stage__key=wanted["stage"])
+        names = ("kind", "stage", "worker", "since", "until")
+        narrowed = EntryFilter(**{name: wanted[name] for name in names if wanted.get(name)})
+        rows = ledger_lists.chosen(self.project, narrowed).select_related("stage", "hit", "assignment")
         return page(request, rows, shapes.LedgerShape)
 
 
@@ -62,7 +61,7 @@ class LedgerChecks(ProjectView):
         given = shapes.NewLedgerCheck(data=request.data)
         given.is_valid(raise_exception=True)
         row = auditing.begin(self.project, self.user, deep=given.validated_data["deep"])
-        start_kept(tasks.check_ledger, row.pk)
+        queue.start(tasks.check_ledger, row.pk)
         return started("The books are being compared.", f"{self.address('ledger-checks')}{row.pk}/")
 
 

@@ -13,9 +13,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, operation
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.parsing import JSONParser
 from hits.api.shapes import payments as shapes
@@ -117,7 +116,7 @@ class Bonuses(AskingView):
         # The caller chooses the key, so it counts within the project: nobody meets another project's order.
         confirmation = f"api:{self.project.pk}:{wanted['confirmation']}"
         order = ordering.order(self.project, new, wanted["total"], confirmation, self.user, filename, digest)
-        start_kept(tasks.send_bonuses, self.project.pk)
+        queue.start(tasks.send_bonuses, self.project.pk)
         return Response(_order(order), status=status.HTTP_202_ACCEPTED)
 
 
@@ -159,7 +158,7 @@ class BonusFiles(ProjectView):
         form.is_valid(raise_exception=True)
         file = form.validated_data["file"]
         row = ordering.keep_file(self.project, file.name, file.read(), self.user)
-        start_kept(tasks.work_bonus_file, row.pk)
+        queue.start(tasks.work_bonus_file, row.pk)
         return _bonus_file(row)
 
 
@@ -199,7 +198,7 @@ class OrderBonusFile(ProjectView):
         wanted = given.validated_data
         confirmation = f"api:{self.project.pk}:{wanted['confirmation']}"
         if ordering.confirm_file(row, wanted["total"], confirmation, self.user):
-            start_kept(tasks.work_bonus_file, row.pk)
+            queue.start(tasks.work_bonus_file, row.pk)
         return _bonus_file(row)
 
 
@@ -276,7 +275,7 @@ class Compensations(ProjectView):
         wanted = given.validated_data
         confirmation = f"api:{self.project.pk}:{wanted.pop('confirmation')}"
         row = compensating.order(self.project, **wanted, confirmation=confirmation, user=self.user)
-        start_kept(tasks.send_compensations, self.project.pk)
+        queue.start(tasks.send_compensations, self.project.pk)
         return Response(_compensation(row), status=status.HTTP_202_ACCEPTED)
 
 
@@ -313,5 +312,5 @@ class WithdrawCompensation(ProjectView):
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.compensations, pk=pk)
         compensating.withdraw(row, self.user)
-        start_kept(tasks.send_compensations, self.project.pk)
+        queue.start(tasks.send_compensations, self.project.pk)
         return Response(_compensation(row), status=status.HTTP_202_ACCEPTED)

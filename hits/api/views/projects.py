@@ -10,13 +10,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
-from hits.api.base import LeadView, ProjectView, operation
-from hits.api.jobs import start_kept
+from hits import queue, sample_crowd, tasks
+from hits.api.base import LeadView, ProjectView, Started, operation, started
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import projects as shapes
+from hits.api.shapes.budget_requests import BudgetRequestShape
 from hits.api.shapes.stages import ProjectActionShape
+from hits.domain.budget_requests import AboveLimitError
 from hits.domain.plugins import offered
+from hits.flow.payments import asking
 from hits.flow.setup import archiving, project_files
 from hits.flow.setup import projects as flow
 from hits.models import Project
@@ -81,7 +83,7 @@ class Projects(LeadView):
 def _started(made: Project, user: User) -> Response:
     project = Project.objects.visible_to(user).select_related("account").get(pk=made.pk)
     if project.qualification_tests.exists():
-        start_kept(tasks.finish_tests, project.pk)
+        queue.start(tasks.finish_tests, project.pk)
     return Response(shapes.ProjectDetailShape(project).data, status=status.HTTP_201_CREATED)
 
 
@@ -163,6 +165,24 @@ class Tags(ProjectView):
         return Response(shapes.ProjectDetailShape(self.project).data)
 
 
+class SimulatedCrowd(ProjectView):
+    # Each answer is paid.
+    pays = frozenset({"POST"})
+
+    @operation(
+        "projects_simulated_crowd",
+        "Let a simulated crowd answer a sample project, on one's own machine",
+        tag=TAG,
+        code=202,
+        answer=Started,
+        refuses=[404, 409, 503],
+    )
+    def post(self, request: Request, **address: str) -> Response:
+        if sample_crowd.ask(self.project, self.user):
+            queue.start(tasks.let_crowd_answer, self.project.pk)
+        return started("A simulated crowd answers.", self.address("project"))
+
+
 class ProjectDetail(ProjectView):
     @operation(
         "projects_retrieve",
@@ -193,16 +213,22 @@ class Budget(ProjectView):
 
     @operation(
         "budget_change",
-        "Change the budget, a large change with `confirm`; never below what is reserved and paid",
+        "Change the budget, a large change with `confirm`; never below what is reserved and paid. Above what the "
+        "caller may set it becomes a request, which waits for an owner (202)",
         tag=TAG,
         takes=shapes.Budget,
         answer=shapes.AccountShape,
         refuses=[404, 409],
+        more={202: BudgetRequestShape},
     )
     def put(self, request: Request, **address: str) -> Response:
         given = shapes.Budget(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
+        try:
+            flow.change_budget(self.project, wanted["budget"], self.user, confirmed=wanted.get("confirm"))
+        except AboveLimitError:
+            row = asking.ask_for_budget(self.project, self.user, wanted["budget"], wanted["why"])
+            return Response(BudgetRequestShape(row).data, status=status.HTTP_202_ACCEPTED)
         self.project.account.refresh_from_db()
         return Response(shapes.AccountShape(self.project.account).data)

@@ -10,14 +10,15 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import StageView, operation
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import publishing as shapes
+from hits.api.shapes.budget_requests import BudgetRequestShape
 from hits.api.shapes.stages import StageShape
+from hits.flow.payments import asking
 from hits.flow.pipeline import publishing
-from hits.models import Batch
+from hits.models import Batch, BudgetExceededError
 
 TAG = "Publishing"
 
@@ -45,12 +46,14 @@ class Publish(StageView):
 
     @operation(
         "publish",
-        "Confirm a quote: reserve its money and publish its items; the same confirmation gives the same batch",
+        "Confirm a quote: reserve its money and publish its items; the same confirmation gives the same batch. What "
+        "the budget has no room for becomes a request, which waits for an owner (200), unless the caller may raise it",
         tag=TAG,
         takes=shapes.Confirmation,
         answer=shapes.BatchShape,
         code=202,
         refuses=[404, 409],
+        more={200: BudgetRequestShape},
     )
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.Confirmation(data=request.data)
@@ -58,12 +61,18 @@ class Publish(StageView):
         wanted = given.validated_data
         # The caller chooses the key, so it counts within the stage: nobody meets another project's batch.
         confirmation = f"api:{self.stage.pk}:{wanted['confirmation']}"
-        batch = publishing.publish(self.stage, wanted["items"], wanted["total"], confirmation, self.user)
-        return _send(batch)
+        items, total = wanted["items"], wanted["total"]
+        try:
+            return _send(publishing.publish(self.stage, items, total, confirmation, self.user))
+        except BudgetExceededError:
+            row = asking.ask_for_batch(self.stage, self.user, items, total, confirmation)
+            if row is None:
+                raise
+            return Response(BudgetRequestShape(row).data)
 
 
 def _send(batch: Batch) -> Response:
-    start_kept(tasks.publish_batch, batch.pk)
+    queue.start(tasks.publish_batch, batch.pk)
     batch.refresh_from_db()
     return Response(shapes.BatchShape(batch).data, status=status.HTTP_202_ACCEPTED)
 
@@ -94,7 +103,7 @@ class Pause(StageView):
         "Send nothing more; HITs that workers see stay open",
         tag=TAG,
         answer=StageShape,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
         publishing.pause(self.stage)
@@ -115,7 +124,7 @@ class Resume(StageView):
     )
     def post(self, request: Request, **address: str) -> Response:
         for pk in publishing.resume(self.stage):
-            start_kept(tasks.publish_batch, pk)
+            queue.start(tasks.publish_batch, pk)
         self.stage.refresh_from_db(fields=["state"])
         return Response(StageShape(self.stage).data, status=status.HTTP_202_ACCEPTED)
 
@@ -127,7 +136,7 @@ class Expire(StageView):
         tag=TAG,
         answer=shapes.BatchShape,
         code=202,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
         return _send(publishing.expire(self.stage, self.user))

@@ -11,9 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
 from hits.api.shapes.stages import StageShape
@@ -191,7 +190,7 @@ class Draw(TestView):
 
     @operation(
         "qualification_tests_draw",
-        "Put questions drawn from items with known answers in the place of the draft's; the same draw each time",
+        "Put questions drawn from items with gold answers in the place of the draft's; the same draw each time",
         tag=TAG,
         takes=DrawShape,
         answer=TestShape,
@@ -218,7 +217,7 @@ class Offer(TestView):
         given = Confirmed(data=request.data)
         given.is_valid(raise_exception=True)
         testing.offer(self.test, given.validated_data["fingerprint"], self.user)
-        start_kept(tasks.finish_tests, self.project.pk)
+        queue.start(tasks.finish_tests, self.project.pk)
         return self.shown(status.HTTP_202_ACCEPTED)
 
 
@@ -233,7 +232,7 @@ class Withdraw(TestView):
     )
     def post(self, request: Request, **address: str) -> Response:
         testing.withdraw(self.test, self.user)
-        start_kept(tasks.finish_tests, self.project.pk)
+        queue.start(tasks.finish_tests, self.project.pk)
         return self.shown(status.HTTP_202_ACCEPTED)
 
 
@@ -262,7 +261,7 @@ class FetchResults(TestView):
         refuses=[404, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
-        start(tasks.fetch_scores, self.test.pk)
+        queue.start(tasks.fetch_scores, self.test.pk)
         see = reverse("api:qualification-test-results", [self.project.slug, self.test.key], request=request)
         return started("The scores are being fetched.", str(see))
 

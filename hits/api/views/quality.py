@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import quality as shapes
 from hits.domain import worker_confusion
+from hits.domain.block_proposals import named_in
 from hits.domain.stage_statistics import estimates_of
 from hits.flow.people import blocking, messaging
-from hits.models import Action, Project
+from hits.models import Action, Stage
 
 TAG = "Quality"
 
 
-def _standing(project: Project) -> set[int]:
-    return set(project.blocks.standing().blocks().values_list("worker_id", flat=True))
+def _context(stage: Stage) -> dict[str, Any]:
+    """What WorkerShape needs besides the rows of figures."""
+    standing = {block.worker_id: block for block in stage.project.blocks.standing()}
+    return {"standing": standing, "estimates": estimates_of(stage), "named": named_in([stage])[stage.pk]}
 
 
 class Workers(StageView):
@@ -34,9 +38,7 @@ class Workers(StageView):
     )
     def get(self, request: Request, **address: str) -> Response:
         rows = self.stage.worker_stats.select_related("worker")
-        return page(
-            request, rows, shapes.WorkerShape, blocked=_standing(self.project), estimates=estimates_of(self.stage)
-        )
+        return page(request, rows, shapes.WorkerShape, **_context(self.stage))
 
 
 class WorkerConfusion(StageView):
@@ -92,9 +94,7 @@ class BlockWorkers(StageView):
     def get(self, request: Request, **address: str) -> Response:
         found = blocking.preview_chosen(self.stage, asked(request, shapes.ByHandQuery)["worker_id"])
         stats = [row.stat for row in found.rows]
-        told = shapes.WorkerShape(
-            stats, many=True, context={"blocked": set(), "estimates": estimates_of(self.stage)}
-        ).data
+        told = shapes.WorkerShape(stats, many=True, context=_context(self.stage)).data
         body = {"workers": told, "budget_left": found.left, **vars(found.loss)}
         return Response(shapes.ByHandShape(body).data)
 
@@ -113,11 +113,12 @@ class BlockWorkers(StageView):
         wanted = given.validated_data
         ids, cost = wanted["worker_ids"], wanted["cost"]
         if "reason" in wanted:
-            blocking.intend_by_hand(self.stage, ids, wanted["reason"], self.user, at_most=cost)
+            told = wanted["told"] if wanted["tell"] else None
+            blocking.intend_by_hand(self.stage, ids, wanted["reason"], self.user, at_most=cost, told=told)
         else:
-            blocking.intend(self.stage, ids, self.user, at_most=cost)
+            blocking.intend(self.stage, ids, self.user, at_most=cost, tell=wanted["tell"])
         # What is written down goes on by itself also when the queue is away.
-        start_kept(tasks.finish_blocks, self.stage.pk)
+        queue.start(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being blocked.", self.address("blocks"))
 
 
@@ -136,7 +137,7 @@ class PauseWorkers(StageView):
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
         blocking.pause(self.stage, wanted["worker_ids"], wanted["hours"], wanted["reason"], self.user)
-        start_kept(tasks.finish_blocks, self.stage.pk)
+        queue.start(tasks.finish_blocks, self.stage.pk)
         return started("The workers are being paused.", self.address("blocks"))
 
 
@@ -173,7 +174,7 @@ class WriteMessages(StageView):
         wanted = given.validated_data
         texts = {one["worker_id"]: one["text"] for one in wanted["messages"]}
         messaging.write(self.stage, wanted["subject"], texts, wanted["confirmation"], self.user)
-        start_kept(tasks.send_messages, self.project.pk)
+        queue.start(tasks.send_messages, self.project.pk)
         return started("The messages are being sent.", self.address("messages"))
 
 
@@ -232,5 +233,5 @@ class UndoBlock(ProjectView):
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.project.blocks, pk=pk)
-        start(tasks.undo_block, row.pk, self.user.pk, Action.Origin.API)
+        queue.start(tasks.undo_block, row.pk, self.user.pk, Action.Origin.API)
         return started("The block is being undone.", self.address("blocks"))

@@ -16,9 +16,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, Started, operation, started
-from hits.api.jobs import start
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import releases as shapes
 from hits.api.views.uploads import FORM_BYTES
@@ -66,7 +65,7 @@ class Preview(ProjectView):
         "What a release made now would hold; changes nothing",
         tag=TAG,
         answer=shapes.PreviewShape,
-        refuses=[404],
+        refuses=[404, 409],
     )
     def get(self, request: Request, **address: str) -> Response:
         return Response(shapes.PreviewShape(releasing.preview(self.project)).data)
@@ -98,7 +97,7 @@ class Releases(ProjectView):
     )
     def post(self, request: Request, **address: str) -> Response:
         if self._items() > SMALL:
-            start(tasks.make_release, self.project.pk, self.user.pk)
+            queue.start(tasks.make_release, self.project.pk, self.user.pk)
             return started("The release is being made.", self.address("releases"))
         made, is_new = releasing.release(self.project, self.user)
         code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK

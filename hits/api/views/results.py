@@ -11,9 +11,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, operation
-from hits.api.jobs import start_kept
 from hits.api.shapes import results as shapes
 from hits.api.shapes.uploads import UploadDetailShape
 from hits.api.views.uploads import refuse_large_file
@@ -57,7 +56,7 @@ class StageResults(StageView):
         importing.check_size(file.size)
         pairs = given.validated_data.get("mapping", ())
         upload = importing.create_results_upload(self.stage, file.name, file.read(), self.user, pairs)
-        start_kept(tasks.import_upload, upload.pk)
+        queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
@@ -112,7 +111,7 @@ class ResultsForm(StageView):
         if not wanted["make"]:
             return Response(shapes.ProposedFormShape(proposal).data)
         upload = tasks.send_in_with_form(self.stage, file.name, content, proposal, wanted["title"], self.user)
-        start_kept(tasks.import_upload, upload.pk)
+        queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 
@@ -131,7 +130,7 @@ class ResultFile(StageView):
     def delete(self, request: Request, pk: int, **address: str) -> Response:
         row = get_object_or_404(self.stage.result_files.select_related("blob"), pk=pk)
         count = removing.remove(row, self.user)
-        start_kept(tasks.conclude_stage, self.stage.pk)
+        queue.start(tasks.conclude_stage, self.stage.pk)
         return Response(shapes.RemovedResults({"removed": count}).data)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import StageView, Started, operation, started
-from hits.api.jobs import start_kept
 from hits.api.shapes import rules as shapes
 from hits.flow.setup import ruling
 
@@ -38,16 +37,18 @@ class StageRule(StageView):
         new = given.validated_data
         wanted = ruling.written(self.stage, new["text"])
         made = ruling.save(self.stage, wanted, new["seen"], new["note"], self.user)
-        start_kept(tasks.conclude_stage, self.stage.pk)
+        queue.start(tasks.conclude_stage, self.stage.pk)
         return Response({"edition": made.number, "see": self.stage_address("rule")}, status=202)
 
     def _described(self) -> dict[str, Any]:
+        units = ruling.units(self.stage)
         return {
             "edition": self.stage.rule_edition,
             "rule": self.stage.rule,
             "text": self.stage.rule["params"].get("text", ""),
             "left_to_judge": ruling.left_to_judge(self.stage),
-            "units": ruling.units(self.stage),
+            "units": units,
+            "texts": ruling.texts(self.stage, units)[0],
             "editions": ruling.editions(self.stage),
         }
 
@@ -85,5 +86,5 @@ class JudgeAgain(StageView):
     )
     def post(self, request: Request, **address: str) -> Response:
         count = ruling.mark(self.stage)
-        start_kept(tasks.conclude_stage, self.stage.pk)
+        queue.start(tasks.conclude_stage, self.stage.pk)
         return started(f"{count:,} items are being judged again.", self.stage_address("rule"))

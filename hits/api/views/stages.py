@@ -8,9 +8,8 @@ from django.db import transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
-from hits.api.jobs import start, start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import stages as shapes
 from hits.domain.plugins import refuse_without_crowd
@@ -49,7 +48,7 @@ class Stages(ProjectView):
         if "reward" in table:
             table["reward"] = f"{table['reward']:.2f}"
         stage = own_stages.add_stage(self.project, table, self.user)
-        start_kept(tasks.conclude_project, self.project.pk)
+        queue.start(tasks.conclude_project, self.project.pk)
         return Response(shapes.StageShape(stage).data, 201)
 
 
@@ -91,7 +90,7 @@ class StageDetail(StageView):
         if "reward" in changes:
             wanted["reward"] = f"{changes['reward']:.2f}"
         if wanted:
-            stage_settings.change(self.stage, wanted, self.user)
+            stage_settings.change(self.stage, wanted, self.user, confirmed=changes.get("confirm"))
 
     @operation(
         "stages_remove",
@@ -142,5 +141,5 @@ class Harvest(StageView):
         refuses=[404, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
-        start(tasks.harvest_stage, self.stage.pk)
+        queue.start(tasks.harvest_stage, self.stage.pk)
         return started("The answers are being fetched.", self.stage_address("stage"))

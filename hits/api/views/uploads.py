@@ -12,9 +12,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from hits import tasks
+from hits import queue, tasks
 from hits.api.base import ProjectView, operation
-from hits.api.jobs import start_kept
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import uploads as shapes
 from hits.domain.imported_tables import shown
@@ -66,7 +65,7 @@ class Uploads(ProjectView):
         upload = importing.create_upload(
             self.project, file.name, file.read(), given.validated_data["origin"], self.user, mapping
         )
-        start_kept(tasks.import_upload, upload.pk)
+        queue.start(tasks.import_upload, upload.pk)
         upload.refresh_from_db()
         return Response(shapes.UploadDetailShape(upload).data, status=status.HTTP_202_ACCEPTED)
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import islice, repeat
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Cast
 
 from hits.domain import hit_items, item_inputs
+from hits.domain.answer_words import Words
 from hits.domain.imported_results import own_id
 from hits.domain.item_answers import all_numbered
 from hits.domain.json_texts import decoded, text_of
@@ -26,7 +27,7 @@ from hits.formats.tables import Columns, Format, Type, pieces_of
 from hits.models import Assignment, Block, Hit, Item, Label, Project, Stage, Upload
 from hits.models.answers import AssignmentQuerySet
 from hits.protocols.base import Json
-from hits.protocols.optional import KnownValuesProtocol
+from hits.protocols.optional import KnownValuesProtocol, Line
 from hits.recipes.table_rows import pseudonym
 from hits.refusals import Refusal
 from hits.text.cells import as_text
@@ -50,8 +51,10 @@ LONG: dict[str, Type] = {
     "unit": "string",
     "worker": "string",
     "value": "string",
+    "value_text": "string",
     "correct": "bool",
     "gold": "string",
+    "gold_text": "string",
     "submitted_at": "string",
     "seconds": "float64",
     "batch": "string",
@@ -158,6 +161,19 @@ def _naming(project: Project, choices: Choices) -> Callable[[str], str]:
 _Label: TypeAlias = tuple[Any, ...]
 
 
+class _Document(NamedTuple):
+    data: Json
+
+
+class _Item(NamedTuple):
+    """As much of an item as a row needs: to make a model of each takes longer than to read it."""
+
+    pk: int
+    key: str
+    data: Json
+    document: _Document
+
+
 class _Answers:
     """The answers of one stage, in the order in which they came in."""
 
@@ -187,6 +203,10 @@ class _Answers:
             yield answers
 
     # The long table
+
+    @cached_property
+    def words(self) -> Words:
+        return Words.of(self.stage)
 
     def long(self, inputs: Collection[str]) -> Iterator[dict[str, Sequence[Any]]]:
         """The columns of some rows at a time. A row is a label; of an answer without any, such as an invalid one, one
@@ -232,20 +252,28 @@ class _Answers:
     ) -> dict[str, Sequence[Any]]:
         answers, items, units, values, correct, undone = zip(*labels, strict=True)
         workers, submitted, seconds, batches = zip(*map(told.__getitem__, answers), strict=True)
-        keys, known = self._keys_and_known(set(items), judged=set(correct) != {None})
+        asked = self._items(set(items))
+        known = self._known(asked) if set(correct) != {None} else {}
         gold = [
-            None if right is None else known[item].get(unit or "")
+            None if right is None else known.get(item, {}).get(unit or "")
             for item, unit, right in zip(items, units, correct, strict=True)
         ]
-        # JSON Lines may hold nested values.
-        spelled = list if self.choices.format == "jsonl" else _spelled
+        said = decoded(values)
+        texts = _spelled(said)
+        lines = self._lines(asked, items, units, said, texts)
+        nested = self.choices.format == "jsonl"
         columns: dict[str, Sequence[Any]] = {
-            "item": [keys[item] for item in items],
+            "item": [asked[item].key for item in items],
             "unit": units,
             "worker": workers,
-            "value": spelled(decoded(values)),
+            "value": said if nested else texts,
+            "value_text": [line and line.said for line in lines],
             "correct": correct,
-            "gold": spelled(gold),
+            "gold": gold if nested else _spelled(gold),
+            "gold_text": [
+                line.known or None if line and right is not None else None
+                for line, right in zip(lines, correct, strict=True)
+            ],
             "submitted_at": submitted,
             "seconds": seconds,
             "batch": batches,
@@ -264,17 +292,42 @@ class _Answers:
         spelled = list if self.choices.format == "jsonl" else item_inputs.spelled
         return {f"{INPUT}{name}": spelled([asked[item].get(name) for item in items]) for name in names}
 
-    def _keys_and_known(self, pks: Collection[int], judged: bool) -> tuple[dict[int, str], dict[int, Json]]:
-        """By item its key, and the values that are right, by unit."""
-        items = Item.objects.filter(pk__in=pks)
+    def _items(self, pks: Collection[int]) -> dict[int, _Item]:
+        """These items with their documents."""
+        columns = ("pk", "key", text_of("document__data"), text_of("data"))
+        found, names, documents, own = zip(*Item.objects.filter(pk__in=pks).values_list(*columns), strict=True)
+        rows = zip(found, names, decoded(documents), decoded(own), strict=True)
+        return {pk: _Item(pk, key, data, _Document(document)) for pk, key, document, data in rows}
+
+    def _known(self, items: Mapping[int, _Item]) -> dict[int, Json]:
+        """By item the values that are right, by unit."""
         protocol, settings = self.task or (None, {})
-        if not judged or not isinstance(protocol, KnownValuesProtocol):
-            keys = dict(items.values_list("pk", "key"))
-            return keys, dict.fromkeys(keys, {})
-        rows = list(items.values_list("pk", "key", text_of("document__data"), text_of("data")))
-        found, names, documents, own = zip(*rows, strict=True)
-        known = map(protocol.known_values, decoded(documents), decoded(own), repeat(settings))
-        return dict(zip(found, names, strict=True)), dict(zip(found, known, strict=True))
+        if not isinstance(protocol, KnownValuesProtocol):
+            return {}
+        return {pk: protocol.known_values(item.document.data, item.data, settings) for pk, item in items.items()}
+
+    def _lines(
+        self,
+        asked: Mapping[int, _Item],
+        items: Sequence[int],
+        units: Sequence[str | None],
+        values: Sequence[Any],
+        texts: Sequence[str | None],
+    ) -> list[Line | None]:
+        """What each label says in words; None where an answer has none. Alike answers to an item, which have the same
+        text, are read once.
+        """
+        read: dict[tuple[int, str, str | None], Line] = {}
+        found: list[Line | None] = []
+        for item, unit, value, text in zip(items, units, values, texts, strict=True):
+            if unit is None:
+                found.append(None)
+                continue
+            key = item, unit, text
+            if key not in read:
+                read[key] = self.words.line(asked[item], unit, value, longest=None)
+            found.append(read[key])
+        return found
 
     def why_not(self, answer: Any) -> str:
         """Why an answer does not count, as `hits.domain.counting` decides it; empty where it does."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -16,13 +17,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import release_cards, release_values, saved_pages, stage_statistics
+from hits.domain import check_questions, release_cards, release_values, saved_pages, stage_statistics, wages
+from hits.domain.action_log import record
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
 from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
-from hits.domain.wages import AnswerTime
 from hits.formats import data_card
 from hits.formats.licences import OWN, OWN_FILE
 from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
@@ -38,6 +39,7 @@ PART_BYTES = 1 << 18
 # What else became of items, by its name in the funnel.
 _UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
+ABOUT_CHECKS = "about check questions"
 UNTOLD = "about texts whose labels are not told"
 
 
@@ -81,7 +83,7 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     files[README] = io.BytesIO(data_card.written(_card(project, content)))
     manifest = _manifest(project, content, files)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
-    digest = _sum(files[MANIFEST])
+    digest = _digest(project, files)
     latest = project.releases.order_by("-number").first()
     if latest and latest.digest == digest:
         return latest, False
@@ -130,9 +132,11 @@ def to_bytes(data: Any) -> bytes:
 def _build(project: Project) -> ReleaseContent:
     # Recipes read the items more than once, and verdicts may come meanwhile.
     with snapshot():
+        if not project.stages.exists():
+            raise NothingToReleaseError("There is nothing to release: the project has no stages.")
         content: ReleaseContent = _told_checks(project, recipe_of(project).steps.build_release(Rows(project)))
         added = [stage for stage in project.stages.exclude(input={}).order_by("position") if is_added(stage)]
-        hidden = _hidden(Rows(project), content.told) if added else frozenset()
+        hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
         return _with_pages(project, _with_values(project, content))
@@ -159,20 +163,38 @@ def _told_checks(project: Project, content: ReleaseContent) -> ReleaseContent:
     return replace(content, left_out={**content.left_out, CHECKS: count}) if count else content
 
 
-class _Told(Rows):
-    """Without items about these documents."""
+@dataclass(frozen=True)
+class _Hidden:
+    """What no added stage may tell, by keys: the documents of which the recipe tells no label, and the items and
+    documents with a known answer that judges workers.
+    """
 
-    def __init__(self, project: Project, hidden: Set[str]) -> None:
+    documents: Set[str] = frozenset()
+    check_items: Set[str] = frozenset()
+    check_documents: Set[str] = frozenset()
+
+    def why(self, document: str, item: str) -> str:
+        """Empty where it may be told."""
+        if document in self.documents:
+            return UNTOLD
+        return ABOUT_CHECKS if item in self.check_items or document in self.check_documents else ""
+
+
+class _Told(Rows):
+    """Without the items that are hidden."""
+
+    def __init__(self, project: Project, hidden: _Hidden) -> None:
         super().__init__(project)
         self._hidden = hidden
 
     def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         found = super().judged(stage, labels=labels, computation=computation)
-        return (item for item in found if item.document_key not in self._hidden)
+        return (item for item in found if not self._hidden.why(item.document_key, item.key))
 
 
-def _hidden(rows: Rows, told: release_values.Told) -> frozenset[str]:
-    """The documents with kept items, by their keys, of which the recipe tells no label, such as those of test."""
+def _hidden(project: Project, told: release_values.Told) -> _Hidden:
+    """The documents are those with kept items of which the recipe tells no label, such as those of test."""
+    rows = Rows(project)
     kept, shown = set(), set()
     for stage, items in told.items():
         keys = {item.key for item in items()}
@@ -181,20 +203,20 @@ def _hidden(rows: Rows, told: release_values.Told) -> frozenset[str]:
                 shown.add(item.document_key)
             elif item.outcome == "kept":
                 kept.add(item.document_key)
-    return frozenset(kept - shown)
+    return _Hidden(frozenset(kept - shown), *check_questions.untold(project))
 
 
-def _with_stage(content: ReleaseContent, stage: Stage, hidden: Set[str]) -> ReleaseContent:
-    """The content with the files of a stage that a lead added, each named after the stage's key. Its rows hold what
-    earlier stages said, so there are none about hidden documents.
+def _with_stage(content: ReleaseContent, stage: Stage, hidden: _Hidden) -> ReleaseContent:
+    """The content with the files of a stage that a lead added, each named after the stage's key. Its rows hold the
+    file's columns and what earlier stages said, so there are none about what is hidden.
     """
     protocol = usable_protocol(stage)
     if not (isinstance(protocol, LevelledProtocol) and isinstance(protocol, RowsProtocol)):
         return content
     own = release_of(_Told(stage.project, hidden), stage.key, protocol.levels(settings_of(stage)))
-    kept = stage.items.filter(state=Item.State.KEPT).values_list("document__key", flat=True)
-    if hidden and (untold := sum(1 for key in kept.iterator() if key in hidden)):
-        own = replace(own, left_out={**own.left_out, UNTOLD: untold})
+    kept = stage.items.filter(state=Item.State.KEPT).values_list("document__key", "key")
+    untold = Counter(why for document, key in kept.iterator() if (why := hidden.why(document, key)))
+    own = replace(own, left_out={**own.left_out, **untold})
     files = own.files if own.counts["items"] else {}
     return replace(
         content,
@@ -243,6 +265,10 @@ def _card(project: Project, content: ReleaseContent) -> data_card.Card:
     )
 
 
+def _noted(row: Mapping[str, Any]) -> str:
+    return f" ({row['wage_note']})" if row.get("wage_note") else ""
+
+
 def _stated(project: Project) -> dict[str, Any]:
     """What the lead states, each null where nothing is. A licence of one's own has no `spdx` and `url`, but `text`."""
     said = release_cards.stated(project.card)
@@ -260,7 +286,7 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
     paid = {
         "Reward for an answer": f"${row['reward']}",
         "Median time": f"{seconds:.1f} s" if seconds else "not known",
-        "Wage an hour": f"${hourly}" if hourly else "not known",
+        "Wage an hour": f"${hourly}{_noted(row)}" if hourly else "not known",
     }
     return {
         "Workers read": stage.hit_title,
@@ -294,7 +320,7 @@ def _values_facts(row: Mapping[str, Any]) -> dict[str, str]:
     return {
         "Values by": ", ".join(by),
         "Computed": f"{moment:%Y-%m-%d %H:%M} UTC",
-        "Over answers": f"{row['answers'] or 0:,}",
+        "Answers that had come": f"{row['answers'] or 0:,}",
         "Older than the newest answers": older,
         "Values": f"{row['values']:,}",
     }
@@ -350,17 +376,22 @@ def _pay(stage: Stage, median: float | None) -> dict[str, Any]:
     """What an answer paid, and what that makes an hour.
 
     Where the reward changed from one batch to another, `reward` is the mean of the approved answers, and `rewards` has
-    their number for each reward. The answers are counted there alone: elsewhere pages cost the same with many answers.
+    their number for each reward. The time is the one by which the stage's page reckons the wage (`hits.domain.wages`);
+    `wage_note` says where that is not the measured median. The answers are counted there alone: elsewhere pages cost
+    the same with many answers.
     """
-    mean, more = stage.reward, {}
+    mean, more = stage.reward, dict[str, Any]()
     if stage.earlier_hit_types:
         approved = stage.assignments.filter(state=Assignment.State.APPROVED).order_by().values_list("hit__reward")
         rewards: dict[Decimal, int] = dict(approved.annotate(n=Count("id")))
         paid = sum((reward * n for reward, n in rewards.items()), Decimal(0))
         mean = paid / sum(rewards.values()) if rewards else stage.reward
-        more = {"rewards": {f"{reward:.2f}": rewards[reward] for reward in sorted(rewards)}}
-    hourly = str(AnswerTime(median, assumed=False).hourly(mean)) if median else None
-    return {"reward": f"{mean:.2f}", "wage_an_hour": hourly, **more}
+        more["rewards"] = {f"{reward:.2f}": rewards[reward] for reward in sorted(rewards)}
+    time = wages.answer_time(stage) if median else None
+    if time and time.told:
+        # Told where there is anything: other releases stay what they are.
+        more["wage_note"] = time.told
+    return {"reward": f"{mean:.2f}", "wage_an_hour": str(time.hourly(mean)) if time else None, **more}
 
 
 def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:
@@ -384,11 +415,21 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         **({"aggregated": list(content.aggregated)} if content.aggregated else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
-        "files": [
-            {"name": name, "bytes": file.seek(0, io.SEEK_END), "sha256": _sum(file)}
-            for name, file in sorted(files.items())
-        ],
+        "files": [_listed(name, file, name == _key_file(project)) for name, file in sorted(files.items())],
     }
+
+
+def _key_file(project: Project) -> str:
+    """The name of the file with the answers of test; empty where the recipe has none."""
+    return str(getattr(recipe_of(project).steps, "KEY_FILE", ""))
+
+
+def _listed(name: str, file: BinaryIO, is_secret: bool) -> dict[str, Any]:
+    """Without the sum of a secret file: the manifest is published, and answers that somebody guessed could be checked
+    by it.
+    """
+    size = {"name": name, "bytes": file.seek(0, io.SEEK_END)}
+    return size if is_secret else {**size, "sha256": _sum(file)}
 
 
 def media_of(project: Project) -> list[dict[str, Any]]:
@@ -401,11 +442,22 @@ def media_of(project: Project) -> list[dict[str, Any]]:
     ]
 
 
-def _sum(file: BinaryIO) -> str:
-    file.seek(0)
+def _digest(project: Project, files: Mapping[str, BinaryIO]) -> str:
+    """What tells one release from another: the sum of the manifest, and where answers are secret, theirs with a secret
+    before it, for leads cite it.
+    """
+    if (key := _key_file(project)) not in files:
+        return _sum(files[MANIFEST])
+    return _sum(files[MANIFEST], io.BytesIO(project.pseudonym_key.encode()), files[key])
+
+
+def _sum(*files: BinaryIO) -> str:
+    """The SHA-256 of the files one after the other."""
     digest = hashlib.sha256()
-    while part := file.read(PART_BYTES):
-        digest.update(part)
+    for file in files:
+        file.seek(0)
+        while part := file.read(PART_BYTES):
+            digest.update(part)
     return digest.hexdigest()
 
 
@@ -418,4 +470,5 @@ def _store(
     for name, file in sorted(files.items()):
         file.seek(0)
         ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
+    record(project, user, "made a release", detail={"release": made.number})
     return made

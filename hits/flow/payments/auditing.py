@@ -36,6 +36,11 @@ CHUNK = 200
 LEASE_SECONDS = 60
 # Differences kept of one check; checks kept of one project.
 MOST, KEPT = 1000, 100
+MOST_ATTEMPTS = 3
+TRIED = (
+    f"The comparison began {MOST_ATTEMPTS} times and did not come to an end. Compare again; if it stays so, tell the "
+    "operator, whose log says more."
+)
 # Answers of a finished HIT that are older have been forgotten, not just not fetched yet.
 PATIENCE = timedelta(hours=1)
 # The marketplace clears HITs away by itself so long after their expiry.
@@ -65,10 +70,24 @@ def run(check_pk: int) -> LedgerCheck:
     """Make a comparison; after a crash it begins anew. Another process at the same one leaves it as it is."""
     row = LedgerCheck.objects.select_related("project__account").get(pk=check_pk)
     with lease(f"audit:{check_pk}", seconds=LEASE_SECONDS) as held:
-        if held is not None and row.state == LedgerCheck.State.RUNNING:
+        if held is not None and row.state == LedgerCheck.State.RUNNING and _begin(row):
             _run(row, held)
     row.refresh_from_db()
     return row
+
+
+def _begin(row: LedgerCheck) -> bool:
+    if row.attempts >= MOST_ATTEMPTS:
+        fail(row.pk, TRIED)
+        return False
+    LedgerCheck.objects.filter(pk=row.pk).update(attempts=row.attempts + 1)
+    return True
+
+
+def fail(check_pk: int, why: str) -> None:
+    """`why` is a sentence for the lead. A comparison that has ended stays as it is."""
+    running = LedgerCheck.objects.filter(pk=check_pk, state=LedgerCheck.State.RUNNING)
+    running.update(state=LedgerCheck.State.FAILED, message=why, finished_at=timezone.now())
 
 
 def unfinished() -> list[int]:

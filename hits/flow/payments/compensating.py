@@ -27,6 +27,7 @@ from hits.domain.leases import Held, lease
 from hits.domain.ledger import pay_payment, release_payment, reserve_payment
 from hits.domain.marketplace_account import balance, gateway, refuse_beyond_balance
 from hits.domain.outbox import WAIT_FOR_MONEY, mark_sent, why_it_waits
+from hits.domain.restorations import why_calls_wait
 from hits.formats.payments import read_amount, read_reason, read_worker_id
 from hits.models import Compensation, Project, Qualification
 from hits.mturk import fees
@@ -156,6 +157,8 @@ def _problems(project: Project, found: CompensationQuote) -> Iterator[str]:
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the project's budget or pay less."
         )
+    if why := why_calls_wait():
+        yield why
     if found.balance is not None and found.total > found.balance - found.planned:
         yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 

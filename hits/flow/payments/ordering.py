@@ -20,6 +20,7 @@ from hits.domain.commitments import BalanceTooLowError, planned_cost
 from hits.domain.leases import lease
 from hits.domain.ledger import reserve_payment
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
+from hits.domain.restorations import NotReconciledError, why_calls_wait
 from hits.domain.wanted_answers import chunks
 from hits.formats.faults import Faults, FormatErrors
 from hits.formats.payments import MOST_BYTES, AskedBonus, read_amount, read_bonus_file, read_reason
@@ -207,6 +208,8 @@ def problems(found: BonusQuote) -> Iterable[str]:
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the project's budget or pay less."
         )
+    if why := why_calls_wait():
+        yield why
     if found.balance is not None and found.total > found.balance - found.planned:
         yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
@@ -396,7 +399,7 @@ def _order_file(row: BonusFile, new: Sequence[NewBonus], digest: str) -> None:
         return _note_file(row, state=BonusFile.State.READY, quote=priced, error=why)
     try:
         made = order(row.project, new, row.total, row.confirmation, row.confirmed_by, row.name, digest)
-    except (OrderChangedError, BalanceTooLowError) as error:
+    except (OrderChangedError, BalanceTooLowError, NotReconciledError) as error:
         # Once more at the price of now.
         priced = _quote_as_json(quote(row.project, new, digest), new)
         _note_file(row, state=BonusFile.State.READY, quote=priced, error=f"{error} Nothing was paid.")

@@ -15,30 +15,21 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import ExpressionWrapper, F, FloatField, QuerySet, Sum, Value
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain import eligibility, stage_statistics, worker_table
+from hits.domain import block_letters, eligibility, worker_table
 from hits.domain.action_log import record
 from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
+from hits.domain.block_proposals import proposals, reference_stages, scored
 from hits.domain.counting import recount
 from hits.domain.hit_items import all_item_pks, lock_items
 from hits.domain.leases import lease
 from hits.domain.own_qualifications import POOR_QUALITY
 from hits.domain.qualification_calls import QualificationCalls
 from hits.domain.summaries import refresh_summary
-from hits.models import Assignment, Block, Stage, Worker, WorkerStat
-from hits.quality.blocking import (
-    AGREEMENT,
-    COMPETENCE,
-    KNOWN_ANSWERS,
-    REPEATS,
-    SPEED,
-    Evidence,
-    Policy,
-    Tally,
-    workers_to_block,
-)
+from hits.models import Assignment, Block, Stage, Worker
+from hits.quality.blocking import Evidence, Policy
 from hits.refusals import Refusal
 
 LEASE_SECONDS = 30
@@ -54,18 +45,6 @@ CALLS = QualificationCalls[Block](
 LONGEST_REASON = 1000
 MOST_HOURS = 24 * 30
 MOST_AT_ONCE = 500
-# Of a worker's figures by measure: scored answers, good ones of them, and how many chance would make good.
-_SCORES: Mapping[str, tuple[Any, Any, Any]] = {
-    KNOWN_ANSWERS: (F("scored"), F("correct"), F("right_by_chance")),
-    AGREEMENT: (F("compared"), F("agreed"), F("agreed_by_chance")),
-    COMPETENCE: (
-        F("compared"),
-        ExpressionWrapper(F("competence") * F("compared"), FloatField()),
-        F("agreed_by_chance"),
-    ),
-    SPEED: (F("timed"), F("timed") - F("hurried"), Value(0.0)),
-    REPEATS: (F("followed"), F("followed") - F("repeats"), Value(0.0)),
-}
 # Sentences on the stage's page; there are more only when the marketplace refuses every grant.
 SHOWN = 5
 
@@ -133,66 +112,21 @@ def is_due(stage: Stage) -> bool:
     if not stage.quality:
         return False
     every = Policy.from_dict(stage.quality).check_every
-    return _scored(stage) // every > stage.quality_checked_at // every
+    return scored(stage) // every > stage.quality_checked_at // every
 
 
 def block_by_itself(stage: Stage, wanted: bool, user: User | None) -> None:
     """Whether the check after every so many answers blocks those whom it names, or leaves them to a lead."""
     with transaction.atomic():
         if Stage.objects.filter(pk=stage.pk, auto_block=not wanted).update(auto_block=wanted):
-            record(stage.project, user, f"switched blocks by itself {'on' if wanted else 'off'}", [stage])
+            record(stage.project, user, f"switched automatic blocks {'on' if wanted else 'off'}", [stage])
     stage.auto_block = wanted
 
 
 def mark_checked(stage: Stage) -> None:
     """Of the reference stages that check alike: one check looks at the answers of them all."""
-    alike = [one.pk for one in _reference_stages(stage) if one.auto_block == stage.auto_block]
-    Stage.objects.filter(pk__in=alike).update(quality_checked_at=_scored(stage))
-
-
-def _reference_stages(stage: Stage) -> list[Stage]:
-    """The stages of the project whose answers tell how good a worker is: those that have a policy of that measure."""
-    measure = Policy.from_dict(stage.quality).measure
-    stages = Stage.objects.filter(project=stage.project_id).exclude(quality={})
-    return [one for one in stages if Policy.from_dict(one.quality).measure == measure]
-
-
-def _stats(stage: Stage) -> QuerySet[WorkerStat]:
-    """The figures with scored answers, with `n`, `good` and `chance` as the measure has them."""
-    measure, stages = Policy.from_dict(stage.quality).measure, _reference_stages(stage)
-    n, good, chance = _SCORES[measure]
-    rows = WorkerStat.objects.filter(worker__imported_into=None, stage__in=stages).annotate(
-        n=n, good=good, chance=chance
-    )
-    if measure == COMPETENCE:
-        runs = [pk for one in stages if (pk := stage_statistics.newest_pk(one))]
-        rows = rows.filter(competence_run__in=runs, competence__isnull=False)
-    return rows.filter(n__gt=0)
-
-
-def _scored(stage: Stage) -> int:
-    """All answers ever scored by the measure of the policy: a block must not turn the clock back."""
-    return _stats(stage).aggregate(sum=Sum("n"))["sum"] or 0
-
-
-def proposals(stage: Stage) -> list[Evidence]:
-    """Who would be blocked now, worst first, by the answers of all reference stages of the project together.
-
-    The average is that of all workers, those who are blocked already included.
-    """
-    if not stage.quality:
-        return []
-    policy = Policy.from_dict(stage.quality)
-    standing = Block.objects.standing().blocks().filter(project=stage.project_id)
-    blocked = set(standing.values_list("worker__worker_id", flat=True))
-    sums = _stats(stage).values("worker__worker_id").order_by()
-    sums = sums.annotate(all=Sum("n"), all_good=Sum("good"), all_by_chance=Sum("chance"))
-    # Sums of shares: without what rounding adds.
-    tallies = [
-        Tally(worker, n, min(n, good), chance)
-        for worker, n, good, chance in sums.values_list("worker__worker_id", "all", "all_good", "all_by_chance")
-    ]
-    return [evidence for evidence in workers_to_block(tallies, policy) if evidence.worker not in blocked]
+    alike = [one.pk for one in reference_stages(stage) if one.auto_block == stage.auto_block]
+    Stage.objects.filter(pk__in=alike).update(quality_checked_at=scored(stage))
 
 
 def preview(stage: Stage, worker_ids: Iterable[str] | None = None) -> Preview:
@@ -204,13 +138,15 @@ def preview(stage: Stage, worker_ids: Iterable[str] | None = None) -> Preview:
     return Preview(found, chosen, answers, loss(stage.project, chosen), stage.project.account.left)
 
 
-def block(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None) -> int:
-    """Block these workers of the stage's proposals; returns how many blocks are new.
+def block(
+    stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None, *, tell: bool = False
+) -> int:
+    """Block these workers of the stage's proposals, and `tell` them why; returns how many blocks are new.
 
     Raises as `intend` does, and MarketplaceError when the grant has to wait: the intent stays and `finish` carries it
     out.
     """
-    new = intend(stage, worker_ids, user, at_most)
+    new = intend(stage, worker_ids, user, at_most, tell=tell)
     finish(stage)
     return new
 
@@ -218,23 +154,26 @@ def block(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: D
 def check_when_due(stage: Stage) -> int:
     """The check after every `check_every` scored answers; returns how many blocks are new. Raises MarketplaceError.
 
-    It blocks only where a lead has allowed that it blocks by itself.
+    It blocks only where a lead has allowed that it blocks by itself, and tells those whom it blocks why.
     """
     if not is_due(stage):
         return 0
     mark_checked(stage)
     found = [evidence.worker for evidence in proposals(stage)]
-    return block(stage, found, None) if found and stage.auto_block else 0
+    return block(stage, found, None, tell=True) if found and stage.auto_block else 0
 
 
-def intend(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None) -> int:
+def intend(
+    stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: Decimal | None = None, *, tell: bool = False
+) -> int:
     """Write the blocks down, which `finish` carries out; their answers stop counting now. Returns how many are new.
 
-    `at_most` are the dollars that somebody confirmed for answers in their place.
+    `at_most` are the dollars that somebody confirmed for answers in their place. With `tell` a message to each is
+    written down too, with the evidence and what happens to their answers.
     Raises NotBlockableError and LossGrownError; then nothing is changed.
     """
     wanted = set(worker_ids)
-    evidence = {found.worker: found.to_dict() for found in proposals(stage)}
+    evidence = {found.worker: found for found in proposals(stage)}
     standing = _standing(stage, wanted)
     unknown = wanted - set(evidence) - standing
     if unknown:
@@ -243,7 +182,9 @@ def intend(stage: Stage, worker_ids: Iterable[str], user: User | None, at_most: 
             "Nobody was blocked."
         )
     _refuse_beyond(stage, wanted - standing, at_most)
-    return sum(_intend(stage, worker_id, evidence[worker_id], user) for worker_id in sorted(wanted - standing))
+    new = sorted(wanted - standing)
+    why = {worker_id: block_letters.why_of(evidence[worker_id]) if tell else "" for worker_id in new}
+    return sum(_intend(stage, worker_id, evidence[worker_id].to_dict(), user, why[worker_id]) for worker_id in new)
 
 
 def preview_chosen(stage: Stage, worker_ids: Iterable[str]) -> Chosen:
@@ -257,11 +198,18 @@ def preview_chosen(stage: Stage, worker_ids: Iterable[str]) -> Chosen:
 
 
 def intend_by_hand(
-    stage: Stage, worker_ids: Iterable[str], reason: str, user: User | None, at_most: Decimal | None = None
+    stage: Stage,
+    worker_ids: Iterable[str],
+    reason: str,
+    user: User | None,
+    at_most: Decimal | None = None,
+    *,
+    told: str | None = None,
 ) -> int:
     """Write down blocks of workers whom a lead chose, with the reason and their figures; `finish` carries them out.
 
-    Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. Raises
+    Returns how many are new. `at_most` are the dollars that somebody confirmed for answers in their place. `told` is
+    the reason that the workers read, in a message that is written down too; None tells them nothing. Raises
     ReasonRefusedError, NotBlockableError and LossGrownError; then nothing is changed.
     """
     reason = reason.strip()
@@ -269,9 +217,15 @@ def intend_by_hand(
         raise ReasonRefusedError(
             f"Write a reason of at most {LONGEST_REASON:,} characters: it stays with the block. Nobody was blocked."
         )
+    why = (told or "").strip()
+    if told is not None and not 1 <= len(why) <= block_letters.LONGEST_WHY:
+        raise ReasonRefusedError(
+            f"Write why, of at most {block_letters.LONGEST_WHY:,} characters, for the workers to read, or do not write "
+            "to them. Nobody was blocked."
+        )
     rows = {row.stat.worker.worker_id: row for row in _chosen(stage, set(worker_ids))}
     _refuse_beyond(stage, set(rows), at_most)
-    return sum(_intend(stage, worker_id, _by_hand(row, reason), user) for worker_id, row in sorted(rows.items()))
+    return sum(_intend(stage, worker_id, _by_hand(row, reason), user, why) for worker_id, row in sorted(rows.items()))
 
 
 def _chosen(stage: Stage, wanted: set[str]) -> list[worker_table.WorkerRow]:
@@ -294,6 +248,7 @@ def _by_hand(row: worker_table.WorkerRow, reason: str) -> dict[str, Any]:
     cells = zip(worker_table.COLUMNS, row.cells(), strict=True)
     figures = {name: str(cell) if isinstance(cell, Decimal) else cell for name, cell in cells}
     del figures["worker_id"], figures["state"]
+    figures["why"] = row.stands_out
     return {"by_hand": True, "worker": row.stat.worker.worker_id, "reason": reason, "figures": figures}
 
 
@@ -312,8 +267,10 @@ def _refuse_beyond(stage: Stage, worker_ids: Iterable[str], at_most: Decimal | N
         )
 
 
-def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: User | None) -> bool:
-    """The intent row and the void labels together: from here on the worker's labels do not count."""
+def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: User | None, why: str) -> bool:
+    """The intent row and the void labels together: from here on the worker's labels do not count. With `why` the
+    message to the worker as well.
+    """
     worker = Worker.objects.get(worker_id=worker_id)
     try:
         with transaction.atomic():
@@ -327,6 +284,8 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
                 created_by=user,
             )
             recount(_answers(stage, worker))
+            if why:
+                block_letters.write(row, why, user)
             record(stage.project, user, "blocked", [row])
     except IntegrityError:
         return False
@@ -443,6 +402,7 @@ def undo(row: Block, user: User | None) -> None:
         ended = {"state": Block.State.LIFTING} if told else {"state": Block.State.UNDONE, "undone_at": timezone.now()}
         if not keeping_out.update(**ended, error=""):
             return
+        block_letters.withdraw(row)
         answers = _answers(row.stage, row.worker)
         _lock(answers)
         # Those that were submitted during the block are held for it.

@@ -19,10 +19,11 @@ from django.utils import timezone
 from hits.domain.action_log import record
 from hits.domain.answer_words import Words
 from hits.domain.crowd_answers import Comparison
+from hits.domain.item_texts import ItemTexts, shortened
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
 from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
-from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, OF_TESTS
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, OF_BLOCKS, OF_TESTS
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
 from hits.protocols.base import COUNTED
@@ -62,7 +63,7 @@ def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
     lines = _known_mistakes(stage, worker) or _others_otherwise(stage, worker) or [NO_MISTAKES]
     text = "\n".join(
         [
-            f"Thank you for your answers to “{stage.hit_title}”. Please look at these again:",
+            f"Thank you for your answers to “{stage.hit_title}”. Please keep this in mind for the next ones:",
             "",
             *(f"- {line}" for line in lines),
             "",
@@ -80,15 +81,15 @@ def _own(stage: Stage, worker: Worker) -> QuerySet[Label]:
 
 
 def _known_mistakes(stage: Stage, worker: Worker) -> list[str]:
-    words = Words.of(stage)
+    words, texts = Words.of(stage), ItemTexts.of(stage)
     return [
-        f"{_excerpt(label.item)} You answered “{_said(words, label)}”, which is not right."
+        f"{_excerpt(texts, label.item)} You answered “{_said(words, label)}”, which is not right."
         for label in _own(stage, worker).filter(correct=False)[:SHOWN]
     ]
 
 
 def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
-    comparison, words = Comparison.of(stage), Words.of(stage)
+    comparison, words, texts = Comparison.of(stage), Words.of(stage), ItemTexts.of(stage)
     latest = [label for label in _own(stage, worker)[:LOOKED_AT] if _is_compared(comparison, label)]
     given: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     others = Label.objects.counting().filter(item__in={label.item_id for label in latest}).exclude(worker=worker)
@@ -100,7 +101,7 @@ def _others_otherwise(stage: Stage, worker: Worker) -> list[str]:
         votes = given[label.item_id, label.unit]
         usual, own = majority_of(votes), _said(words, label)
         if usual is not None and usual != own and votes[usual] > 1:
-            found.append(f"{_excerpt(label.item)} You answered “{own}”; most others answered “{usual}”.")
+            found.append(f"{_excerpt(texts, label.item)} You answered “{own}”; most others answered “{usual}”.")
     return found[:SHOWN]
 
 
@@ -111,16 +112,19 @@ def _is_compared(comparison: Comparison, label: Label) -> bool:
 
 
 def _said(words: Words, label: Label) -> str:
-    return words.said(label.item, label.unit, label.value)[:COUNTED]
+    return words.line(label.item, label.unit, label.value).said[:COUNTED]
 
 
-def _excerpt(item: Item) -> str:
-    """The beginning of what the item asks about, by which the worker knows it again."""
-    data, document = item.data, item.document.data
-    columns: Mapping[str, Any] = {**document.get("columns", {}), **data.get("columns", {})}
-    told = data.get("query") or data.get("question") or document.get("text") or next(iter(columns.values()), "")
-    text = " ".join(str(told).split())
-    return f"“{text[:LONGEST_EXCERPT].rstrip()}{'…' if len(text) > LONGEST_EXCERPT else ''}”:"
+def _excerpt(texts: ItemTexts, item: Item) -> str:
+    """The beginning of the text and what was asked about it, by which the worker knows the item again.
+
+    A sentence with a blank tells its item apart by itself.
+    """
+    asked = shortened(texts.asked(item), LONGEST_EXCERPT)
+    if item.data.get("query"):
+        return f"“{asked}”:"
+    text = f"“{texts.text(item, LONGEST_EXCERPT)}”:"
+    return f"{text} “{asked}”" if asked else text
 
 
 # Write down
@@ -181,6 +185,8 @@ def _used_elsewhere(stage: Stage, confirmation: str) -> list[str]:
     """Programs choose keys of their own: two that choose the same one must not take one another's messages for sent."""
     if confirmation.startswith(OF_TESTS):
         return [f"Confirmations that begin with {OF_TESTS} belong to results of tests: choose another."]
+    if confirmation.startswith(OF_BLOCKS):
+        return [f"Confirmations that begin with {OF_BLOCKS} belong to blocks: choose another."]
     if WorkerMessage.objects.filter(confirmation=confirmation).exclude(stage=stage).exists():
         return ["Other messages have this confirmation: choose a fresh one."]
     return []

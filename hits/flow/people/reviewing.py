@@ -5,13 +5,16 @@ The marketplace has the last word: what it did before a decision arrived is adop
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Case, DateTimeField, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from hits.domain import eligibility
@@ -34,6 +37,7 @@ from hits.domain.outbox import (
 )
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import Assignment, Item, LedgerEntry, Stage
+from hits.models.workers import by_blocked_worker
 from hits.mturk.errors import (
     GoneError,
     InsufficientFundsError,
@@ -45,6 +49,16 @@ from hits.mturk.errors import (
 from hits.mturk.gateway import Gateway
 from hits.refusals import Refusal
 
+# How long the call of a decision waits that can be undone until then; and how much sooner it is too late for that,
+# since clocks of two machines differ. `unfinished` finds it then.
+UNDO = timedelta(seconds=30)
+MARGIN = timedelta(seconds=2)
+# A rejection does not wait where the marketplace approves so soon after it.
+TOO_NEAR = UNDO + timedelta(minutes=1)
+# How many answers one confirmation approves at most.
+MOST_AT_ONCE = 1000
+# Beyond so many decisions on their way, what is left is told without the further ones.
+MOST_COUNTED = 1000
 # The marketplace's own limit for approving what was rejected, counted from the submission.
 OVERRIDE = timedelta(days=30)
 APPROVED, REJECTED, SUBMITTED = Assignment.State.APPROVED, Assignment.State.REJECTED, Assignment.State.SUBMITTED
@@ -70,45 +84,209 @@ class TakeBackRefusedError(Refusal):
         return {"reasons": self.reasons}
 
 
+class UndoTooLateError(Refusal):
+    """Some of these decisions are on their way to the marketplace, or there by now. Nothing was changed."""
+
+    error_code = "undo_too_late"
+
+
+class FromBlockedWorkersError(Refusal):
+    """More of the answers are from blocked workers than was confirmed. Nothing was approved."""
+
+    error_code = "from_blocked_workers"
+
+    def __init__(self, answers: int) -> None:
+        self.answers = answers
+        who = "is from a blocked worker" if answers == 1 else "are from blocked workers"
+        super().__init__(
+            f"{answers:,} of these answers {who}: approving pays for work that counts for nothing while the block "
+            "stands. Nothing was approved."
+        )
+
+    def details(self) -> dict[str, Any]:
+        return {"of_blocked_workers": self.answers}
+
+
+# Look
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Answers that wait for a decision: their ids, what approving them costs in $, whether there are more, and how many
+    of them are from blocked workers.
+    """
+
+    pks: tuple[int, ...]
+    cost: Decimal
+    more: bool
+    of_blocked: int
+
+    @property
+    def last(self) -> int:
+        """The largest id; 0 where none waits. What comes after it was not there when this was read."""
+        return max(self.pks, default=0)
+
+
+def undecided(stage: Stage) -> QuerySet[Assignment]:
+    """The answers that wait for a decision, in no order."""
+    return stage.assignments.filter(state=SUBMITTED, decision="")
+
+
+def waits(row: Assignment) -> bool:
+    """Whether it is one of these."""
+    return row.state == SUBMITTED and not row.decision
+
+
+def left_of(stages: Collection[Stage]) -> dict[int, int]:
+    """Stage to how many answers wait for a decision: the figure of its summary without what was decided since."""
+    decided = Assignment.objects.filter(stage__in=stages, state=SUBMITTED).exclude(decision="").order_by()
+    since = Counter(decided.values_list("stage", flat=True)[:MOST_COUNTED])
+    return {stage.pk: max(0, stage.summary.to_review - since[stage.pk]) for stage in stages}
+
+
+def waiting(
+    stage: Stage, *, worker: str = "", but: Collection[int] = (), until: int | None = None, most: int = MOST_AT_ONCE
+) -> Waiting:
+    """The first that wait, of one worker or of all, without some, and with ids of at most `until`."""
+    rows = undecided(stage).exclude(pk__in=but)
+    if worker:
+        rows = rows.filter(worker__worker_id=worker)
+    if until is not None:
+        rows = rows.filter(pk__lte=until)
+    rows = rows.annotate(of_blocked=by_blocked_worker()).order_by("pk")
+    found = list(rows.values_list("pk", "hit__unit_cost", "of_blocked")[: most + 1])
+    chosen = found[:most]
+    return Waiting(
+        tuple(pk for pk, _, _ in chosen),
+        sum((cost for _, cost, _ in chosen), Decimal()),
+        len(found) > most,
+        sum(of_blocked for _, _, of_blocked in chosen),
+    )
+
+
+def of_blocked(stage: Stage, assignment_pks: Iterable[int]) -> int:
+    """How many of these answers wait for a decision and are from blocked workers."""
+    return undecided(stage).filter(by_blocked_worker(), pk__in=list(assignment_pks)).count()
+
+
 # Decide
 
 
-def approve(stage: Stage, assignment_pks: Iterable[int], user: User | None) -> int:
+def approve(
+    stage: Stage,
+    assignment_pks: Iterable[int],
+    user: User | None,
+    *,
+    undoable: bool = False,
+    of_blocked: int | None = None,
+) -> int:
     """Decide to approve those of these answers that wait; `finish` makes the calls. Returns how many.
 
-    An answer that did not count yet counts from here on, also one that the marketplace has paid by itself.
+    An answer that did not count yet counts from here on, also one that the marketplace has paid by itself. An
+    `undoable` decision can be undone for the time UNDO, and its call waits so long. `of_blocked` are the answers of
+    blocked workers that somebody confirmed: with more of them it raises FromBlockedWorkersError.
     """
-    return _decide(stage, assignment_pks, APPROVED, "", user)
+    return _decide(stage, assignment_pks, APPROVED, "", user, undoable, of_blocked)
 
 
-def reject(stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None) -> int:
-    """Decide to reject; the item is asked again. Raises FeedbackMissingError.
+def reject(
+    stage: Stage, assignment_pks: Iterable[int], feedback: str, user: User | None, *, undoable: bool = False
+) -> int:
+    """Decide to reject; the item is asked again. Raises FeedbackMissingError. `undoable` as for `approve`.
 
     An answer that did not count yet and that the marketplace has paid by itself stays paid and does not count.
     """
     if not feedback.strip():
         raise FeedbackMissingError("Tell the workers why: they read it, and may answer.")
-    return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000], user)
+    return _decide(stage, assignment_pks, REJECTED, feedback.strip()[:1000], user, undoable)
 
 
-def _decide(stage: Stage, assignment_pks: Iterable[int], state: str, feedback: str, user: User | None) -> int:
+def _decide(
+    stage: Stage,
+    assignment_pks: Iterable[int],
+    state: str,
+    feedback: str,
+    user: User | None,
+    undoable: bool,
+    confirmed: int | None = None,
+) -> int:
+    """`confirmed` are answers of blocked workers."""
     pks = list(assignment_pks)
     with transaction.atomic():
         waiting = stage.assignments.filter(id__in=pks, state=SUBMITTED, decision="")
-        rows = list(waiting.select_for_update().only("pk").order_by("pk"))
+        # The stage too: the manager looks at it, and would read it of each row by itself.
+        rows = list(waiting.select_for_update().only("pk", "stage", "held").order_by("pk"))
         chosen = Assignment.objects.filter(pk__in=[row.pk for row in rows])
-        _admit(stage, chosen, state == APPROVED)
-        chosen.update(decision=state, feedback=feedback, not_before=None, adopted="")
+        if confirmed is not None and (number := chosen.filter(by_blocked_worker()).count()) > confirmed:
+            raise FromBlockedWorkersError(number)
+        if any(row.held for row in rows):
+            _admit(stage, chosen, state == APPROVED)
+        not_before = _end_of_undo() if undoable else None
+        chosen.update(decision=state, feedback=feedback, not_before=not_before, adopted="")
         record(stage.project, user, state.lower(), rows)
-        paid = _admit(stage, stage.assignments.filter(id__in=pks, state=APPROVED), state == APPROVED)
-        record(stage.project, user, "counted after all" if state == APPROVED else "left uncounted", paid)
+        if len(rows) > 1:
+            # Of a single one the answer itself says it.
+            record(stage.project, user, f"{state.lower()} answers", [stage], {"answers": len(rows)})
+        paid: list[Assignment] = []
+        if others := set(pks).difference(row.pk for row in rows):
+            paid = _admit(stage, stage.assignments.filter(id__in=others, state=APPROVED), state == APPROVED)
+            record(stage.project, user, "counted after all" if state == APPROVED else "left uncounted", paid)
     return len(rows) + len(paid)
 
 
-def _admit(stage: Stage, answers: QuerySet[Assignment], counts: bool) -> list[Assignment]:
-    """Write down whether those of the answers that do not count yet do; returns those of which that is new."""
+def _end_of_undo() -> Case:
+    """Until when the call of a decision waits; null where the marketplace would approve the answer meanwhile."""
+    now = timezone.now()
+    too_near = When(auto_approval_at__lte=now + TOO_NEAR, then=Value(None))
+    return Case(too_near, default=Value(now + UNDO), output_field=DateTimeField(null=True))
+
+
+def undo(stage: Stage, assignment_pks: Collection[int], user: User | None) -> int:
+    """Take back decisions whose calls still wait to be made; the answers wait again. Returns how many.
+
+    Raises UndoTooLateError when that of one of them may have been made; then nothing has changed.
+    """
+    with transaction.atomic():
+        chosen = stage.assignments.filter(id__in=assignment_pks, state=SUBMITTED).exclude(decision="")
+        rows = list(chosen.select_for_update().defer("answer").order_by("pk"))
+        if len(rows) < len(set(assignment_pks)) or not all(can_be_undone(row) for row in rows):
+            raise UndoTooLateError(
+                f"A decision can be undone for {UNDO.seconds} seconds. This one went to the marketplace meanwhile: a "
+                "rejection can still be taken back, and an approval is paid."
+            )
+        undone = Assignment.objects.filter(pk__in=[row.pk for row in rows])
+        _admit(stage, undone, None)
+        undone.update(decision="", feedback="", not_before=None)
+        record(stage.project, user, "decision undone", rows)
+    if any(row.held for row in rows):
+        refresh_summary(stage)
+    return len(rows)
+
+
+def goes_at_once(row: Assignment) -> bool:
+    """Whether a decision about this answer does not wait for an undo: the marketplace would approve it meanwhile."""
+    return row.auto_approval_at is not None and row.auto_approval_at <= timezone.now() + TOO_NEAR
+
+
+def is_sent_at_once(row: Assignment) -> bool:
+    """Whether it is decided, and its call waits for nothing."""
+    return row.state == SUBMITTED and bool(row.decision) and row.not_before is None
+
+
+def can_be_undone(row: Assignment) -> bool:
+    """Whether the call of its decision was surely not tried: one that was, and waits to be tried again, says why."""
+    waits = row.not_before is not None and row.not_before > timezone.now() + MARGIN
+    return row.state == SUBMITTED and bool(row.decision) and not row.adopted and waits
+
+
+def _admit(stage: Stage, answers: QuerySet[Assignment], counts: bool | None) -> list[Assignment]:
+    """Write down whether those of the answers that do not count yet do, None: nobody said yet; returns those of which
+    that is new.
+    """
     held = answers.exclude(held="").exclude(admitted=counts)
     rows = list(held.select_for_update(of=("self",)).select_related("hit").defer("answer").order_by("pk"))
+    if not rows:
+        return []
     changed = Assignment.objects.filter(pk__in=[row.pk for row in rows])
     changed.update(admitted=counts)
     # Whether its worker is one of those who did this part decides about their later answers.

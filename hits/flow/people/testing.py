@@ -70,7 +70,7 @@ class ChangedTestError(Refusal):
 
 
 class NothingKnownError(Refusal):
-    """No item here has a known answer that makes a question. Import question sets, or write the questions."""
+    """No item here has a gold answer that makes a question. Import question sets, or write the questions."""
 
     error_code = "nothing_known"
 
@@ -154,7 +154,7 @@ def replace_by_known(row: QualificationTest, count: int, user: User | None, stag
         found = list(_known(row, stage_key, min(count, MOST_QUESTIONS)))
         if not found:
             raise NothingKnownError(
-                "No item here has a known answer that makes a question and is not asked as a check question: import "
+                "No item here has a gold answer that makes a question and is not asked as a check question: import "
                 "question sets first, or write the questions."
             )
         return _replace(row, [one for _, one in found], Faults(), user, [pk for pk, _ in found])

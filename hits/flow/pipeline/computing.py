@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.domain import stage_statistics
@@ -40,6 +40,12 @@ FAULTS_TOLD = 100
 # In place of a model's name, where a file holds what a model elsewhere concluded.
 IMPORTED = "imported"
 LONGEST_NAME = 200
+MOST_ATTEMPTS = 3
+# The page puts the full stop.
+TRIED = (
+    f"It began {MOST_ATTEMPTS} times and came no further. Its process may have needed too much memory: try fewer items "
+    "or another model; if that fails too, tell the operator, whose log says more"
+)
 LONGEST_ERROR = 20_000
 MOST_COUNTED = 1000
 _GOING_ON = (ComputationRun.State.QUEUED, ComputationRun.State.RUNNING)
@@ -88,8 +94,22 @@ def start(project: Project, key: str, params: Mapping[str, Any], user: User | No
 
 def start_when_due(stage: Stage) -> ComputationRun | None:
     """A run of the stage's statistics where enough answers came since the newest one."""
-    if not stage_statistics.is_due(stage):
-        return None
+    return _start_as_before(stage) if stage_statistics.is_due(stage) else None
+
+
+def start_when_older(stage: Stage) -> ComputationRun | None:
+    """A run of the stage's statistics where an answer came or went since the newest one, however few."""
+    newest = stage_statistics.newest(stage)
+    is_older = newest is None or stage_statistics.is_older(newest, stage)
+    return _start_as_before(stage) if is_older and stage_statistics.is_compared(stage) else None
+
+
+def start_again_when_older(stage: Stage) -> ComputationRun | None:
+    """As `start_when_older`, of a stage whose statistics were computed before."""
+    return start_when_older(stage) if stage_statistics.newest(stage) else None
+
+
+def _start_as_before(stage: Stage) -> ComputationRun | None:
     try:
         return start(stage.project, stage_statistics.key_of(stage), _as_before(stage), None)
     except ComputationRefusedError:
@@ -221,7 +241,7 @@ def resume(run: ComputationRun) -> None:
     try:
         with transaction.atomic():
             queued = _resumable().filter(pk=run.pk)
-            done = queued.update(state=ComputationRun.State.QUEUED, error="", finished_at=None)
+            done = queued.update(state=ComputationRun.State.QUEUED, error="", attempts=0, finished_at=None)
     except IntegrityError as error:
         raise ComputationRefusedError("Another run is under way. Wait for its end, or stop it first.") from error
     if not done:
@@ -253,11 +273,17 @@ def run(pk: int) -> int:
             _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
             return 0
         except PASSING:
-            # The run stays under way, and is taken up again.
+            # The run stays under way, and is taken up again, or the job says that its time is over.
             raise
         except Exception as error:
             _running(found).update(state=ComputationRun.State.FAILED, error=_why(error), finished_at=timezone.now())
             raise
+
+
+def fail(pk: int, why: str) -> None:
+    """`why` is a sentence for the lead. A run that has ended stays as it is."""
+    going_on = ComputationRun.objects.filter(pk=pk, state__in=_GOING_ON)
+    going_on.update(state=ComputationRun.State.FAILED, error=why, finished_at=timezone.now())
 
 
 def _why(error: Exception) -> str:
@@ -299,8 +325,12 @@ def _faults(name: str, value: object, own: object, option: Option) -> Iterator[s
 
 
 def _begin(found: ComputationRun) -> bool:
+    if found.attempts >= MOST_ATTEMPTS:
+        fail(found.pk, TRIED)
+        return False
     standing = ComputationRun.objects.filter(pk=found.pk, state__in=_GOING_ON)
-    return bool(standing.update(state=ComputationRun.State.RUNNING, started_at=found.started_at or timezone.now()))
+    began = found.started_at or timezone.now()
+    return bool(standing.update(state=ComputationRun.State.RUNNING, attempts=F("attempts") + 1, started_at=began))
 
 
 def _running(found: ComputationRun) -> QuerySet[ComputationRun]:
@@ -362,6 +392,7 @@ class _Writing:
         self._run = found
         self._held = held
         self._stage = found.project.stages.get(key=of.stage)
+        self._of_agreement = found.key == stage_statistics.key_of(self._stage)
         self._waiting: dict[str, dict[str, Any]] = {}
         self._workers: Mapping[str, float] = {}
 
@@ -391,6 +422,9 @@ class _Writing:
                 self._write()
                 last = self._run.results.aggregate(last=Max("pk"))["last"]
                 values |= {"checkpoint": said.checkpoint, "kept": last or 0}
+                if said.checkpoint != self._run.checkpoint:
+                    # It comes forward, however often it is interrupted.
+                    values["attempts"] = 0
             if not _running(self._run).update(**values):
                 raise _Stopped
 
@@ -401,7 +435,7 @@ class _Writing:
             done = {"state": ComputationRun.State.DONE, "finished_at": timezone.now(), "items": items}
             if not _running(self._run).update(**done):
                 raise _Stopped
-            if self._run.key == stage_statistics.key_of(self._stage):
+            if self._of_agreement:
                 stage_statistics.conclude(self._stage, self._run, self._workers)
         return items
 
@@ -419,7 +453,9 @@ class _Writing:
                 row.data = _merged(row.data, self._waiting[key])
             else:
                 new.append(ComputationResult(run=self._run, item_id=pk, data=self._waiting[key]))
-        ComputationResult.objects.bulk_update(there.values(), ["data"])
+        for row in (*there.values(), *new):
+            row.confidence = stage_statistics.least_confidence(row.data) if self._of_agreement else None
+        ComputationResult.objects.bulk_update(there.values(), ["data", "confidence"])
         ComputationResult.objects.bulk_create(new)
         self._waiting.clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,8 +13,10 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from hits.domain import aggregated_values, set_aside, wanted_answers
+from hits.domain.crowd_answers import Comparison
 from hits.domain.failures import UNJUDGED, note, unjudged
 from hits.domain.hit_items import all_item_pks, by_item, hits_of, lock_items
+from hits.domain.item_votes import disagreements
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
@@ -28,7 +30,7 @@ from hits.quality.votes import Outcome, Rule, Vote
 from hits.quality.votes import decide as apply_rule
 
 CHUNK = 1000
-_WRITTEN = ["state", "conclusion", "ballots", "ballots_at", "waits_for_values", "wanted"]
+_WRITTEN = ["state", "conclusion", "ballots", "ballots_at", "disagreement", "waits_for_values", "wanted"]
 _WAITING: Mapping[str, Any] = {"outcome": "open", "conclusion": "", "parts": {}, "waits": True}
 # How often a HIT that closed with places nobody took is opened again without a person.
 REOPENINGS = 3
@@ -84,7 +86,8 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         stage.refresh_from_db(fields=["rule", "rule_edition"])
         rule = Rule.from_dict(stage.rule)
         withdrawn = _withdrawn(pks)
-        votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"])
+        comparison = Comparison.of(stage)
+        votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"], comparison)
         votes = {pk: votes[pk] for pk in pks}
         _mark_changed(items, votes)
         computation, values = _values(stage, items)
@@ -95,6 +98,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         outcomes = _outcomes(rule, votes, newest, wanted, values)
         outcomes |= {pk: replace(outcomes[pk], **_WAITING) for pk in waiting if pk in outcomes}
         _write_verdicts(outcomes, stage.rule_edition, computation)
+        apart = disagreements(comparison.levels, {pk: [vote.compared for vote in votes[pk]] for pk in outcomes})
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
@@ -103,6 +107,7 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
                 item.state = Item.State.WITHDRAWN
             item.conclusion = outcomes[item.pk].conclusion
             item.ballots = ballots(votes[item.pk])
+            item.disagreement = apart.get(item.pk)
             item.wanted = wanted.get(item.pk)
         Item.objects.bulk_update(items, _WRITTEN, batch_size=500)
         set_aside.release(stage, pks)
@@ -178,7 +183,7 @@ def _outcomes(
     return outcomes
 
 
-def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
+def _votes(pks: Sequence[int], wanted: int, comparison: Comparison) -> dict[int, list[Vote]]:
     """The first votes that count, in the order of their submission, one a worker; later ones are spare.
 
     An answer of which a lead took a label back is a vote all the same, and says nothing of that unit.
@@ -191,13 +196,14 @@ def _votes(pks: Sequence[int], wanted: int) -> dict[int, list[Vote]]:
         if (item, worker) not in first:
             if len(votes[item]) == wanted:
                 continue
-            vote = Vote(str(worker), value, correct, said={})
+            vote = Vote(str(worker), value, correct, said={}, compared={})
             first[item, worker] = (assignment, vote)
             votes[item].append(vote)
         # A second answer of the same worker is spare, one more label of the first answer is not.
         of, vote = first[item, worker]
         if of == assignment and undone_at is None:
             _say(cast(dict, vote.said), unit, value, correct)
+            _compare(cast(dict, vote.compared), comparison, unit, value)
     return votes
 
 
@@ -206,6 +212,17 @@ def _say(said: dict[str, str | bool | int], unit: str, value: Any, correct: bool
         said[unit] = value
     if correct is not None:
         said[f"{unit}.correct"] = correct
+
+
+def _compare(compared: dict[tuple[str, str], Hashable], comparison: Comparison, unit: str, value: Any) -> None:
+    try:
+        place = comparison.place(unit, value)
+    except Exception as error:
+        # No verdict goes by it: the item is decided all the same.
+        note(error, f"comparing the label {unit!r}")
+        return
+    if place is not None:
+        compared[place[0], place[1]] = place[2]
 
 
 def ballots(votes: Sequence[Vote]) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 from django.db import transaction
 
 from hits.domain.new_items import make_items
-from hits.domain.plugins import recipe_of
+from hits.domain.plugins import recipe_of, usable_recipe
 from hits.domain.recipe_rows import Rows
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import chunks
-from hits.models import Item, Stage
+from hits.models import ComputationRun, Item, Stage
 from hits.recipes import inputs
-from hits.recipes.source import NextItem
+from hits.recipes.source import Computation, DrawSource, NextItem
 from hits.refusals import Refusal
 
 
@@ -70,20 +70,60 @@ def told(stage: Stage) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True)
+class Missing:
+    """What a sample of the stage waits for: results of `stages`, and then a run of `computation`."""
+
+    stages: tuple[Stage, ...] = ()
+    computation: Computation | None = None
+
+
+def missing(stage: Stage) -> Missing | None:
+    """None where there may be something to draw from. Reads figures alone: `quote` reads the items."""
+    source = _source(stage)
+    if not source:
+        return None
+    stages = stage.project.stages.filter(key__in=source.stages).select_related("summary").order_by("position")
+    if stages and not any(has_results(one) for one in stages):
+        return Missing(tuple(stages))
+    runs = stage.project.computation_runs.filter(key=source.computation, state=ComputationRun.State.DONE)
+    if source.computation and not runs.exists():
+        offered = getattr(recipe_of(stage.project).steps, "COMPUTATIONS", ())
+        return Missing(computation=next((one for one in offered if one.key == source.computation), None))
+    return None
+
+
+def has_results(stage: Stage) -> bool:
+    """Whether anything has come through the stage: an answer or a verdict; what a program makes is there at once."""
+    summary = stage.summary
+    return bool(summary.answers or summary.kept or summary.dropped if stage.crowd else summary.items)
+
+
+def _source(stage: Stage) -> DrawSource | None:
+    if not stage.draws or stage.input.get("each") == inputs.KNOWN:
+        return None
+    if of := stage.input.get("stage"):
+        return DrawSource((of,))
+    recipe = usable_recipe(stage.project)
+    say = getattr(recipe.steps, "draws_from", None) if recipe else None
+    found: DrawSource | None = say(stage.key) if say else None
+    return found
+
+
 def _drawn(stage: Stage, count: int) -> list[NextItem]:
     steps = recipe_of(stage.project).steps
     of = stage.input.get("stage")
     if not stage.draws or stage.input.get("each") == inputs.KNOWN or not (of or hasattr(steps, "draw")):
-        raise DrawRefusedError("This stage gets its items from the stage before it, not by a draw.")
+        raise DrawRefusedError("This stage gets its items from the stage before it, not by a sample.")
     if count < 1:
-        raise DrawRefusedError("Draw at least one item.")
+        raise DrawRefusedError("Sample at least one item.")
     rows = Rows(stage.project)
     if of:
         drawn = inputs.drawn(stage.key, stage.input["each"], of, rows, count)
     else:
         drawn = list(steps.draw(stage.key, rows, count, seed=stage.project.seed))
     if not drawn:
-        raise DrawRefusedError("There is nothing to draw from yet: items have to come through the stages before.")
+        raise DrawRefusedError("There is nothing to sample yet.")
     return drawn
 
 

@@ -8,6 +8,7 @@ closes when two looks MTURK_SETTLE_SECONDS apart agree and nobody works on it an
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from django.db.models import F
 from django.db.models.functions import Least
 from django.utils import timezone
 
+from common import request_id
 from hits.domain import drafts
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due, mark_overdue, mark_unlisted, sweeps_due
@@ -32,6 +34,7 @@ from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, Ledge
 from hits.mturk.errors import GoneError, MarketplaceError, UnreachableError
 from hits.mturk.gateway import PAGE_SIZE, Gateway, RemoteAssignment, RemoteHit
 
+log = logging.getLogger(__name__)
 CHUNK = 200
 LEASE_SECONDS = 60
 MONEY_WAIT = timedelta(minutes=5)
@@ -307,6 +310,8 @@ def _take(hit: Hit, remote: RemoteAssignment, known: Known, workers: dict[str, W
 
 
 def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
+    answer = dict(remote.answer)
+    _tell(hit, remote.assignment_id, answer.pop(request_id.HEADER, ""))
     row = Assignment(
         hit=hit,
         stage_id=hit.stage_id,
@@ -317,11 +322,19 @@ def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
         submitted_at=remote.submitted_at,
         auto_approval_at=remote.auto_approval_at,
         seconds=(remote.submitted_at - remote.accepted_at).total_seconds(),
-        answer=remote.answer,
+        answer=answer,
     )
     if row.state != Assignment.State.SUBMITTED and hit.stage.approval == Stage.Approval.REVIEW:
         row.adopted = how_it_came(row, row.state)
     return row
+
+
+def _tell(hit: Hit, assignment_id: str, page: str) -> None:
+    """In the log, under the id of the page that the answer was given on, where it came with one."""
+    said = {"hit_id": hit.hit_id, "assignment_id": assignment_id}
+    if known := request_id.usable(page):
+        said["request_id"] = known
+    log.info("An answer is recorded.", extra=said)
 
 
 def _adopt(row: Assignment, state: str, change: _Change) -> None:
@@ -339,6 +352,9 @@ def _adopt(row: Assignment, state: str, change: _Change) -> None:
     elif row.state != Assignment.State.SUBMITTED:
         return
     row.adopted = how_it_came(row, state)
+    if row.decision and row.decision != state:
+        # Nobody was told why it is rejected, for it is not.
+        row.feedback = ""
     row.state, row.decision = state, ""
     change.adopted.append(row)
 
@@ -368,7 +384,7 @@ def _look_again(hit: Hit, rows: Iterable[Assignment], now: datetime) -> None:
 
 def _write(stage: Stage, change: _Change) -> None:
     Assignment.objects.bulk_create(change.new, batch_size=500)
-    Assignment.objects.bulk_update(change.adopted, ["state", "decision", "adopted"], batch_size=250)
+    Assignment.objects.bulk_update(change.adopted, ["state", "decision", "feedback", "adopted"], batch_size=250)
     recount(stage.assignments.filter(pk__in=[row.pk for row in change.adopted]))
     touched = {row.hit_id for row in [*change.new, *change.adopted]}
     entries = change.entries + [entry for row in [*change.new, *change.adopted] if (entry := money_for(row))]

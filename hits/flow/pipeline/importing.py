@@ -24,7 +24,6 @@ from hits.domain.imported_tables import (
     NoTableError,
     checked_mapping,
     file_of,
-    found_by,
     guessed_mapping,
     shown,
     table_of,
@@ -614,24 +613,25 @@ def _store(project: Project, documents: list[SourceDocument], upload: Upload | N
                 origin=document.origin,
                 purpose=purposes[document.key],
                 data=document.data,
-                found_by=found_by(document.key, document.data),
                 came_with=upload,
             )
             for document in part
         )
-        items = [
-            _item(stage, row, item, kinds[stage.pk])
-            for row, document in zip(rows, part, strict=True)
-            for item in document.items
-            for stage in (stages[item.stage], *(own if stages[item.stage] == stages[""] else ()))
-        ]
+        items = []
+        for row, document in zip(rows, part, strict=True):
+            for given in document.items:
+                items.append(_item(stages[given.stage], row, given, kinds))
+                if stages[given.stage] == stages[""]:
+                    copies = [_item(stage, row, given, kinds) for stage in own]
+                    state = items[-1].state
+                    items += [copy for copy in copies if check_questions.is_for_added(state, copy.state)]
         Item.objects.bulk_create(items, batch_size=2000)
         stored.update(item.stage for item in items)
     return dict(stored)
 
 
-def _item(stage: Stage, document: Document, given: SourceItem, kind: Callable[[Json, Json], str]) -> Item:
-    state = kind(document.data, given.data)
+def _item(stage: Stage, document: Document, given: SourceItem, kinds: Mapping[int, check_questions.Kind]) -> Item:
+    state = kinds[stage.pk](document.data, given.data)
     item = Item(stage=stage, document=document, key=given.key, data=given.data, state=state)
     if not stage.crowd:
         count(item)

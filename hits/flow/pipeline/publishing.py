@@ -14,22 +14,28 @@ from django.utils import timezone
 
 from hits.domain import (
     aggregated_values,
+    budget_requests,
     check_questions,
+    closed_hits,
     further_answers,
     hit_plans,
     misfits,
     screening,
     set_aside,
+    stage_actions,
     wages,
 )
+from hits.domain.action_log import record
 from hits.domain.commitments import BalanceTooLowError, planned_cost, short_of_money
 from hits.domain.hit_items import without_hit
 from hits.domain.marketplace_account import balance, refuse_beyond_balance
+from hits.domain.memberships import hold
 from hits.domain.plugins import refuse_without_crowd, settings_of, stage_fault, usable_protocol
 from hits.domain.qualification_tests import refuse_unoffered, unoffered
+from hits.domain.restorations import why_calls_wait
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import answers_needed, chunks, waiting
-from hits.models import Batch, BudgetExceededError, Extension, Hit, Item, Stage
+from hits.models import Batch, BudgetExceededError, BudgetRequest, Extension, Hit, Item, Stage
 from hits.mturk import fees
 from hits.protocols.optional import KnownAnswersProtocol
 from hits.recipes.spec import LONGEST_SECONDS
@@ -163,6 +169,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     found.warnings.extend([checks.too_few] if checks.too_few else [])
     found.warnings.extend(screening.unpublished(stage))
     found.warnings.extend(_unknown_answers(stage))
+    found.warnings.extend(closed_hits.sentences(stage))
     return found
 
 
@@ -180,7 +187,7 @@ def _unknown_answers(stage: Stage) -> Iterator[str]:
             first = first or f"{key}: {faults[0]}"
     if count:
         have = "1 item has" if count == 1 else f"{count:,} items have"
-        yield f"{have} a known answer that nobody can choose, such as {first} Until then it counts for no accuracy."
+        yield f"{have} a gold answer that nobody can choose, such as {first} Until then it counts for no accuracy."
 
 
 def _problems(found: Quote) -> Iterator[str]:
@@ -191,6 +198,8 @@ def _problems(found: Quote) -> Iterator[str]:
             f"This needs ${found.total:,.2f} and ${found.budget_left:,.2f} of the budget is left. "
             "Raise the budget or publish fewer items."
         )
+    if why := why_calls_wait():
+        yield why
     if found.items and found.balance is not None and found.total > found.balance - found.planned:
         yield str(BalanceTooLowError(found.total, found.balance, found.planned))
 
@@ -213,7 +222,28 @@ def _expected(stage: Stage, needs: Mapping[int, int], checks: check_questions.Pl
 # Confirm
 
 
-def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None) -> Batch:
+@dataclass(frozen=True)
+class Approval:
+    """The request whose batch is published now, and the owner who approves it; None: on the command line."""
+
+    row: BudgetRequest
+    by: User | None
+    reason: str
+
+
+def publish_requested(row: BudgetRequest, user: User | None, reason: str = "") -> Batch:
+    """Approve a request for a batch: raise the budget as far as it needs, and publish it; all or nothing.
+
+    Raises what `publish` raises, RoleRefusedError for somebody who is no owner at this moment, and RequestDecidedError.
+    """
+    assert row.stage is not None and row.items is not None
+    approval = Approval(row, user, reason)
+    return publish(row.stage, row.items, row.total, f"request:{row.pk}", row.asked_by, approval)
+
+
+def publish(
+    stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None, approval: Approval | None = None
+) -> Batch:
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
@@ -234,7 +264,7 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
     refuse_beyond_balance(total)
     try:
         with transaction.atomic():
-            return _publish(stage, items, total, confirmation, user)
+            return _publish(stage, items, total, confirmation, user, approval)
     except IntegrityError:
         winner = Batch.objects.filter(confirmation=confirmation).first()
         if winner is None:
@@ -242,15 +272,28 @@ def publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: U
         return winner
 
 
-def _publish(stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None) -> Batch:
+def _publish(
+    stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None, approval: Approval | None
+) -> Batch:
+    if approval:
+        hold(stage.project, approval.by)
     stage = hit_plans.locked(stage)
     # A second click waited for the lock: what the first one made is there now.
-    earlier = Batch.objects.filter(confirmation=confirmation).first()
-    return earlier or _publish_items(stage, _waiting(stage, items), items, total, confirmation, user)
+    if earlier := Batch.objects.filter(confirmation=confirmation).first():
+        return earlier
+    if approval:
+        budget_requests.grant(approval.row, approval.by, approval.reason)
+    batch = _publish_items(stage, _waiting(stage, items), items, total, confirmation, user)
+    if approval:
+        BudgetRequest.objects.filter(pk=approval.row.pk).update(batch=batch)
+    return batch
 
 
 def _waiting(stage: Stage, limit: int | None) -> list[int]:
-    return screening.waiting(stage, limit) if stage.screening_share else waiting(stage, limit)
+    if stage.screening_share:
+        return screening.waiting(stage, limit)
+    held = closed_hits.returned_items(stage)
+    return [pk for pk in waiting(stage, limit and limit + len(held)) if pk not in held][:limit]
 
 
 def _needed(stage: Stage, pks: list[int]) -> dict[int, int]:
@@ -290,6 +333,7 @@ def _publish_items(
     hit_plans.reserve(stage, batch, hit_plans.price(stage, everything))
     set_aside.put(stage, needs)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
+    record(stage.project, user, "published", [stage], {"items": len(pks), "price": f"{price:.2f}"})
     refresh_summary(stage)
     return batch
 
@@ -335,7 +379,8 @@ def publish_arrivals(stage: Stage) -> Batch | None:
 
 
 def _arrived(stage: Stage) -> QuerySet[Item]:
-    return without_hit(stage.items.filter(state=Item.State.NEW, parent__isnull=False))
+    arrived = stage.items.filter(state=Item.State.NEW, parent__isnull=False)
+    return closed_hits.without_returned(stage, without_hit(arrived))
 
 
 def publish_by_itself(stage: Stage, wanted: bool) -> None:
@@ -370,8 +415,17 @@ def _condition_faults(stage: Stage) -> list[str]:
 
 
 def pause(stage: Stage) -> None:
-    """No further call goes out; HITs that are at the marketplace stay there. What is sent already is not paused."""
-    going = stage.batches.filter(state__in=[Batch.State.PUBLISHING, Batch.State.WAITING])
+    """No further call goes out; HITs that are at the marketplace stay there. What is sent already is not paused.
+
+    Raises NoEffectError where all of a live stage is done.
+    """
+    if stage.state == Stage.State.LIVE:
+        stage_actions.refuse_without_effect(stage, "pause")
+    _pause(stage)
+
+
+def _pause(stage: Stage) -> None:
+    going = stage.batches.filter(state__in=stage_actions.GOING)
     left = Q(Exists(_planned(Hit, Hit.State.PLANNED, Hit.State.SENT))) | Q(
         Exists(_planned(Extension, Extension.State.PLANNED))
     )
@@ -412,9 +466,10 @@ def unpublished() -> list[int]:
 def expire(stage: Stage, user: User | None) -> Batch:
     """Close every HIT of the stage now. Workers who have one open may still submit it.
 
-    What a lead closed is not opened again by itself.
+    What a lead closed is not opened again by itself. Raises NoEffectError where none is open.
     """
-    pause(stage)
+    stage_actions.refuse_without_effect(stage, "expire")
+    _pause(stage)
     Stage.objects.filter(pk=stage.pk).update(state=Stage.State.LIVE)
     return _change_expiry(stage, Batch.Kind.EXPIRE, timezone.now(), user)
 
@@ -443,8 +498,10 @@ def extend(stage: Stage, seconds: int, user: User | None) -> Batch:
 def extend_until(stage: Stage, until: datetime, user: User | None) -> Batch:
     """Keep every HIT of the stage open until then; asking again for the same moment changes nothing.
 
-    Raises ClosingTimeRefusedError for an end before the present one, and for one that the marketplace does not take.
+    Raises ClosingTimeRefusedError for an end before the present one, and for one that the marketplace does not take,
+    and NoEffectError where no HIT is open.
     """
+    stage_actions.refuse_without_effect(stage, "extend")
     end = latest_end(stage)
     # The wire carries whole seconds.
     if end and until.replace(microsecond=0) < end.replace(microsecond=0):

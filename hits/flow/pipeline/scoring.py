@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from hits.domain import eligibility, item_answers
+from hits.domain import eligibility, item_answers, task_words
 from hits.domain.counting import recount
 from hits.domain.failures import PASSING, UNREAD, unread
 from hits.domain.hit_items import all_item_pks, items_of
@@ -83,7 +83,9 @@ def _labels(
     stage: Stage, protocol: TaskProtocol, settings: Json, row: Assignment, items: Sequence[Item]
 ) -> list[Label]:
     try:
-        checked = item_answers.check(protocol, settings, items, row.answer, row.worker.worker_id)
+        # Leads read what is stored of a refusal.
+        with task_words.english():
+            checked = item_answers.check(protocol, settings, items, row.answer, row.worker.worker_id)
     except AnswerRefusedError as error:
         row.problem = str(error)
         return []

@@ -17,9 +17,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from hits.domain import set_aside
+from hits.domain import hit_tokens, set_aside
 from hits.domain.due_hits import mark_due
-from hits.domain.hit_items import all_item_pks
+from hits.domain.hit_items import all_item_pks, further_keys
 from hits.domain.hit_plans import clearable
 from hits.domain.hit_types import ensure_hit_type
 from hits.domain.leases import Held, LeaseLostError, lease
@@ -140,11 +140,19 @@ def _refusals(batch: Batch) -> str:
 def _send_hits(batch: Batch, market: Gateway, held: Held, sizes: Iterator[int]) -> Iterator[int]:
     stage = batch.stage
     ask = asked_by(stage)
+    annotations: dict[int, str] = {}
+
+    def rows() -> list[Hit]:
+        hits = _next_hits(batch, market, sizes)
+        annotations.clear()
+        annotations.update(_annotations(stage, hits))
+        return hits
+
     return carry_out(
         market,
         held,
-        rows=lambda: _next_hits(batch, market, sizes),
-        call=lambda hit: _create(hit, stage, market, ask),
+        rows=rows,
+        call=lambda hit: _create(hit, stage, market, ask, annotations[hit.pk]),
         record=lambda outcomes: _record_hits(batch, outcomes),
         stop_at=PASSING,
     )
@@ -180,7 +188,14 @@ def _drop_unwanted_hits(batch: Batch, hits: Sequence[Hit]) -> set[int]:
     return set(dropped)
 
 
-def _create(hit: Hit, stage: Stage, market: Gateway, ask: Callable[[Hit], str]) -> RemoteHit:
+def _annotations(stage: Stage, hits: Sequence[Hit]) -> dict[int, str]:
+    """HIT to its annotation: by it a HIT is found again with all its items."""
+    several = further_keys([hit.pk for hit in hits if hit.item_count > 1])
+    marks = {pk: [hit_tokens.mark(stage.key, key) for key in keys] for pk, keys in several.items()}
+    return {hit.pk: hit_tokens.annotation(hit.token, marks.get(hit.pk, ())) for hit in hits}
+
+
+def _create(hit: Hit, stage: Stage, market: Gateway, ask: Callable[[Hit], str], annotation: str) -> RemoteHit:
     try:
         return market.create_hit(
             stage.hit_type_id,
@@ -188,6 +203,7 @@ def _create(hit: Hit, stage: Stage, market: Gateway, ask: Callable[[Hit], str]) 
             max_assignments=hit.max_assignments,
             lifetime_seconds=stage.lifetime_seconds,
             token=hit.token,
+            annotation=annotation,
         )
     except AlreadyExistsError as error:
         if error.hit_id is None:

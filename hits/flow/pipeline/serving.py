@@ -9,6 +9,7 @@ network address in a minute.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,8 +21,10 @@ from django.conf import settings
 from django.core import signing
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.formats import date_format
 
-from hits.domain import drafts, eligibility, feedback, item_answers, screening
+from common import request_id
+from hits.domain import drafts, eligibility, feedback, item_answers, screening, task_words
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
@@ -35,7 +38,9 @@ from hits.domain.task_pages import Page, Practice, page_of
 from hits.models import Assignment, Draft, Hit, Item, Stage
 from hits.protocols.base import AnswerRefusedError, Move, Step, StepwiseProtocol
 from hits.protocols.optional import SizedProtocol
+from hits.text.wording import _, gettext_noop
 
+log = logging.getLogger(__name__)
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 PRACTICE_NUMBER = "practice_number"
 # Of a draft of any task; one whose answers can be longer keeps more, and nothing more than the second.
@@ -57,20 +62,25 @@ LOOKS_A_MINUTE_IN_A_STAGE = 60
 LOOKS_A_MINUTE = 240
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_MARKETPLACE_FIELDS = ("assignmentId", "hitId", "workerId", "turkSubmitTo")
+_NOT_THE_ANSWER = ("assignmentId", "hitId", "workerId", "turkSubmitTo", request_id.HEADER)
 _WHY = {
-    Cause.BLOCKED: "This project does not offer you its tasks any more.",
-    Cause.ANSWERED: (
+    Cause.BLOCKED: gettext_noop("This project does not offer you its tasks any more."),
+    Cause.ANSWERED: gettext_noop(
         "You have answered this question before. This time we need somebody who sees it for the first time."
     ),
-    Cause.LACKING: "This task is for workers whom the project chose for it, and you are not among them yet.",
-    Cause.OTHER_PART: "You have done the other part of this task already. This part needs somebody who has not.",
-    Cause.KEPT_OUT: "The project keeps this task for other workers than you.",
+    Cause.LACKING: gettext_noop(
+        "This task is for workers whom the project chose for it, and you are not among them yet."
+    ),
+    Cause.OTHER_PART: gettext_noop(
+        "You have done the other part of this task already. This part needs somebody who has not."
+    ),
+    Cause.KEPT_OUT: gettext_noop("The project keeps this task for other workers than you."),
 }
 _HEADINGS = {
-    Cause.ANSWERED: "You already answered this item",
-    Cause.OTHER_PART: "You already answered another part of this task",
+    Cause.ANSWERED: gettext_noop("You already answered this item"),
+    Cause.OTHER_PART: gettext_noop("You already answered another part of this task"),
 }
+_OTHERWISE = gettext_noop("You cannot work on this HIT")
 
 
 class TaskRefusedError(Exception):
@@ -123,7 +133,7 @@ def resolve(token: str) -> Hit:
     try:
         return _hit(hit_pk(token))
     except (signing.BadSignature, ValueError) as error:
-        raise TokenRefusedError("This address is incomplete or was changed, so the task cannot be found.") from error
+        raise TokenRefusedError(_("This address is incomplete or was changed, so the task cannot be found.")) from error
 
 
 def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
@@ -134,7 +144,7 @@ def open_page(hit: Hit, query: Mapping[str, str]) -> Page:
     """
     _refuse_unusable(hit)
     if has_own_page(hit.stage):
-        raise TokenRefusedError("The marketplace itself shows this task. Open it there.")
+        raise TokenRefusedError(_("The marketplace itself shows this task. Open it there."))
     if query.get("assignmentId", PREVIEW) == PREVIEW:
         return _page(Visit(hit, "", ""), "", {})
     visit = _visit(hit, query)
@@ -181,7 +191,7 @@ def practise(token: str, fields: Mapping[str, str], query: Mapping[str, str]) ->
     said = fields.get(PRACTICE_NUMBER, "")
     number = int(said) if said.isascii() and said.isdigit() and len(said) <= 2 else 0
     if not 1 <= number <= len(items):
-        raise NoPracticeError("This item is not there to practise on any more. Reload the page: the test begins.")
+        raise NoPracticeError(_("This item is not there to practise on any more. Reload the page: the test begins."))
     own = {name: value for name, value in answer_fields(fields).items() if name != PRACTICE_NUMBER}
     page = replace(_practising(visit, origin, items, number), draft=own, first_visit=False, moved=True)
     assert page.practice
@@ -196,8 +206,10 @@ def _refuse_unusable(hit: Hit) -> None:
     """Raises TokenRefusedError where the code of the task is gone or broken. The lead is told on the stage's page."""
     if stage_fault(hit.stage):
         raise TokenRefusedError(
-            "This task cannot be shown now, through no fault of yours. Return this HIT, or come back later: "
-            "neither counts against you."
+            _(
+                "This task cannot be shown now, through no fault of yours. Return this HIT, or come back later: "
+                "neither counts against you."
+            )
         )
 
 
@@ -232,7 +244,7 @@ def read_page_token(token: str) -> Visit:
     try:
         pk, assignment_id, worker_id = signing.loads(token, salt=_PAGE_SALT)
     except (signing.BadSignature, ValueError) as error:
-        raise TokenRefusedError("This page has lost its key. Reload it: what you entered is kept.") from error
+        raise TokenRefusedError(_("This page has lost its key. Reload it: what you entered is kept.")) from error
     return Visit(_hit(pk), assignment_id, worker_id)
 
 
@@ -245,6 +257,7 @@ def check(token: str, fields: Mapping[str, str]) -> int | None:
     visit = read_page_token(token)
     refuse_ineligible(visit)
     last = number_on_screen(fields, visit.hit.item_count) == visit.hit.item_count
+    log.info("An answer is checked.", extra={"hit_id": visit.hit.hit_id, "assignment_id": visit.assignment_id})
     _check_screen(visit, fields)
     if not last:
         return None
@@ -324,7 +337,7 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     stage, item = visit.hit.stage, visit.hit.item
     protocol = protocol_of(stage)
     if not isinstance(protocol, StepwiseProtocol):
-        raise NoStepsError("This task has no steps.")
+        raise NoStepsError(_("This task has no steps."))
     options = settings_of(stage)
     return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
 
@@ -376,20 +389,20 @@ def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
     length = sum(len(name) + len(value) for name, value in kept.items())
     if length > DRAFT_CHARACTERS and length > _most_characters(visit.hit):
-        raise DraftRefusedError("The draft is too long to be kept. Shorten what you wrote.")
+        raise DraftRefusedError(_("The draft is too long to be kept. Shorten what you wrote."))
     hit = visit.hit
     if hit.state == Hit.State.CLOSED or hit.stage.project.archived_at:
-        raise TooManyDraftsError("This task is closed, so that no draft of it is kept.")
+        raise TooManyDraftsError(_("This task is closed, so that no draft of it is kept."))
     if not (
         # A long draft counts as often as it could hold ordinary ones.
         allow(f"drafts-from:{address}", DRAFTS_A_MINUTE_FROM_AN_ADDRESS, 1 + length // DRAFT_CHARACTERS)
         and allow(f"drafts:{hit.pk}", DRAFTS_A_MINUTE * hit.max_assignments)
     ):
-        raise TooManyDraftsError("Too many drafts came at once. Your next change is saved again.")
+        raise TooManyDraftsError(_("Too many drafts came at once. Your next change is saved again."))
     try:
         drafts.keep(hit, visit.assignment_id, visit.worker_id, fields=kept)
     except drafts.DraftsFullError as error:
-        full = "There is no room for another draft of this task. You can still submit your answer here."
+        full = _("There is no room for another draft of this task. You can still submit your answer here.")
         raise TooManyDraftsError(full) from error
 
 
@@ -408,8 +421,8 @@ def _most_characters(hit: Hit) -> int:
 
 
 def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """The protocol's own fields, without those that belong to the marketplace."""
-    return {name: value for name, value in fields.items() if name not in _MARKETPLACE_FIELDS}
+    """The protocol's own fields, without those that belong to the marketplace or to the log."""
+    return {name: value for name, value in fields.items() if name not in _NOT_THE_ANSWER}
 
 
 def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
@@ -425,16 +438,17 @@ def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
 def _refusal(found: eligibility.Ineligible, stage: Stage) -> tuple[str, str]:
     """(heading, why)."""
     if found.cause == Cause.OTHER_PART and stage.screening_share and found.about == stage.grants:
-        return "You cannot take this test again", "You have taken it already. Its result comes to you as a message."
-    heading = _HEADINGS.get(found.cause, "You cannot work on this HIT")
-    return heading, _paused(found) if found.cause == Cause.PAUSED else _WHY[found.cause]
+        again = _("You have taken it already. Its result comes to you as a message.")
+        return _("You cannot take this test again"), again
+    heading = _(_HEADINGS.get(found.cause, _OTHERWISE))
+    return heading, _paused(found) if found.cause == Cause.PAUSED else _(_WHY[found.cause])
 
 
 def _paused(found: eligibility.Ineligible) -> str:
     until = datetime.fromisoformat(found.about)
-    return (
-        f"The project has paused its tasks for you until {until:%-d %B %Y, %H:%M} UTC. What you have submitted counts "
-        "and is paid."
+    return _(
+        "The project has paused its tasks for you until %(time)s UTC. What you have submitted counts and is paid.",
+        time=date_format(until, "j F Y, H:i"),
     )
 
 
@@ -443,24 +457,27 @@ def _hit(pk: int) -> Hit:
     related = ("stage__project", "item__document", "item__parent__parent__parent__parent")
     hit = Hit.objects.select_related(*related).filter(pk=pk).first()
     if hit is None:
-        raise TokenRefusedError("This task was taken down by the project that made it.")
+        raise TokenRefusedError(_("This task was taken down by the project that made it."))
+    task_words.prefer(hit.stage.page_language)
     return hit
 
 
 def _visit(hit: Hit, query: Mapping[str, str]) -> Visit:
     assignment_id, worker_id = query.get("assignmentId", ""), query.get("workerId", "")
     if not _ID.fullmatch(assignment_id) or not _ID.fullmatch(worker_id):
-        raise FrameRefusedError("The marketplace did not say whose task this is, so no answer could be credited.")
+        raise FrameRefusedError(_("The marketplace did not say whose task this is, so no answer could be credited."))
     # Until the marketplace's reply is recorded, a HIT that workers already see has no id here.
     if hit.hit_id and query.get("hitId", hit.hit_id) != hit.hit_id:
-        raise FrameRefusedError("This page belongs to another HIT than the one that you accepted.")
+        raise FrameRefusedError(_("This page belongs to another HIT than the one that you accepted."))
     return Visit(hit, assignment_id, worker_id)
 
 
 def _submit_origin(query: Mapping[str, str]) -> str:
     origin = query.get("turkSubmitTo", "")
     if origin not in settings.MTURK_SUBMIT_ORIGINS:
-        raise FrameRefusedError("This page was opened from a site that we do not know, so your answer would be lost.")
+        raise FrameRefusedError(
+            _("This page was opened from a site that we do not know, so your answer would be lost.")
+        )
     return origin
 
 

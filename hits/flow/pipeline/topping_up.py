@@ -12,7 +12,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q
 
-from hits.domain import hit_plans, set_aside
+from hits.domain import hit_plans, restorations, set_aside
 from hits.domain.commitments import BalanceTooLowError, counted, short_of_money
 from hits.domain.hit_items import by_item, hits_of, item_pks
 from hits.domain.marketplace_account import refuse_beyond_balance
@@ -107,7 +107,7 @@ def _top_up(stage: Stage, needs: dict[int, int]) -> Batch:
     calls = len(grown) + hit_plans.new_hits(stage, anew).total()
     batch = Batch.objects.create(stage=stage, kind=Batch.Kind.AGAIN, total=calls)
     hit_plans.plan_hits(stage, batch, anew)
-    _plan_extensions(batch, stage.project.namespace, grown)
+    _plan_extensions(batch, grown)
     # First, so that the budget need not hold both at once.
     set_aside.draw(stage, needs)
     hit_plans.reserve(stage, batch, sum((growth.cost for growth in grown), hit_plans.price(stage, anew)))
@@ -143,26 +143,26 @@ def _growth(hit: Hit, items: Sequence[int], needs: Mapping[int, int]) -> Growth 
     return Growth(hit, tuple(items), more, free + more)
 
 
-def _plan_extensions(batch: Batch, namespace: str, growths: Sequence[Growth]) -> None:
+def _plan_extensions(batch: Batch, growths: Sequence[Growth]) -> None:
     hits = [growth.hit.pk for growth in growths]
     numbers: dict[int, int] = {}
     for chunk in chunks(hits):
         rows = Extension.objects.filter(hit__in=chunk).values_list("hit").annotate(last=Max("number")).order_by()
         numbers.update(dict(rows))
+    era = restorations.era()
     Extension.objects.bulk_create(
-        (_extension(batch, namespace, growth, numbers.get(growth.hit.pk, 0) + 1) for growth in growths), batch_size=2000
+        (_extension(batch, era, growth, numbers.get(growth.hit.pk, 0) + 1) for growth in growths), batch_size=2000
     )
 
 
-def _extension(batch: Batch, namespace: str, growth: Growth, number: int) -> Extension:
-    token = f"{Hit.token_for(namespace, growth.hit.item_id, growth.hit.slot)}+{number}"
+def _extension(batch: Batch, era: str, growth: Growth, number: int) -> Extension:
     return Extension(
         hit=growth.hit,
         batch=batch,
         number=number,
         assignments=growth.assignments,
         places=growth.places,
-        token=token,
+        token=f"{growth.hit.token}+{number}{era}",
     )
 
 

@@ -7,8 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
+from hits.domain.action_log import record_account
 from hits.models import ApiToken
 from hits.models.access import token_digest
 from hits.refusals import Refusal
@@ -35,15 +37,23 @@ def make_token(user: User, name: str, scope: str, days: int = USUAL_DAYS) -> tup
         raise TooManyTokensError(f"{user.get_username()} has {MOST_TOKENS} API tokens. Revoke one that is not needed.")
     token = PREFIX + secrets.token_urlsafe(32)
     expires_at = timezone.now() + timedelta(days=min(days, MOST_DAYS))
-    row = ApiToken.objects.create(
-        user=user, name=name, digest=token_digest(token), start=token[:SHOWN], scope=scope, expires_at=expires_at
-    )
+    with transaction.atomic():
+        row = ApiToken.objects.create(
+            user=user, name=name, digest=token_digest(token), start=token[:SHOWN], scope=scope, expires_at=expires_at
+        )
+        record_account(user, user, "made an API token", f"{name} ({scope})")
     return row, token
 
 
 def revoke_token(user: User, pk: int) -> bool:
     """Whether this person had it."""
-    return bool(user.api_tokens.filter(pk=pk).delete()[0])
+    with transaction.atomic():
+        row = user.api_tokens.filter(pk=pk).first()
+        if row is None:
+            return False
+        row.delete()
+        record_account(user, user, "revoked an API token", row.name)
+    return True
 
 
 class TokensEndWithThePassword:

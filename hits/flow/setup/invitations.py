@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -17,6 +17,7 @@ from django.core.mail import send_mail
 from django.db import transaction
 from django.utils import timezone
 
+from common.sign_in import new_account
 from hits.domain.action_log import record
 from hits.domain.memberships import admit, hold
 from hits.domain.roles import named
@@ -26,7 +27,7 @@ from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)
 
-USUAL_DAYS, MOST_DAYS = 7, 30
+MOST_DAYS = 30
 # Of one project: links that wait to be accepted, and letters in a day.
 MOST_OPEN, MOST_LETTERS_A_DAY = 50, 50
 # Rows of invitations that have ended are kept so long; the action log keeps what they led to.
@@ -53,10 +54,15 @@ class NoInvitationError(Refusal):
         )
 
 
+def usual_days() -> int:
+    """How long a link is good where nobody says otherwise."""
+    return int(settings.INVITATION_DAYS)
+
+
 def invite(
-    project: Project, role: str, user: User | None, email: str = "", days: int = USUAL_DAYS
+    project: Project, role: str, user: User | None, email: str = "", days: int | None = None
 ) -> tuple[Invitation, str]:
-    """A new invitation's row, and its token, which is nowhere kept. `days` is at most MOST_DAYS.
+    """A new invitation's row, and its token, which is nowhere kept. `days` is at most MOST_DAYS; None: the usual ones.
 
     Raises RoleRefusedError unless `user` is an owner, and TooManyInvitationsError.
     """
@@ -66,19 +72,51 @@ def invite(
         project.invitations.ended().filter(created_at__lt=now - KEPT).delete()
         if project.invitations.living().count() >= MOST_OPEN:
             raise TooManyInvitationsError(f"{MOST_OPEN} invitations wait to be accepted. Revoke one first.")
-        letters = project.invitations.exclude(email="").filter(created_at__gt=now - timedelta(days=1))
-        if email and letters.count() >= MOST_LETTERS_A_DAY:
-            raise TooManyInvitationsError(
-                f"{MOST_LETTERS_A_DAY} invitations were sent by e-mail in the last 24 hours. Leave the address out and "
-                "hand the link over yourself, or try again tomorrow."
-            )
+        if email:
+            _refuse_many_letters(project, now)
         token = secrets.token_urlsafe(32)
         row = Invitation.objects.create(
             project=project, role=role, email=email, digest=token_digest(token), created_by=user,
-            expires_at=now + timedelta(days=min(days, MOST_DAYS)),
+            expires_at=now + timedelta(days=min(days or usual_days(), MOST_DAYS)),
         )  # fmt: skip
         record(project, user, "invited somebody", detail={"member": email or "by a link", "role": role})
     return row, token
+
+
+def renew(project: Project, pk: int, user: User | None) -> tuple[Invitation, str]:
+    """Another invitation in the place of one that waits: the same person and role, for as many days from now on.
+
+    Raises RoleRefusedError, NoInvitationError and TooManyInvitationsError.
+    """
+    now = timezone.now()
+    with transaction.atomic():
+        hold(project, user)
+        row = project.invitations.living().filter(pk=pk).first()
+        if row is None:
+            raise NoInvitationError
+        if row.email:
+            _refuse_many_letters(project, now)
+        days = row.expires_at - row.created_at
+        row.revoked_at = now
+        row.save(update_fields=["revoked_at"])
+        token = secrets.token_urlsafe(32)
+        made = Invitation.objects.create(
+            project=project, role=row.role, email=row.email, digest=token_digest(token), created_by=user,
+            created_at=now, expires_at=now + days,
+        )  # fmt: skip
+        about = {"member": row.email or "by a link", "role": row.role}
+        record(project, user, "sent an invitation again", detail=about)
+    return made, token
+
+
+def _refuse_many_letters(project: Project, now: datetime) -> None:
+    """Raises TooManyInvitationsError."""
+    letters = project.invitations.exclude(email="").filter(created_at__gt=now - timedelta(days=1))
+    if letters.count() >= MOST_LETTERS_A_DAY:
+        raise TooManyInvitationsError(
+            f"{MOST_LETTERS_A_DAY} invitations were sent by e-mail in the last 24 hours. Leave the address out and "
+            "hand the link over yourself, or try again tomorrow."
+        )
 
 
 def send(row: Invitation, link: str) -> bool:
@@ -140,8 +178,9 @@ def sign_up(token: str, username: str, password: str) -> User:
 
     Raises NoInvitationError, and IntegrityError where the name was taken at the same moment.
     """
+    person = new_account(username, password)
     with transaction.atomic():
-        person = User.objects.create_user(username, password=password)
+        person.save()
         Guest.objects.create(user=person)
         accept(token, person)
     return person

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils.text import slugify
 
-from hits.domain import known_items, screening
+from hits.domain import check_questions, known_items, screening, task_words
 from hits.domain.action_log import record
 from hits.domain.hit_plans import is_published, locked
 from hits.domain.plugins import protocol_named, settings_of, usable_protocols
@@ -30,6 +30,7 @@ from hits.protocols.optional import Card, RowsProtocol, cards_of
 from hits.recipes.inputs import KNOWN
 from hits.recipes.spec import StageSpec, stage_spec
 from hits.refusals import Refusal
+from hits.text.wording import _, ngettext
 
 MOST_STAGES = 30
 COPIED_AT_ONCE = 2000
@@ -192,13 +193,24 @@ def _with_task_of_tested(given: Mapping[str, Any], stages: list[Stage]) -> Mappi
         "keywords": tested.keywords,
         "grants": f"{tested.key}-test"[:60],
         "title": f"Test for {tested.title}"[:120],
-        "hit_title": f"Test: {tested.hit_title}"[:128],
+        "page_language": tested.page_language,
     }
     table = {**own, **given}
     seconds = table.setdefault("expected_seconds", _seconds_of_test(tested, table))
-    told = f"Whoever passes may work on “{tested.hit_title}”. Paid whatever the result. {_minutes(seconds)}."
-    table.setdefault("hit_description", told)
+    language = table["page_language"] if table["page_language"] in task_words.LANGUAGES else task_words.ENGLISH
+    with task_words.spoken(language):
+        table.setdefault("hit_title", _("Test: %(title)s", title=tested.hit_title)[:128])
+        table.setdefault("hit_description", _told_of_test(tested, seconds))
     return table
+
+
+def _told_of_test(tested: Stage, seconds: object) -> str:
+    minutes = -(-seconds // 60) if isinstance(seconds, int) and seconds > 0 else SECONDS_OF_TEST // 60
+    return " ".join((
+        _("Whoever passes may work on “%(title)s”.", title=tested.hit_title),
+        _("Paid whatever the result."),
+        ngettext("%(count)s minute.", "%(count)s minutes.", minutes),
+    ))  # fmt: skip
 
 
 def _seconds_of_test(tested: Stage, table: Mapping[str, Any]) -> int:
@@ -209,11 +221,6 @@ def _seconds_of_test(tested: Stage, table: Mapping[str, Any]) -> int:
         # What is no number is refused later.
         return SECONDS_OF_TEST
     return round(known / tested.items_per_hit * sum(cast(list[int], items)))
-
-
-def _minutes(seconds: object) -> str:
-    minutes = -(-seconds // 60) if isinstance(seconds, int) and seconds > 0 else SECONDS_OF_TEST // 60
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"
 
 
 def _screening_faults(spec: StageSpec, stages: list[Stage]) -> list[str]:
@@ -243,7 +250,7 @@ def _test_workers_of(tested: Stage, made: Stage) -> None:
     if (taken := known_items.take(tested, made)) and (fault := screening.too_few(made, taken)):
         raise SettingsRefusedError([fault.replace("the stage has", f"“{tested.title}” has")])
     if not taken and tested.items.exists():
-        raise SettingsRefusedError([f"“{tested.title}” has no item with a known answer: import rows that have one."])
+        raise SettingsRefusedError([f"“{tested.title}” has no item with a gold answer: import rows that have one."])
     asked = {
         "qualification": made.grants,
         "comparator": "GreaterThanOrEqualTo",
@@ -262,12 +269,16 @@ def _fill(made: Stage, stages: list[Stage]) -> None:
         )
         return
     first = next(stage for stage in stages if stage.crowd)
-    rows = first.items.filter(parent=None).order_by("id").values_list("document", "key", "data")
+    kind = check_questions.kind_of(made)
+    rows = first.items.filter(parent=None).select_related("document").order_by("id")
     stream = rows.iterator(chunk_size=COPIED_AT_ONCE)
     while part := list(islice(stream, COPIED_AT_ONCE)):
-        Item.objects.bulk_create(
-            Item(stage=made, document_id=document, key=key, data=data) for document, key, data in part
-        )
+        copies = [
+            Item(stage=made, document=row.document, key=row.key, data=row.data, state=state)
+            for row in part
+            if check_questions.is_for_added(row.state, state := kind(row.document.data, row.data))
+        ]
+        Item.objects.bulk_create(copies)
 
 
 def _refuse_used(stage: Stage, project: Project) -> None:

@@ -13,6 +13,8 @@ from django.db.models import Max, Q
 
 from hits import recipes
 from hits.domain.action_log import record
+from hits.domain.budget_requests import BUDGET_CHANGED, refuse_above_limit
+from hits.domain.large_changes import RULE, is_large
 from hits.domain.plugins import load_recipe, options_of, usable_recipe
 from hits.domain.project_rows import create, create_stage
 from hits.domain.recipe_rows import Rows
@@ -20,11 +22,6 @@ from hits.models import Account, Action, BudgetExceededError, Project, Stage
 from hits.quality.votes import Rule
 from hits.refusals import Refusal
 
-# A change beyond either of them is asked about again: a slip of the finger makes such amounts.
-MANY_TIMES, MUCH = 10, Decimal(1000)
-
-
-BUDGET_CHANGED = "changed the budget"
 CHANGES_SHOWN = 20
 
 
@@ -52,13 +49,10 @@ class BudgetNotConfirmedError(Refusal):
 
     def __init__(self, before: Decimal, budget: Decimal) -> None:
         self.before, self.budget = before, budget
-        super().__init__(
-            f"This changes the budget from ${before:,.2f} to ${budget:,.2f}. A change to more than {MANY_TIMES} times "
-            f"as much, or of more than ${MUCH:,.0f}, has to be confirmed. Nothing was changed."
-        )
+        super().__init__(f"This changes the budget from ${before:,.2f} to ${budget:,.2f}. {RULE} Nothing was changed.")
 
     def details(self) -> dict[str, Any]:
-        return {"before": f"{self.before:.2f}", "budget": f"{self.budget:.2f}"}
+        return {"before": f"{self.before:.2f}", "budget": f"{self.budget:.2f}", "confirm": f"{self.budget:.2f}"}
 
 
 def create_project(
@@ -188,8 +182,8 @@ def split_preview(project: Project, options: Mapping[str, Any]) -> dict[str, Any
 def change_budget(project: Project, budget: Decimal, user: User | None, confirmed: Decimal | None = None) -> Decimal:
     """Set the budget; returns what it was before.
 
-    Raises BudgetTooLowError when more than that is reserved or paid already, and BudgetNotConfirmedError for a large
-    change unless `confirmed` is the same amount.
+    Raises BudgetTooLowError when more than that is reserved or paid already, AboveLimitError for somebody who is no
+    owner and may not set it so high, and BudgetNotConfirmedError for a large change unless `confirmed` is the same.
     """
     with transaction.atomic():
         # Entries that are posted meanwhile wait, so that the database's own constraint can refuse nothing here.
@@ -197,7 +191,8 @@ def change_budget(project: Project, budget: Decimal, user: User | None, confirme
         before, bound = account.budget, account.reserved + account.paid
         if bound > budget:
             raise BudgetTooLowError(bound, budget)
-        if is_large_change(before, budget) and confirmed != budget:
+        refuse_above_limit(project, user, budget)
+        if is_large(before, budget) and confirmed != budget:
             raise BudgetNotConfirmedError(before, budget)
         if budget != before:
             Account.objects.filter(pk=account.pk).update(budget=budget)
@@ -209,7 +204,3 @@ def budget_changes(project: Project) -> list[BudgetChange]:
     """The newest changes of the budget, newest first."""
     rows = project.actions.filter(verb=BUDGET_CHANGED).order_by("-id")[:CHANGES_SHOWN]
     return [BudgetChange(row, Decimal(row.detail["from"]), Decimal(row.detail["to"])) for row in rows]
-
-
-def is_large_change(before: Decimal, budget: Decimal) -> bool:
-    return budget > MANY_TIMES * before or abs(budget - before) > MUCH

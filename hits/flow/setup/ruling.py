@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Count, Max, Min, Q, QuerySet
 
 from hits.domain import aggregated_values
+from hits.domain.answer_words import ValueWords
 from hits.domain.plugins import recipe_of
 from hits.domain.wanted_answers import chunks
 from hits.models import Item, RuleEdition, Stage, Verdict
@@ -34,6 +35,8 @@ EXAMPLES = 3
 SAMPLE = 2000
 # A unit with more values is a written text or a number rather than a choice.
 MOST_VALUES = 12
+# What follows the name of a unit where its answers were compared with gold.
+CORRECT = ".correct"
 NOTHING_SAID = ("", "[]")
 _OUTCOMES: Mapping[str, str] = {Item.State.KEPT: "kept", Item.State.DROPPED: "dropped"}
 _ORDER = ("kept", "dropped", "open")
@@ -177,7 +180,7 @@ def text_of(stage: Stage) -> str:
     if "text" in params:
         return str(params["text"])
     if stage.rule["name"] == "matches_reference":
-        compared = [unit for unit in units(stage) if unit.endswith(".correct")]
+        compared = [unit for unit in units(stage) if unit.endswith(CORRECT)]
         unit = compared[0] if len(compared) == 1 else "UNIT.correct"
         return f"keep: at least {params['need']} {unit} = yes\notherwise: drop\n"
     return "otherwise: keep\n"
@@ -199,6 +202,16 @@ def units(stage: Stage) -> dict[str, tuple[str, ...] | None]:
         for unit, values in units_of(parse(rule["text"], rule["answers"])).items():
             found[unit].update(values)
     return {unit: None if len(found[unit]) > MOST_VALUES else tuple(sorted(found[unit])) for unit in sorted(found)}
+
+
+def texts(stage: Stage, known: Mapping[str, tuple[str, ...] | None]) -> tuple[dict[str, dict[str, str]], bool]:
+    """(of each of these units the values that are keys of choices, with their texts; whether some read otherwise from
+    item to item, which have no text here). Three queries at most."""
+    words = ValueWords(stage)
+    said = {unit: values for unit, values in known.items() if values and not unit.endswith(CORRECT)}
+    told = {unit: words.texts(unit, values) for unit, values in said.items()}
+    differ = any(words.differ(unit, values) for unit, values in said.items())
+    return {unit: found for unit, found in told.items() if found}, differ
 
 
 def _spelled(value: Any) -> str:
@@ -315,7 +328,7 @@ def _judge(
 
 def _compared(said: Mapping[str, Any]) -> bool | None:
     """Whether the vote is right, for rules that look at nothing else: its first unit that was compared."""
-    return next((bool(said[unit]) for unit in sorted(said) if unit.endswith(".correct")), None)
+    return next((bool(said[unit]) for unit in sorted(said) if unit.endswith(CORRECT)), None)
 
 
 def _waits(judged: Outcome | None) -> bool:

@@ -17,7 +17,7 @@ from hits.domain.summaries import refresh_summary
 from hits.models import Document, Hit, Item, Stage
 from hits.protocols.base import Json, SettingsRefusedError
 from hits.protocols.given_settings import printed
-from hits.protocols.optional import Setting, WrittenProtocol
+from hits.protocols.optional import Setting, VariedProtocol, WrittenProtocol
 from hits.refusals import Refusal
 
 MOST_EXAMPLES = 20
@@ -37,6 +37,8 @@ class NoExampleError(Exception):
 def fields_of(stage: Stage) -> tuple[Setting, ...]:
     """The settings that can be written on a page; none where the protocol does not describe them."""
     protocol = protocol_of(stage)
+    if isinstance(protocol, VariedProtocol):
+        return protocol.fields_for(stage.settings)
     return protocol.fields if isinstance(protocol, WrittenProtocol) else ()
 
 
@@ -122,5 +124,6 @@ def _invented(stage: Stage) -> Item:
     protocol = protocol_of(stage)
     if not isinstance(protocol, WrittenProtocol):
         raise NoExampleError("There is no item to show yet. Import a file: its first item is shown here.")
-    document, item = protocol.example
+    found = protocol.example_for(stage.settings) if isinstance(protocol, VariedProtocol) else protocol.example
+    document, item = found
     return Item(stage=stage, document=Document(project=stage.project, data=document), data=item)

@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, screening
+from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, large_changes, screening
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
@@ -53,6 +53,7 @@ BEFORE_PUBLISHING = (
     "practice_items",
     "screening_retries",
     "screening_hours",
+    "page_language",
 )
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
@@ -69,10 +70,12 @@ _ELSEWHERE = {
     "input": "stays: other items are for another stage",
     "crowd": "stays as the recipe says",
 }
+# Until answers are approved automatically, where a lead approves and nobody says how long that may take.
+TIME_FOR_LEADS = 3 * 86_400
 _SCREENING = frozenset(("screening_share", "practice_items", "items_per_hit", "grants"))
 _COLUMN = {"asks_other_workers_than": "not_workers_of"}
 WHY_FIXED: Mapping[str, str] = {
-    "answers": "Items were published for this many answers, and the rule of votes counts them.",
+    "answers": "Items were published for this many answers, and the aggregation rule counts them.",
     "most_answers": "Money is set aside for this many answers.",
     "enough": "Items were decided by it.",
     "gold_share": "What is published is data, or a check question, for good.",
@@ -85,6 +88,7 @@ WHY_FIXED: Mapping[str, str] = {
     "practice_items": "Items are kept for practice, or were asked already.",
     "screening_retries": "Workers were told whether they may try again.",
     "screening_hours": "Workers were told when they may try again.",
+    "page_language": "Workers have seen their pages in it.",
 }
 
 
@@ -141,20 +145,27 @@ def _shown(name: str, own: Mapping[str, Any], of_recipe: Mapping[str, Any], publ
     return StageSetting(name, own[name], of_recipe.get(name), "fixed", WHY_FIXED[name])
 
 
-def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[str]:
+def change(
+    stage: Stage, given: Mapping[str, Any], user: User | None, confirmed: Mapping[str, Any] | None = None
+) -> list[str]:
     """Set these values, named and written as in `stages.toml`; returns the names of those that are new.
 
-    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, and StillSendingError while
-    HITs with the present values are on their way.
+    Where leads approve from now on and the time until then was 0 s and is not named, they get TIME_FOR_LEADS.
+
+    Raises SettingsRefusedError with every fault, SettingsFixedError for what is published, StillSendingError while
+    HITs with the present values are on their way, and LargeChangeError for a large raise of reward or answers, unless
+    `confirmed` has the same values.
     """
     refuse_without_crowd(stage)
     with transaction.atomic():
         locked = hit_plans.locked(stage)
+        given = _with_time_for_leads(locked, given)
         columns = columns_of(_tried(locked, given))
         changed = [name for name in given if columns[_column(name)] != getattr(locked, _column(name))]
         if not changed:
             return []
         _refuse_fixed(locked, changed, columns)
+        large_changes.refuse_unconfirmed(locked, {name: columns[_column(name)] for name in changed}, confirmed or {})
         written = {_column(name): columns[_column(name)] for name in changed}
         if {"answers", "most_answers"}.intersection(changed):
             # The same rule for as many answers.
@@ -177,6 +188,20 @@ def change(stage: Stage, given: Mapping[str, Any], user: User | None) -> list[st
         record(stage.project, user, CHANGED, [stage], detail)
     stage.refresh_from_db()
     return changed
+
+
+def _with_time_for_leads(stage: Stage, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Who has leads approve from now on, and says nothing of the time that they have, gives them three days."""
+    if given.get("approval") == Stage.Approval.REVIEW and "auto_approval_seconds" not in given:
+        return {**given, "auto_approval_seconds": time_for_leads(stage)}
+    return given
+
+
+def time_for_leads(stage: Stage) -> int:
+    """Seconds until answers are approved automatically where leads approve, or once they do and nobody says a time."""
+    if stage.approval == Stage.Approval.REVIEW:
+        return stage.auto_approval_seconds
+    return stage.auto_approval_seconds or TIME_FOR_LEADS
 
 
 def _refuse_too_few(stage: Stage) -> None:

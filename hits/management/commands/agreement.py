@@ -39,6 +39,9 @@ class Command(StageCommand):
         run = stage_statistics.newest(stage)
         if run is None:
             raise CommandError("It was not computed yet: add --compute.")
+        if computed := stage_statistics.computed(stage):
+            over = f"{computed.answers:,} answer{'' if computed.answers == 1 else 's'}"
+            self.say(f"Computed at {computed.at:%Y-%m-%d %H:%M} UTC over {over}; {computed.in_words}.")
         for unit in stage_statistics.report_of(run)["units"]:
             self._tell(unit)
         if options["csv"]:

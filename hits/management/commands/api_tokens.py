@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from hits.flow.setup import api_tokens
+from hits.management.commands._base import FlowCommand
 from hits.models import ApiToken
 
 
-class Command(BaseCommand):
+class Command(FlowCommand):
     help = "List a lead's API tokens, make one (printed once), or revoke one."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, default=api_tokens.USUAL_DAYS, help="until it expires (%(default)s)")
         parser.add_argument("--revoke", type=int, metavar="ID", help="revoke the token with this number")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self, options: dict[str, Any]) -> None:
         user = get_user_model().objects.filter(username=options["username"]).first()
         if user is None:
             raise CommandError(f"There is no user {options['username']!r}. Create one: manage.py create_lead NAME")

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from hits import tasks
 from hits.flow.people import reviewing
-from hits.management.commands._base import StageCommand, jobs_run_here
+from hits.management.commands._base import StageCommand, agreed, jobs_run_here
 from hits.models import Stage
 
 
@@ -24,6 +24,11 @@ class ReviewCommand(StageCommand):
             "--held",
             action="store_true",
             help="every answer that does not count yet: its worker was not eligible, or too fast",
+        )
+
+        parser.add_argument("--worker", default="", help="with --all or --held: only the answers of this worker")
+        parser.add_argument(
+            "--but", nargs="+", default=[], metavar="assignment", help="with --all or --held: not these"
         )
 
     def run(self, options: dict[str, Any]) -> None:
@@ -41,7 +46,12 @@ class ReviewCommand(StageCommand):
     def _chosen(self, stage: Stage, options: dict[str, Any]) -> list[int]:
         if [options["all"], options["held"], bool(options["assignments"])].count(True) != 1:
             raise CommandError("Name assignments, or say --all or --held.")
-        waiting, held = stage.assignments.to_review(), stage.assignments.held()
+        if (options["worker"] or options["but"]) and options["assignments"]:
+            raise CommandError("--worker and --but go with --all or --held. Nothing was decided.")
+        chosen = stage.assignments.exclude(assignment_id__in=options["but"])
+        if options["worker"]:
+            chosen = chosen.filter(worker__worker_id=options["worker"])
+        waiting, held = chosen.to_review(), chosen.held()
         if options["held"]:
             return list(held.values_list("pk", flat=True))
         if options["all"]:
@@ -56,5 +66,15 @@ class ReviewCommand(StageCommand):
 class Command(ReviewCommand):
     help = "Approve answers that wait for review; they are paid, and those that did not count yet count."
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--yes", action="store_true", help="do not ask about answers of blocked workers")
+
     def decide(self, stage: Stage, pks: Sequence[int], options: dict[str, Any]) -> int:
-        return reviewing.approve(stage, pks, None)
+        of_blocked = reviewing.of_blocked(stage, pks)
+        question = (
+            f"Of {len(pks):,} answers {of_blocked:,} are from blocked workers and count for nothing. Pay them? [y/N] "
+        )
+        if of_blocked and not (options["yes"] or agreed(question)):
+            raise CommandError("Nothing was approved.")
+        return reviewing.approve(stage, pks, None, of_blocked=of_blocked)

@@ -1,52 +1,67 @@
-"""`manage.py create_lead NAME`: an account for a project lead. `manage.py changepassword NAME` is Django's own."""
+"""`manage.py create_lead NAME`: an account for a project lead, and a link with which the lead sets its password."""
 
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from common.names import plain_name
+from hits.flow.setup import passwords
+from hits.management.commands._base import FlowCommand
+from hits.management.commands.create_project import check_email
 from hits.models import Guest
 
 FROM_ENVIRONMENT = "LEAD_PASSWORD"
 
 
-class Command(BaseCommand):
-    help = f"Create a lead's account. The password is {FROM_ENVIRONMENT}, or is drawn at random and printed, once."
+class Command(FlowCommand):
+    help = (
+        "Create a lead's account. A link that sets its password, once, is sent to the address where a mail server is "
+        f"set, and printed otherwise. With {FROM_ENVIRONMENT} in the environment, that is the password."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
+        parser.add_argument("--email", default="", help="the lead's address: for links to set a password, and notices")
         parser.add_argument(
             "--allow", action="store_true", help="let an account that an invitation made start projects of its own"
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        users, username = get_user_model(), plain_name(options["username"])
+    def run(self, options: dict[str, Any]) -> None:
+        username = plain_name(options["username"])
         if options["allow"]:
             return self._allow(username)
-        if users.objects.filter(username__iexact=username).exists():
-            raise CommandError(f"There is a user {username} already; choose another name.")
+        if options["email"]:
+            check_email(options["email"])
         given = os.environ.get(FROM_ENVIRONMENT, "")
-        password = given or secrets.token_urlsafe(12)
-        user = users(username=username)
+        self._check(username, given)
+        account = passwords.create_account(username, options["email"], given)
+        if given:
+            # A password that came in stays out of the terminal.
+            self.say(username)
+        elif passwords.send(account):
+            self.say(f"{username}: a link to set the password was sent to {account.email}.")
+        else:
+            self.say(passwords.link(account))
+        return None
+
+    def _check(self, username: str, password: str) -> None:
+        if User.objects.filter(username__iexact=username).exists():
+            raise CommandError(f"There is a user {username} already; choose another name.")
+        user = User(username=username)
         try:
             user.clean_fields(exclude=["password"])
-            validate_password(password, user)
+            if password:
+                validate_password(password, user)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
-        user.set_password(password)
-        user.save()
-        # A password that came in stays out of the terminal.
-        self.stdout.write(username if given else f"{username} {password}")
-        return None
 
     def _allow(self, username: str) -> None:
         if not Guest.objects.filter(user__username=username).delete()[0]:
             raise CommandError(f"{username} is no account that an invitation made. Nothing was changed.")
-        self.stdout.write(f"{username} may start projects.")
+        self.say(f"{username} may start projects.")

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from common.configuration import is_home
 from hits import protocols
-from hits.crowd.browser import Allowance, RemoteRefusedError, refuse_remote
+from hits.crowd.browser import TIMEOUT_SECONDS, Allowance, RemoteRefusedError, refuse_remote
 from hits.crowd.crowd import Crowd
 from hits.crowd.key import AnswerKey
 from hits.crowd.people import Person, gather
@@ -44,12 +44,14 @@ class Command(BaseCommand):
         add("--until-idle", type=float, default=30, help="end after so many seconds without an answer")
         add("--max-answers", type=int, help="end after so many answers")
         add("--max-requests", type=int, default=100_000, help="end after so many HTTP requests")
+        add("--patience", type=float, default=TIMEOUT_SECONDS, help="seconds that they wait for a page")
         add("--threads", type=int, default=4, help="how many workers may be served at once")
         add("--allow-remote", action="store_true", help="go to other machines; CROWD_PASSWORD must be set")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        allowance = Allowance(options["max_requests"])
         crowd = Crowd(
-            self._workers(options),
+            self._workers(options, allowance),
             until_idle=options["until_idle"],
             max_answers=options["max_answers"],
             threads=max(1, options["threads"]),
@@ -64,8 +66,9 @@ class Command(BaseCommand):
         finally:
             self._say(f"The crowd ends: {crowd.ended}.")
             self._say(table(crowd))
+            self._say(allowance.times.sentence())
 
-    def _workers(self, options: dict[str, Any]) -> list[Worker]:
+    def _workers(self, options: dict[str, Any], allowance: Allowance) -> list[Worker]:
         try:
             refuse_remote(options["marketplace"], allow_remote=options["allow_remote"])
             key = AnswerKey.read(options["key"], options["tests"])
@@ -77,7 +80,6 @@ class Command(BaseCommand):
         if options["time_scale"] < 0:
             raise CommandError("--time-scale must be 0 or more.")
         password = _password(options["marketplace"])
-        allowance = Allowance(options["max_requests"])
         answering = protocols.simulated(settings.PLUGIN_ROOTS)
         self._say(f"{len(people)} workers at {options['marketplace']}, {len(key)} answers known.")
         return [
@@ -90,6 +92,7 @@ class Command(BaseCommand):
                 answering,
                 time_scale=options["time_scale"],
                 allow_remote=options["allow_remote"],
+                patience=options["patience"],
             )
             for person in people
         ]

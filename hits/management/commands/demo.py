@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
@@ -11,17 +12,21 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Exists, OuterRef
 
+from common.configuration import is_home
+from hits import queue
 from hits.crowd.scaling import numbers_for
 from hits.domain.wanted_answers import waiting
 from hits.flow.data import releasing
 from hits.flow.people import blocking, granting, reviewing, testing
 from hits.flow.pipeline import computing, drawing, importing, publishing
 from hits.flow.setup import projects
+from hits.management.commands import load_sample
 from hits.models import (
     Assignment,
     Batch,
@@ -39,6 +44,8 @@ from hits.tasks import compute, finish_reviews, import_upload, publish_arrivals,
 
 LOOK_SECONDS = 1.0
 SAY_SECONDS = 5.0
+# Of a terminal: to the beginning of the line, which is emptied.
+FROM_THE_LEFT = "\r\033[2K"
 # A busy machine is slow, and what moves comes to its end: given up is only what has not moved for so long.
 PATIENCE_SECONDS = 600.0
 
@@ -100,7 +107,7 @@ class Command(BaseCommand):
         steps[options["step"]](options)
 
     def _start(self, options: dict[str, Any]) -> None:
-        """Prints JSON: project, namespace, items, price, and the first stage's numbers."""
+        """Prints JSON: project, slug, namespace, items, price, and the first stage's numbers."""
         user = _lead()
         project = projects.create_project(
             f"Demonstration {options['seed']}",
@@ -115,9 +122,10 @@ class Command(BaseCommand):
         # The simulated people are faster than people.
         projects.want_seconds(project, 0)
         upload = importing.create_upload(project, options["input"].name, options["input"].read_bytes(), "public", user)
-        import_upload.delay(upload.pk)
+        queue.start(import_upload, upload.pk)
         items = _imported(upload)
-        report = {"project": project.pk, "namespace": project.namespace, "items": items, "notes": upload.notes}
+        report = {"project": project.pk, "slug": project.slug, "namespace": project.namespace}
+        report |= {"items": items, "notes": upload.notes}
         if not options["only_import"]:
             report |= self._publish(project, user, items, options)
         self.stdout.write(json.dumps(report))
@@ -163,34 +171,32 @@ class Command(BaseCommand):
                 said = time.monotonic()
                 self._say(project)
             time.sleep(LOOK_SECONDS)
-        self._say(project)
+        self._say(project, last=True)
 
-    def _say(self, project: Project) -> None:
-        for stage in project.stages.select_related("summary").filter(summary__items__gt=0):
-            found = stage.summary
-            words = "".join(f", {count} {word}" for _, word, count in found.conclusions)
-            self.stdout.write(
-                f"  {stage.title}: {found.items} items, {found.open} at workers, {found.kept} kept, "
-                f"{found.dropped} dropped{words}; {found.answers} answers"
-            )
-        blocks = project.blocks.standing().count()
-        project.account.refresh_from_db()
-        account = project.account
-        self.stdout.write(f"  {blocks} workers blocked; ${account.paid:,.2f} paid, ${account.reserved:,.2f} reserved")
+    def _say(self, project: Project, *, last: bool = False) -> None:
+        """On a terminal one line that is written again and again, and in the end all of them."""
+        lines = list(_told(project))
+        if not self.stdout.isatty():
+            self.stdout.write("\n".join(lines))
+        elif last:
+            self.stdout.write(FROM_THE_LEFT + "\n".join(lines))
+        else:
+            width = shutil.get_terminal_size().columns
+            self.stdout.write(FROM_THE_LEFT + " ·".join(reversed(lines))[: width - 1], ending="")
         self.stdout.flush()
 
     def _compute(self, options: dict[str, Any]) -> None:
         """Prints JSON: how many items got a result, whichever process took it up."""
         project = Project.objects.get(pk=options["project"])
         run = computing.start(project, options["computation"], options["params"], _lead())
-        compute.delay(run.pk)
+        queue.start(compute, run.pk)
         self.stdout.write(json.dumps({"items": _computed(run)}))
 
     def _draw(self, options: dict[str, Any]) -> None:
         """As many as the recipe says, published as they come. Prints JSON: how many."""
         stage = Stage.objects.get(project=options["project"], key=options["stage"])
         drawn = drawing.draw(stage, stage.draws)
-        publish_arrivals.delay(stage.pk)
+        queue.start(publish_arrivals, stage.pk)
         self.stdout.write(json.dumps({"items": drawn}))
 
     def _release(self, options: dict[str, Any]) -> None:
@@ -204,6 +210,21 @@ class Command(BaseCommand):
         report = {"number": found.number, "is_new": is_new, "digest": found.digest}
         report |= {name: found.manifest[name] for name in ("counts", "left_out", "notes", "scores")}
         self.stdout.write(json.dumps(report))
+
+
+def _told(project: Project) -> Iterator[str]:
+    """A line for each stage, and one for the project."""
+    for stage in project.stages.select_related("summary").filter(summary__items__gt=0):
+        found = stage.summary
+        words = "".join(f", {count} {word}" for _, word, count in found.conclusions)
+        yield (
+            f"  {stage.title}: {found.items} items, {found.open} at workers, {found.kept} kept, "
+            f"{found.dropped} dropped{words}; {found.answers} answers"
+        )
+    blocks = project.blocks.standing().count()
+    project.account.refresh_from_db()
+    account = project.account
+    yield f"  {blocks} workers blocked; ${account.paid:,.2f} paid, ${account.reserved:,.2f} reserved"
 
 
 def _offer_tests(project: Project) -> None:
@@ -252,12 +273,14 @@ def _publish(stage: Stage, user: User) -> Decimal:
     """Returns the price, in dollars."""
     quote = publishing.quote(stage)
     batch = publishing.publish(stage, quote.items, quote.total, f"demo:{stage.pk}", user)
-    publish_batch.delay(batch.pk)
+    queue.start(publish_batch, batch.pk)
     return quote.total
 
 
 def _lead() -> User:
-    """Nobody signs in as this lead: there is no password."""
+    """The lead of the samples on a machine of one's own; elsewhere one without a password, as whom nobody signs in."""
+    if settings.DEBUG and is_home(settings.PUBLIC_URL):
+        return load_sample.lead()
     user, is_new = get_user_model().objects.get_or_create(username="demonstration")
     if is_new:
         user.set_unusable_password()
@@ -299,13 +322,13 @@ def _approve(project: Project) -> None:
     for stage in project.stages.filter(approval=Stage.Approval.REVIEW):
         held = stage.assignments.filter(state=Assignment.State.SUBMITTED, decision="")
         if reviewing.approve(stage, held.values_list("pk", flat=True), _lead()):
-            finish_reviews.delay(stage.pk)
+            queue.start(finish_reviews, stage.pk)
 
 
 def _publish_held(project: Project) -> None:
     """What waits for a lead's look goes out."""
     for stage in project.stages.filter(crowd=True, auto_publish=False, items__state=Item.State.NEW).distinct():
-        publish_arrivals.delay(stage.pk)
+        queue.start(publish_arrivals, stage.pk)
 
 
 def unfinished(project: Project) -> Iterator[str]:

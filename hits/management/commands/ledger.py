@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import csv
 from argparse import ArgumentParser
+from datetime import date
 from typing import Any
 
+from hits.domain import ledger_lists
 from hits.domain.books import ENTRY_COLUMNS, entry_lines
+from hits.domain.ledger_lists import EntryFilter
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import LedgerEntry
 
@@ -16,15 +19,22 @@ class Command(ProjectCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--csv", action="store_true", help="all columns, comma-separated")
+        parser.add_argument("--kind", choices=LedgerEntry.Kind.values, default="")
+        parser.add_argument("--stage", default="", metavar="KEY")
+        parser.add_argument("--worker", default="", metavar="ID")
+        parser.add_argument("--since", type=date.fromisoformat, metavar="YYYY-MM-DD", help="the first day, in UTC")
+        parser.add_argument("--until", type=date.fromisoformat, metavar="YYYY-MM-DD", help="the last day, in UTC")
 
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
+        names = ("kind", "stage", "worker", "since", "until")
+        chosen = ledger_lists.chosen(project, EntryFilter(**{name: options[name] for name in names}))
         if options["csv"]:
             writer = csv.writer(self.stdout, lineterminator="\n")
             writer.writerow(ENTRY_COLUMNS)
-            writer.writerows(entry_lines(project.ledger.all()))
+            writer.writerows(entry_lines(chosen))
             return
-        entries = project.ledger.select_related("stage").order_by("id")
+        entries = chosen.select_related("stage").order_by("id")
         for entry in entries.iterator(chunk_size=2000):
             stage = entry.stage.key if entry.stage else ""
             self.say(

@@ -1,30 +1,68 @@
-"""A project to look at on a laptop: `manage.py load_sample`. Running it again changes nothing."""
+"""Projects to look at on a laptop: `manage.py load_sample`. Running it again goes on where it broke off."""
 
 from __future__ import annotations
 
 import os
+import time
 from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from common.configuration import is_home
+from hits import queue, tasks
 from hits.domain import wages
+from hits.domain.own_qualifications import own
+from hits.flow.people import blocking
 from hits.flow.pipeline import importing, publishing, sending
-from hits.flow.setup import projects, stage_settings
+from hits.flow.setup import projects, release_cards, stage_settings
 from hits.models import Batch, Project, Upload
 from hits.mturk.errors import MarketplaceError
 
-NAME = "Sample: harbour news"
-FILE = settings.ROOT / "samples" / "record.jsonl"
+SAMPLES = settings.ROOT / "samples"
 BUDGET = Decimal("50.00")
 LEAD = "lead"
+# The files are small; a busy machine is slow.
+IMPORT_SECONDS = 120
 # Known to everybody who can read this, so it is good for this machine alone: `_refuse_in_earnest`.
 PASSWORD = "lead-sample-password"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A project of a recipe with a file of our own writing; `changed` are other values of its first stage."""
+
+    name: str
+    recipe: str
+    file: Path
+    # Simulated people are faster than people, and so is who only looks.
+    least_seconds: int
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    description: str = ""
+
+
+LIVE = Sample("Sample: harbour news", "record", SAMPLES / "record.jsonl", least_seconds=5)
+FINISHED = Sample(
+    "Sample: letters to a ferry line",
+    "choice",
+    SAMPLES / "messages.csv",
+    least_seconds=0,
+    changed={
+        "answers": 5,
+        "hit_title": "Say what a short letter to a ferry line is about",
+        "quality": {"check_every": 40, "min_answers": 8, "floor": 0.5, "alpha": 0.01},
+    },
+    description="48 invented letters to a ferry line, each sorted by five simulated workers. Nobody was asked.",
+)
 
 
 class Command(BaseCommand):
@@ -32,16 +70,24 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--least-seconds", type=int, help="what its tasks ask for; 0 where a simulated crowd works")
+        parser.add_argument(
+            "--finished", action="store_true", help="and a second one, which a simulated crowd answers to its end"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         _refuse_in_earnest()
-        user = _lead()
-        project = _project(user)
-        if options["least_seconds"] is not None:
-            projects.want_seconds(project, options["least_seconds"])
-        _import(project, user)
-        batch = _publish(project, user)
-        self.stdout.write(f"{NAME}: {project.documents.count()} news texts. {_said(batch)}")
+        user = lead()
+        project, batch = _load(LIVE, user, options["least_seconds"])
+        self.stdout.write(f"{project.name}: {project.documents.count()} news texts. {_said(batch)}")
+        if options["finished"]:
+            project, batch = _load(FINISHED, user)
+            self.stdout.write(f"{project.name}: {project.documents.count()} letters. {_finish(project, batch)}")
+
+
+def _load(sample: Sample, user: User, least_seconds: int | None = None) -> tuple[Project, Batch]:
+    project = _project(sample, user, sample.least_seconds if least_seconds is None else least_seconds)
+    _import(project, sample, user)
+    return project, _publish(project, user)
 
 
 def _refuse_in_earnest() -> None:
@@ -53,34 +99,66 @@ def _refuse_in_earnest() -> None:
         )
 
 
-def _lead() -> User:
-    user, is_new = get_user_model().objects.get_or_create(username=LEAD)
-    if is_new:
-        user.set_password(os.environ.get("SAMPLE_LEAD_PASSWORD") or PASSWORD)
-        user.save(update_fields=["password"])
+def lead() -> User:
+    """Their owner, made where there is none."""
+    # With the account's password or not at all: without one, nobody could ever sign in.
+    with transaction.atomic():
+        user, is_new = get_user_model().objects.get_or_create(username=LEAD)
+        if is_new:
+            user.set_password(os.environ.get("SAMPLE_LEAD_PASSWORD") or PASSWORD)
+            user.save(update_fields=["password"])
     return user
 
 
-def _project(user: User) -> Project:
+def _project(sample: Sample, user: User, least_seconds: int) -> Project:
     """The recipe pays what was paid in 2018; a sample pays what a lead should."""
-    found = Project.objects.filter(name=NAME, memberships__user=user).first()
+    found = Project.objects.filter(name=sample.name, memberships__user=user).first()
     if found is None:
-        found = projects.create_project(NAME, "record", BUDGET, "lead@annotate.invalid", user, seed=1)
-        for stage in found.stages.all():
-            if time := wages.answer_time(stage):
-                fair = max(stage.reward, time.reward_for(wages.wage_floor(stage)))
-                stage_settings.change(stage, {"reward": f"{fair:.2f}"}, None)
+        found = projects.create_project(sample.name, sample.recipe, BUDGET, "lead@annotate.invalid", user, seed=1)
+    if not Batch.objects.filter(stage__project=found).exists():
+        _set_up(found, sample, least_seconds)
     return found
 
 
-def _import(project: Project, user: User) -> None:
+def _set_up(project: Project, sample: Sample, least_seconds: int) -> None:
+    Project.objects.filter(pk=project.pk).update(is_sample=True)
+    for stage in project.stages.filter(crowd=True):
+        # Whoever tries it has just signed up: no approved answers yet, and perhaps no country.
+        wanted: dict[str, Any] = {"requirements": own(stage.requirements)}
+        if time := wages.answer_time(stage):
+            fair = max(stage.reward, time.reward_for(wages.wage_floor(stage)))
+            wanted["reward"] = f"{fair:.2f}"
+        stage_settings.change(stage, wanted, None, confirmed=wanted)
+    if sample.changed:
+        stage = project.stages.get(position=1)
+        stage_settings.change(stage, sample.changed, None, confirmed=sample.changed)
+        blocking.block_by_itself(stage, True, None)
+    if sample.description:
+        release_cards.change_card(project, {"licence": "CC0-1.0", "description": sample.description}, None)
+    projects.want_seconds(project, least_seconds)
+
+
+def _import(project: Project, sample: Sample, user: User) -> None:
     """What an earlier run began it goes on with."""
     if project.documents.exists():
         return
     upload = project.uploads.filter(state__in=[*Upload.RUNNING, Upload.State.DONE]).first() or importing.create_upload(
-        project, FILE.name, FILE.read_bytes(), "public", user
+        project, sample.file.name, sample.file.read_bytes(), "public", user
     )
     importing.import_upload(upload.pk)
+    _wait_for(upload)
+
+
+def _wait_for(upload: Upload) -> None:
+    """A worker may have taken up what an earlier run left. Raises CommandError."""
+    end = time.monotonic() + IMPORT_SECONDS
+    while True:
+        upload.refresh_from_db()
+        if upload.state == Upload.State.DONE:
+            return
+        if not upload.is_running or time.monotonic() > end:
+            raise CommandError(f"{upload.name}: {upload.get_state_display()}. {upload.error} Start it again.")
+        time.sleep(0.2)
 
 
 def _publish(project: Project, user: User) -> Batch:
@@ -108,3 +186,14 @@ def _said(batch: Batch) -> str:
     if batch.state == Batch.State.PUBLISHED:
         return f"{batch.done} HITs published."
     return f"{batch.done} of {batch.total} HITs published, the rest later: {batch.message}"
+
+
+def _finish(project: Project, batch: Batch) -> str:
+    """Queue what a simulated crowd and a release still lack."""
+    if project.releases.exists():
+        return "Answered and released."
+    try:
+        queue.start(tasks.finish_sample, project.pk)
+    except OperationalError:
+        return f"{_said(batch)} The job queue does not answer, so nobody answers them now."
+    return "A simulated crowd answers them now, which takes some minutes; a release follows."

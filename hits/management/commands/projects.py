@@ -5,7 +5,6 @@ from typing import Any
 
 from hits.management.commands._base import FlowCommand, dollars
 from hits.models import Project, Stage
-from hits.models.projects import SEARCHED_STATES
 
 
 class Command(FlowCommand):
@@ -15,9 +14,9 @@ class Command(FlowCommand):
         parser.add_argument("words", nargs="*", help="each in the name, the slug, the recipe, a tag or an owner's name")
         parser.add_argument(
             "--state",
-            choices=[state for state, _ in SEARCHED_STATES],
+            choices=Project.State.values,
             default="",
-            help="of a stage; draft: none has started; archived: the archived projects, which else are left out",
+            help="draft: nothing was started; archived: the archived projects, which else are left out",
         )
 
     def run(self, options: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ class Command(ProjectCommand):
         parser.add_argument("--description", help="make, edit: workers read it before they begin")
         parser.add_argument("--file", type=Path, help="make, edit: a JSON or CSV file of questions")
         parser.add_argument(
-            "--draw", type=int, help=f"make, edit: so many questions from known answers, 1 to {MOST_QUESTIONS}"
+            "--draw", type=int, help=f"make, edit: so many questions from gold answers, 1 to {MOST_QUESTIONS}"
         )
         parser.add_argument(
             "--pass-mark", type=int, help=f"percent of right answers; {DEFAULTS['pass_mark']} with make"

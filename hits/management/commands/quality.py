@@ -29,6 +29,13 @@ class Command(StageCommand):
             "--reason", help="block the workers of --worker by hand for this reason, whatever the policy says"
         )
         parser.add_argument(
+            "--tell",
+            nargs="?",
+            const="",
+            metavar="WHY",
+            help="write to each worker why and what happens to their answers; with --reason, WHY is what they read",
+        )
+        parser.add_argument(
             "--auto-block",
             choices=["on", "off"],
             help="whether the check after every so many answers blocks by itself from now on",
@@ -46,7 +53,7 @@ class Command(StageCommand):
         if options["auto_block"]:
             blocking.block_by_itself(stage, options["auto_block"] == "on", None)
         found = blocking.preview(stage, options["worker"])
-        self.say(f"The check blocks {'by itself' if stage.auto_block else 'nobody by itself'}.")
+        self.say(f"The check blocks {'automatically' if stage.auto_block else 'nobody automatically'}.")
         if not found.proposals:
             self.say("Nobody is below the floor.")
             return
@@ -56,7 +63,8 @@ class Command(StageCommand):
             return
         self._ask(len(found.chosen), found.loss, options)
         blocking.mark_checked(stage)
-        self._done(stage, blocking.block(stage, found.chosen, None, at_most=found.loss.cost))
+        tell = options["tell"] is not None
+        self._done(stage, blocking.block(stage, found.chosen, None, at_most=found.loss.cost, tell=tell))
 
     def _pause(self, stage: Stage, options: dict[str, Any]) -> None:
         if not options["worker"]:
@@ -75,18 +83,20 @@ class Command(StageCommand):
                 found.answers[row.stat.worker.worker_id],
                 share(row.known),
                 share(row.agreement),
-                row.stat.why or "–",
+                row.why or "–",
             )
             for row in found.rows
         ]
-        self.table(["worker", "answers lost", "known answers", "agreement", "what stands out"], rows)
+        self.table(["worker", "answers lost", "gold answers", "agreement", "what stands out"], rows)
         self._follows(found.loss, found.left)
         if not options["apply"] or not rows:
             self.say("Nobody was blocked: this is a preview.")
             return
         self._ask(len(rows), found.loss, options)
         ids = [row.stat.worker.worker_id for row in found.rows]
-        new = blocking.intend_by_hand(stage, ids, options["reason"], None, at_most=found.loss.cost)
+        new = blocking.intend_by_hand(
+            stage, ids, options["reason"], None, at_most=found.loss.cost, told=options["tell"]
+        )
         blocking.finish(stage)
         self._done(stage, new)
 
@@ -114,5 +124,6 @@ class Command(StageCommand):
 
     def _done(self, stage: Stage, new: int) -> None:
         with jobs_run_here():
+            tasks.send_messages(stage.project_id)
             tasks.conclude_project(stage.project_id)
         self.say(f"{new:,} workers blocked.")

@@ -7,17 +7,18 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
+from hits.domain.large_changes import LargeChangeError
 from hits.flow.people import blocking
 from hits.flow.pipeline import advancing, publishing
 from hits.flow.setup import stage_settings
 from hits.flow.setup.stage_settings import StageSetting
-from hits.management.commands._base import StageCommand
+from hits.management.commands._base import StageCommand, agreed
 from hits.models import Stage
 from hits.text.cells import as_text
 
 _SWITCHES = {
-    "auto-publish": "items that arrive from the stage before go out by themselves",
-    "auto-block": "the check of workers blocks by itself",
+    "auto-publish": "items that arrive from the stage before go out automatically",
+    "auto-block": "the check of workers blocks automatically",
     "advance-approved": "of answers that are held for review, only approved ones go on to later stages",
 }
 
@@ -35,6 +36,7 @@ class Command(StageCommand):
             metavar="NAME=VALUE",
             help="such as reward=0.06 or 'requirements=[...]': a text, or JSON; may be given several times",
         )
+        parser.add_argument("--yes", action="store_true", help="do not ask about a large raise of reward or answers")
         parser.add_argument(
             "--recipe-value", action="append", default=[], metavar="NAME", help="set this one to the recipe's own value"
         )
@@ -47,8 +49,13 @@ class Command(StageCommand):
 
     def run(self, options: dict[str, Any]) -> None:
         stage = self.stage(options)
-        with transaction.atomic():
+        try:
             _change(stage, options)
+        except LargeChangeError as error:
+            # Nothing is locked while somebody thinks.
+            if not agreed(f"{error}\nChange it? [y/N] "):
+                raise
+            _change(stage, {**options, "yes": True})
         stage.refresh_from_db()
         for setting in stage_settings.shown(stage):
             self.say(_line(setting))
@@ -69,10 +76,11 @@ def assignment(text: str) -> tuple[str, Any]:
         return name, value
 
 
+@transaction.atomic
 def _change(stage: Stage, options: dict[str, Any]) -> None:
     given = {name: stage_settings.recipe_value(stage, name) for name in options["recipe_value"]} | dict(options["set"])
     if given:
-        stage_settings.change(stage, given, None)
+        stage_settings.change(stage, given, None, confirmed=given if options["yes"] else None)
     if options["auto_publish"] is not None:
         publishing.publish_by_itself(stage, options["auto_publish"])
     if options["auto_block"] is not None:

@@ -29,7 +29,7 @@ class Command(ProjectCommand):
             "--each",
             choices=["item", "answer", "known"],
             default="item",
-            help="of what the stage kept; known: its items with a known answer, to test its workers",
+            help="of what the stage kept; known: its items with a gold answer, to test its workers",
         )
         parser.add_argument(
             "--set",
@@ -78,5 +78,5 @@ def _input(stage: Stage) -> str:
     if not stage.input["stage"]:
         return "the rows of the file"
     if stage.input["each"] == KNOWN:
-        return f"those of {stage.input['stage']} with a known answer"
+        return f"those of {stage.input['stage']} with a gold answer"
     return f"each {stage.input['each']} of {stage.input['stage']}" + (", drawn" if stage.draws else "")

@@ -33,7 +33,9 @@ class Command(ProjectCommand):
         for fault in faults_of(self.project(options), stages, in_full):
             self.say(fault)
         head = ["stage", "state", *FIGURES, "accuracy"]
-        rows = [[s.key, s.state, *(f"{getattr(s.summary, name):,}" for name in FIGURES), _accuracy(s)] for s in stages]
+        rows = [
+            [s.key, s.state_shown, *(f"{getattr(s.summary, name):,}" for name in FIGURES), _accuracy(s)] for s in stages
+        ]
         self.table([name.replace("_", " ") for name in head], rows)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits.domain import stage_statistics, worker_confusion, worker_table
+from hits.domain.answer_words import DIFFER
 from hits.domain.competences import Estimates
 from hits.flow.people import comparing
 from hits.management.commands._base import StageCommand, dollars, share
@@ -16,7 +17,7 @@ from hits.models import Stage
 class Command(StageCommand):
     changing = ()
     help = (
-        "Show the figures of a stage's workers: known answers, agreement with the others, times, runs, competence, "
+        "Show the figures of a stage's workers: gold answers, agreement with the others, times, runs, competence, "
         "pay, and what stands out."
     )
 
@@ -47,7 +48,7 @@ class Command(StageCommand):
             writer.writerows(row.cells() for row in rows)
             return
         self.table(
-            ["worker", "answers", "known answers", "agreement", "beyond chance", "median s", "run", "competence",
+            ["worker", "answers", "gold answers", "agreement", "beyond chance", "median s", "run", "competence",
              "earned", "state", "what stands out"],
             [_cells(row) for row in rows],
         )  # fmt: skip
@@ -62,8 +63,10 @@ class Command(StageCommand):
             raise CommandError(f"There are no values yet: agreement {stage.project.slug} {stage.key} --compute")
         for one in found:
             self.say(f"{one.unit}: {one.same:,} of {one.items:,} the same")
-            rows = [(label, *cells) for label, cells in zip(one.labels, one.table, strict=True)]
-            self.table(["value", *(f"said {label}" for label in one.labels)], rows)
+            rows = [(label, *cells) for label, cells in zip(one.read, one.table, strict=True)]
+            self.table(["value", *(f"said {label}" for label in one.read)], rows)
+            if one.differ:
+                self.say(DIFFER)
 
 
 def _told(found: Estimates) -> str:
@@ -82,5 +85,5 @@ def _cells(row: worker_table.WorkerRow) -> list[object]:
     seconds = "–" if stat.median_seconds is None else f"{stat.median_seconds:.1f}"
     return [
         stat.worker.worker_id, stat.answers, known, agreement, share(row.beyond_chance), seconds, stat.longest_run,
-        share(row.competence), dollars(stat.earned), row.state, stat.why or "–",
+        share(row.competence), dollars(stat.earned), row.state, row.why or "–",
     ]  # fmt: skip

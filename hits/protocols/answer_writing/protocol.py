@@ -17,23 +17,44 @@ from hits.protocols import evidence
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
-from hits.protocols.optional import Setting
+from hits.protocols.lines import chosen, measured, written
+from hits.protocols.optional import Line, Setting
 from hits.text import question_rules
 from hits.text.hiding import visible
 from hits.text.question_rules import Rules
+from hits.text.wording import _, gettext_noop
 from hits.text.written import alike, kept
 
 LABELS = (
-    ("text", "The text says it", "The answer can be read in the story."),
-    ("script", "Not said, but I know it from everyday life", "Who has done such a thing knows the answer."),
-    ("unfitting", "The question makes no sense here", "It does not fit the story, or nobody could understand it."),
-    ("unknown", "It makes sense, but cannot be known", "Neither the story nor everyday life tells."),
+    ("text", gettext_noop("The text says it"), gettext_noop("The answer can be read in the story.")),
+    (
+        "script",
+        gettext_noop("Not said, but I know it from everyday life"),
+        gettext_noop("Who has done such a thing knows the answer."),
+    ),
+    (
+        "unfitting",
+        gettext_noop("The question makes no sense here"),
+        gettext_noop("It does not fit the story, or nobody could understand it."),
+    ),
+    (
+        "unknown",
+        gettext_noop("It makes sense, but cannot be known"),
+        gettext_noop("Neither the story nor everyday life tells."),
+    ),
 )
 ANSWERED = ("text", "script")
 TEXTS = ("correct", "incorrect", "alternative")
+WRITTEN = {
+    "correct": "Correct answer",
+    "incorrect": "Incorrect answer",
+    "alternative": "Another question in place of this one",
+}
 DEFAULTS: Json = {**COMMON, "longest_answer": 150, "fewest_words": 4, "pastes": True}
 
-_NOTHING = "There is no question here, so nothing can be answered. Return the HIT: it does not count against you."
+_NOTHING = gettext_noop(
+    "There is no question here, so nothing can be answered. Return the HIT: it does not count against you."
+)
 
 Fault = tuple[str, str]
 
@@ -61,7 +82,7 @@ class Said:
 
     @property
     def place(self) -> str:
-        return f"Your question instead of question {self.number}"
+        return _("Your question instead of question %(number)s", number=self.number)
 
 
 class AnswerWriting:
@@ -69,14 +90,20 @@ class AnswerWriting:
     title = "Answer questions about a story with gaps"
     fields = (
         INSTRUCTIONS,
-        Setting("longest_answer", "Longest answer, characters", "number", "10 to 300; longer ones are refused."),
+        Setting("longest_answer", "Longest answer", "number", "10 to 300; longer ones are refused.", unit="characters"),
         Setting(
             "fewest_words",
             "Fewest words of a question of one's own",
             "number",
-            "1 to 10. It is judged by the rules for questions about phrases.",
+            "1 to 10; shorter ones are refused. It is judged by the rules for questions about phrases.",
+            unit="words",
         ),
-        Setting("pastes", "Note what is pasted", "bool", "The field and how many characters. Workers are told."),
+        Setting(
+            "pastes",
+            "Note what is pasted",
+            "bool",
+            "The field and how many characters are kept with the answer. Workers are told.",
+        ),
         *CLOSING,
     )
     example: tuple[Json, Json] = (
@@ -116,7 +143,7 @@ class AnswerWriting:
             "scenario": document.get("scenario", ""),
             "instructions": paragraphs(settings["instructions"]),
             "questions": [_shown(one) for one in _read(item, {})],
-            "labels": [{"id": ident, "text": text, "help": help} for ident, text, help in LABELS],
+            "labels": [{"id": ident, "text": _(text), "help": _(help)} for ident, text, help in LABELS],
             "longest_answer": settings["longest_answer"],
             "rules": {
                 "fewest_words": rules.fewest_words,
@@ -151,6 +178,18 @@ class AnswerWriting:
     def levels(self, settings: Json) -> dict[str, str]:
         """How each question can be answered; what is written is a text."""
         return {"label": "nominal", **dict.fromkeys(TEXTS, "text")}
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each question with where its answer comes from and what was written, and how that came about."""
+        labels = [{"id": ident, "text": text} for ident, text, _ in LABELS]
+        found: list[Line] = []
+        places = {}
+        for one in _read(item, {}):
+            found += chosen(one.question, f"{one.id}/label", labels, said)
+            for name in TEXTS:
+                found += written(WRITTEN[name], f"{one.id}/{name}", said)
+                places[one.field(name)] = f"{WRITTEN[name]}, question {one.number}"
+        return [*found, *measured(said, places)]
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: nothing here has a reference."""
@@ -199,9 +238,9 @@ def _evidence(answers: Sequence[Said], settings: Json, fields: Mapping[str, str]
 
 def _faults(answers: Sequence[Said], settings: Json) -> list[Fault]:
     if not answers:
-        return [("", _NOTHING)]
+        return [("", _(_NOTHING))]
     if all(one.blank for one in answers):
-        sentence = "No question is answered yet. Begin with question 1: choose where its answer comes from."
+        sentence = _("No question is answered yet. Begin with question 1: choose where its answer comes from.")
         return [(answers[0].field("label"), sentence)]
     rules = _rules(settings)
     found = [fault for one in answers for fault in _of_question(one, rules, settings["longest_answer"])]
@@ -209,9 +248,8 @@ def _faults(answers: Sequence[Said], settings: Json) -> list[Fault]:
 
 
 def _of_question(one: Said, rules: Rules, longest: int) -> Iterator[Fault]:
-    if one.label not in [ident for ident, _, _ in LABELS]:
-        said = "is answered in a way that is not offered" if one.label else "has no choice yet"
-        yield one.field("label"), f"Question {one.number} {said}. Choose where its answer comes from."
+    if one.label not in [label[0] for label in LABELS]:
+        yield one.field("label"), _unlabelled(one)
     elif one.answered:
         yield from _of_answers(one, longest)
     else:
@@ -219,27 +257,47 @@ def _of_question(one: Said, rules: Rules, longest: int) -> Iterator[Fault]:
             yield one.field("alternative"), sentence
 
 
+def _unlabelled(one: Said) -> str:
+    if one.label:
+        return _(
+            "Question %(number)s is answered in a way that is not offered. Choose where its answer comes from.",
+            number=one.number,
+        )
+    return _("Question %(number)s has no choice yet. Choose where its answer comes from.", number=one.number)
+
+
 def _of_answers(one: Said, longest: int) -> Iterator[Fault]:
-    for name in ("correct", "incorrect"):
-        text, place = one.texts[name], f"The {name} answer to question {one.number}"
+    places = {
+        "correct": _("The correct answer to question %(number)s", number=one.number),
+        "incorrect": _("The incorrect answer to question %(number)s", number=one.number),
+    }
+    for name, place in places.items():
+        text = one.texts[name]
         if not text:
-            yield one.field(name), f"{place} is empty. Write it."
+            yield one.field(name), _("%(place)s is empty. Write it.", place=place)
         if len(text) > longest:
-            yield one.field(name), f"{place} has {len(text):,} characters. Shorten it to {longest} or fewer."
+            yield one.field(name), question_rules.too_long(place, len(text), longest)
     if one.texts["correct"] and alike(one.texts["correct"]) == alike(one.texts["incorrect"]):
-        sentence = f"The incorrect answer to question {one.number} says the same as the correct one. Change one."
-        yield one.field("incorrect"), sentence
+        yield (
+            one.field("incorrect"),
+            _(
+                "The incorrect answer to question %(number)s says the same as the correct one. Change one.",
+                number=one.number,
+            ),
+        )
 
 
 def _asked_twice(answers: Sequence[Said]) -> Iterator[Fault]:
     """A question of one's own is new: neither one of those on the page nor written twice."""
-    known = {alike(one.question): f"question {one.number}" for one in reversed(answers)}
+    known = {alike(one.question): _("question %(number)s", number=one.number) for one in reversed(answers)}
     for one in answers:
         text = one.texts["alternative"]
         if one.label and not one.answered and text:
-            other = known.setdefault(alike(text), f"the one instead of question {one.number}")
-            if other != f"the one instead of question {one.number}":
-                yield one.field("alternative"), f"{one.place} asks the same as {other}. Ask something else."
+            own = _("the one instead of question %(number)s", number=one.number)
+            other = known.setdefault(alike(text), own)
+            if other != own:
+                sentence = _("%(place)s asks the same as %(other)s. Ask something else.", place=one.place, other=other)
+                yield one.field("alternative"), sentence
 
 
 protocol = AnswerWriting()

@@ -13,12 +13,15 @@ from itertools import groupby
 from typing import Any
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
-from hits.protocols.given_settings import LEAST_TIME, MAX_SECONDS
-from hits.protocols.optional import Setting
+from hits.protocols.given_settings import EARLY, LEAST_TIME, MAX_SECONDS
+from hits.protocols.lines import written
+from hits.protocols.optional import Line, Setting
 from hits.text.passages import Part, mention_groups, passage_parts
 from hits.text.squad import macro, normalise
+from hits.text.wording import _
 
 PLACEHOLDER = "@placeholder"
+BLANK = "_____"
 DEFAULTS: Json = {"min_seconds": 30, "early_submit": "notice"}
 MAX_REMARK = 2000
 REPORTS = {"ambiguous": "More than one name fits.", "guessed": "It was not obvious, I guessed."}
@@ -33,11 +36,12 @@ class ClickableEntity:
     name = "clickable_entity"
     title = "Fill the blank by clicking a name"
     fields = (
-        Setting("min_seconds", "Minimum time, s", "number", LEAST_TIME),
+        Setting("min_seconds", "Minimum time", "number", LEAST_TIME, unit="seconds"),
         Setting(
             "early_submit",
             "If submitted too early",
             "choice",
+            EARLY,
             options=(("notice", "say so, and let the worker decide"), ("hold", "let the worker wait")),
         ),
     )
@@ -95,6 +99,17 @@ class ClickableEntity:
         """The name, whichever of its mentions was clicked, as exact match compares it."""
         return normalise(value["text"].casefold())
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """The statement with its blank, and the name."""
+        asked = str(item.get("query", "")).replace(PLACEHOLDER, BLANK)
+        known = " or ".join(dict.fromkeys(answer["text"] for answer in item.get("answers") or []))
+        return list(written(asked, "entity", said, known))
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        """The reference, or all of them where there are several."""
+        known = item.get("answers") or []
+        return {"entity": known[0] if len(known) == 1 else known} if known else {}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"em", "f1" in percent, "n"} over the answers whose item has references; empty if there are none."""
         judged = [(item["answers"], value) for _, item, value in answers if item.get("answers")]
@@ -144,14 +159,14 @@ def _without_overlaps(spans: Sequence[Span]) -> list[Span]:
 def _chosen(document: Json, fields: Mapping[str, str]) -> Span:
     answer = str(fields.get("answer", "")).strip()
     if not answer:
-        raise AnswerRefusedError(["No name is chosen yet. Click a highlighted name in the passage."])
+        raise AnswerRefusedError([_("No name is chosen yet. Click a highlighted name in the passage.")])
     offsets = _OFFSETS.fullmatch(answer)
     span = (int(offsets[1]), int(offsets[2])) if offsets else None
     if span is None or span not in _spans(document):
-        raise AnswerRefusedError(["The answer is no highlighted name of this passage. Click one of them."])
+        raise AnswerRefusedError([_("The answer is no highlighted name of this passage. Click one of them.")])
     sent = str(fields.get("text", ""))
     if sent and sent.split() != document["text"][span[0] : span[1] + 1].split():
-        raise AnswerRefusedError(["The name and its place in the passage do not agree. Click the name once more."])
+        raise AnswerRefusedError([_("The name and its place in the passage do not agree. Click the name once more.")])
     return span
 
 

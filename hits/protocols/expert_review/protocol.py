@@ -19,8 +19,10 @@ from typing import Any
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import YES, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
-from hits.protocols.optional import Change, Setting
+from hits.protocols.optional import Change, Line, Setting
 from hits.text.hiding import pieces
+from hits.text.question_rules import too_long
+from hits.text.wording import _, capital, gettext_noop, ngettext
 from hits.text.written import alike, kept
 
 KEEP, EDIT, DELETE = "keep", "edit", "delete"
@@ -29,23 +31,27 @@ NONSENSICAL, DUPLICATE, INCOHERENT, OTHER = "nonsensical", "duplicate", "incoher
 UNANSWERABLE = ("unfitting", "unknown")
 ANSWERS = ("correct", "incorrect")
 SLOTS = ("text", *ANSWERS)
-NAMES = {"text": "question", "correct": "correct answer", "incorrect": "incorrect answer"}
+NAMES = {
+    "text": gettext_noop("question"),
+    "correct": gettext_noop("correct answer"),
+    "incorrect": gettext_noop("incorrect answer"),
+}
 REASONS = {
-    NONSENSICAL: "it makes no sense",
-    DUPLICATE: "it asks the same as another one",
-    OTHER: "another reason",
+    NONSENSICAL: gettext_noop("it makes no sense"),
+    DUPLICATE: gettext_noop("it asks the same as another one"),
+    OTHER: gettext_noop("another reason"),
 }
-TEXT_REASONS = {INCOHERENT: "it is incoherent", OTHER: "another reason"}
+TEXT_REASONS = {INCOHERENT: gettext_noop("it is incoherent"), OTHER: gettext_noop("another reason")}
 SOURCES = {
-    "text": "the text says it",
-    "script": "everyday knowledge",
-    "text-or-script": "the text or everyday knowledge",
-    "unfitting": "does not fit",
-    "unknown": "cannot be known",
+    "text": gettext_noop("the text says it"),
+    "script": gettext_noop("everyday knowledge"),
+    "text-or-script": gettext_noop("the text or everyday knowledge"),
+    "unfitting": gettext_noop("does not fit"),
+    "unknown": gettext_noop("cannot be known"),
 }
-TYPES = {"np": "about a thing", "vp": "about time"}
-NOTHING_LEFT = "This text has no question left, so it will be left out."
-CONFIRM = "Yes, leave this text out"
+TYPES = {"np": gettext_noop("about a thing"), "vp": gettext_noop("about time")}
+NOTHING_LEFT = gettext_noop("This text has no question left, so it will be left out.")
+CONFIRM = gettext_noop("Yes, leave this text out")
 LONGEST_WORDS = 300
 DEFAULTS: Json = {**COMMON, "longest_question": 300, "longest_answer": 150}
 
@@ -102,8 +108,12 @@ class ExpertReview:
     deleting = (DELETE,)
     fields = (
         INSTRUCTIONS,
-        Setting("longest_question", "Longest question, characters", "number", "20 to 1,000."),
-        Setting("longest_answer", "Longest answer, characters", "number", "20 to 1,000."),
+        Setting(
+            "longest_question", "Longest question", "number", "20 to 1,000; longer ones are refused.", unit="characters"
+        ),
+        Setting(
+            "longest_answer", "Longest answer", "number", "20 to 1,000; longer ones are refused.", unit="characters"
+        ),
         *CLOSING,
     )
     example: tuple[Json, Json] = (
@@ -164,9 +174,9 @@ class ExpertReview:
             "reasons": _listed(REASONS),
             "text_reasons": _listed(TEXT_REASONS),
             "longest_words": LONGEST_WORDS,
-            "nothing_left": NOTHING_LEFT,
+            "nothing_left": _(NOTHING_LEFT),
             "all_go": _all_go(item),
-            "confirm": CONFIRM,
+            "confirm": _(CONFIRM),
         }
 
     def check(
@@ -226,6 +236,16 @@ class ExpertReview:
             _named(value["after"]) if value["after"] else None,
         )
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """What becomes of the text, and each question that changes."""
+        if "text" in said and said["text"].get("action") == KEEP:
+            kept_text = [Line("The text", "Kept", ("text",))]
+            none = [] if len(said) > 1 else [Line("Its questions", "Nothing was changed")]
+        else:
+            kept_text, none = [], []
+        changes = [(unit, self.change(item, unit, value)) for unit, value in said.items()]
+        return [*kept_text, *(_told(unit, found) for unit, found in changes if found), *none]
+
     def left_out(self, item: Json, changes: Mapping[str, Any]) -> str:
         if changes.get("text", {}).get("action") == DELETE:
             return f"The text was deleted: {_why(TEXT_REASONS, changes['text'])}."
@@ -258,18 +278,22 @@ def _shown(number: int, question: Json, item: Json, options: Json) -> Json:
         "id": ident,
         "number": number,
         "answerable": question.get("label") not in UNANSWERABLE,
-        "source": SOURCES.get(question.get("label", ""), question.get("label", "")),
-        "about": TYPES.get(question.get("type", ""), question.get("type", "")),
+        "source": _said(SOURCES, question.get("label", "")),
+        "about": _said(TYPES, question.get("type", "")),
         "slots": [_slot(question, slot, options) for slot in SLOTS],
         "others": [{"id": other["id"], "number": at} for at, other in _numbered(item) if other["id"] != ident],
     }
+
+
+def _said(words: Mapping[str, str], name: str) -> str:
+    return _(words[name]) if name in words else name
 
 
 def _slot(question: Json, slot: str, options: Json) -> Json:
     return {
         "slot": slot,
         "name": f"{question['id']}_{slot}",
-        "label": NAMES[slot].capitalize(),
+        "label": capital(_(NAMES[slot])),
         "was": kept(question[slot]),
         "longest": options["longest_question" if slot == "text" else "longest_answer"],
         "candidates": [
@@ -286,12 +310,15 @@ def _candidates(question: Json, slot: str) -> list[tuple[str, str]]:
 
 
 def _listed(reasons: Mapping[str, str]) -> list[Json]:
-    return [{"id": ident, "text": text} for ident, text in reasons.items()]
+    return [{"id": ident, "text": _(text)} for ident, text in reasons.items()]
 
 
 def _all_go(item: Json) -> str:
-    count = len(item["questions"])
-    return f"This text will be left out, and its {count} question{'' if count == 1 else 's'} with it."
+    return ngettext(
+        "This text will be left out, and its %(count)s question with it.",
+        "This text will be left out, and its %(count)s questions with it.",
+        len(item["questions"]),
+    )
 
 
 # What the form says
@@ -332,18 +359,19 @@ def _value(question: Reviewed) -> Json | None:
 
 def _text_faults(reason: str, words: str) -> list[Fault]:
     if reason and reason not in TEXT_REASONS:
-        return [("text_delete", "The text is deleted for a reason that is not offered. Choose the reason once more.")]
+        return [
+            ("text_delete", _("The text is deleted for a reason that is not offered. Choose the reason once more."))
+        ]
     if reason != OTHER:
         return []
-    return _words_faults("text_words", words, "the text")
+    return _words_faults("text_words", words, _("the text"))
 
 
 def _words_faults(field: str, words: str, what: str) -> list[Fault]:
     if not words:
-        return [(field, f"Say in a few words why {what} is to be deleted.")]
+        return [(field, _("Say in a few words why %(what)s is to be deleted.", what=what))]
     if len(words) > LONGEST_WORDS:
-        sentence = f"The reason why {what} goes has {len(words):,} characters. Shorten it to {LONGEST_WORDS} or fewer."
-        return [(field, sentence)]
+        return [(field, too_long(_("The reason why %(what)s goes", what=what), len(words), LONGEST_WORDS))]
     return []
 
 
@@ -354,9 +382,12 @@ def _faults(question: Reviewed, all_of_them: Sequence[Reviewed], options: Json) 
 
 
 def _deletion_faults(question: Reviewed, all_of_them: Sequence[Reviewed]) -> list[Fault]:
-    what = f"question {question.number}"
+    what = _("question %(number)s", number=question.number)
     if question.reason not in REASONS:
-        sentence = f"{what.capitalize()} is deleted for a reason that is not offered. Choose the reason once more."
+        sentence = _(
+            "Question %(number)s is deleted for a reason that is not offered. Choose the reason once more.",
+            number=question.number,
+        )
         return [(question.field("delete"), sentence)]
     if question.reason == OTHER:
         return _words_faults(question.field("words"), question.words, what)
@@ -370,14 +401,22 @@ def _no_duplicate(question: Reviewed, all_of_them: Sequence[Reviewed]) -> str:
     known = {one.id: one for one in all_of_them}
     other = known.get(question.duplicate_of)
     if other is None:
-        return f"Say which question of this text question {question.number} is a duplicate of."
+        return _("Say which question of this text question %(number)s is a duplicate of.", number=question.number)
     if other is question:
-        return f"Question {question.number} cannot be a duplicate of itself. Name the other one."
+        return _("Question %(number)s cannot be a duplicate of itself. Name the other one.", number=question.number)
     if question.id in _named_on(other, known):
-        numbers = f"{question.number} and {other.number}"
-        return f"Questions {numbers} are called duplicates in a circle, so none of it would stay. Keep one of them."
+        return _(
+            "Questions %(number)s and %(other)s are called duplicates in a circle, so none of it would stay. Keep one"
+            " of them.",
+            number=question.number,
+            other=other.number,
+        )
     if other.goes:
-        return f"Question {question.number} names question {other.number}, which is deleted, too. Name one that stays."
+        return _(
+            "Question %(number)s names question %(other)s, which is deleted, too. Name one that stays.",
+            number=question.number,
+            other=other.number,
+        )
     return ""
 
 
@@ -394,30 +433,41 @@ def _named_on(question: Reviewed, known: Mapping[str, Reviewed]) -> set[str]:
 def _pick_faults(question: Reviewed) -> list[Fault]:
     faults = []
     for slot in ANSWERS:
-        what, field = f"the {NAMES[slot]} of question {question.number}", question.field(f"{slot}_from")
+        what, field = _place(slot, question.number), question.field(f"{slot}_from")
         candidate = question.candidate(slot)
         if question.picked[slot] and candidate is None:
-            faults.append((field, f"For {what} an answer was chosen that is not in the list. Choose once more."))
+            sentence = _("For %(what)s an answer was chosen that is not in the list. Choose once more.", what=what)
+            faults.append((field, sentence))
         elif candidate is not None and question.typed(slot) and question.texts[slot] != candidate:
-            faults.append((field, f"For {what} you wrote one text and chose another. Keep one of the two."))
+            sentence = _("For %(what)s you wrote one text and chose another. Keep one of the two.", what=what)
+            faults.append((field, sentence))
         elif candidate is not None and question.swap:
-            faults.append((field, f"For {what} you chose another one and swapped, too. Do one of the two."))
+            sentence = _("For %(what)s you chose another one and swapped, too. Do one of the two.", what=what)
+            faults.append((field, sentence))
     return faults
+
+
+def _place(slot: str, number: int) -> str:
+    if slot == "text":
+        return _("the text of question %(number)s", number=number)
+    if slot == "correct":
+        return _("the correct answer of question %(number)s", number=number)
+    return _("the incorrect answer of question %(number)s", number=number)
 
 
 def _writing_faults(question: Reviewed, options: Json) -> list[Fault]:
     faults = []
     final = question.final()
     for slot in SLOTS:
-        what, text = f"The {'text' if slot == 'text' else NAMES[slot]} of question {question.number}", final[slot]
+        what, text = capital(_place(slot, question.number)), final[slot]
         longest = options["longest_question" if slot == "text" else "longest_answer"]
         if not kept(text):
-            faults.append((question.field(slot), f"{what} is empty. Write it, or delete the question."))
-        elif len(text) > longest and text not in question.given.values():
-            sentence = f"{what} has {len(text):,} characters. Shorten it to {longest} or fewer."
+            sentence = _("%(place)s is empty. Write it, or delete the question.", place=what)
             faults.append((question.field(slot), sentence))
+        elif len(text) > longest and text not in question.given.values():
+            faults.append((question.field(slot), too_long(what, len(text), longest)))
     if kept(final["correct"]) and alike(final["correct"]) == alike(final["incorrect"]):
-        sentence = f"The two answers of question {question.number} say the same. Change one of them."
+        sentence = _("The two answers of question %(number)s say the same. Change one of them.", number=question.number)
         faults.append((question.field("incorrect"), sentence))
     return faults
 
@@ -426,7 +476,8 @@ def _unconfirmed(item: Json, reason: str, reviewed: Sequence[Reviewed], fields: 
     gone = {question.id for question in reviewed if question.goes}
     if fields.get("confirm_empty", "") == YES or (not reason and _answerable(item, gone)):
         return []
-    return [("confirm_empty", f"{_all_go(item) if reason else NOTHING_LEFT} Tick “{CONFIRM}” if you mean that.")]
+    why = _all_go(item) if reason else _(NOTHING_LEFT)
+    return [("confirm_empty", _("%(why)s Tick “%(box)s” if you mean that.", why=why, box=_(CONFIRM)))]
 
 
 def _answerable(item: Json, gone: set[str]) -> bool:
@@ -439,6 +490,16 @@ def _answerable(item: Json, gone: set[str]) -> bool:
 
 def _why(reasons: Mapping[str, str], value: Json) -> str:
     return value.get("words") or reasons.get(value.get("reason", ""), "")
+
+
+def _told(unit: str, found: Change) -> Line:
+    done, after = dict(ExpertReview.actions)[found.action], found.after
+    question = found.before.get(NAMES["text"].capitalize())
+    asked = f"{found.title}: {question}" if question else found.title
+    if after is None:
+        return Line(asked, f"{done}: {found.reason}" if found.reason else done, (unit,))
+    changed = [f"{name}: “{text}” is now “{after[name]}”" for name, text in found.before.items() if after[name] != text]
+    return Line(asked, f"{done}. " + "\n".join(changed), (unit,))
 
 
 def _named(texts: Mapping[str, str]) -> dict[str, str]:

@@ -91,7 +91,9 @@ class Markdown(Display):
     inputs = (
         HEADING,
         Setting("text", "Text in Markdown", "text", "{column} stands for that column's value, as plain text.", rows=5),
-        Setting("column", "Or the column whose values are Markdown", "text"),
+        Setting(
+            "column", "Or the column whose values are Markdown", "text", "A column of your file; empty: the text above."
+        ),
     )
 
     def faults(self) -> Iterator[Fault]:
@@ -322,7 +324,11 @@ class Link(_Addressed):
     title = "Link"
     template = "form/show/link.html"
     new: ClassVar[Json] = {"column": "link", "text": "Words of the link"}
-    inputs = (HEADING, ADDRESS, Setting("text", "Words of the link", "text"))
+    inputs = (
+        HEADING,
+        ADDRESS,
+        Setting("text", "Words of the link", "text", "Workers click on them; the page opens in another tab."),
+    )
 
     def texts(self) -> Iterator[str]:
         yield from (self.heading, self.text)

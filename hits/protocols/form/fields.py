@@ -45,8 +45,11 @@ from hits.protocols.form.parts import (
     words,
 )
 from hits.protocols.given_settings import printed
-from hits.protocols.optional import Setting
+from hits.protocols.lines import nothing, plain
+from hits.protocols.optional import Line, Setting
 from hits.text.tables import must, truth, whole
+from hits.text.wording import _, gettext_noop, ngettext
+from hits.text.wording import number as figure
 
 Level = Literal["nominal", "ordinal", "interval", "set", "span", "text"]
 Number = StrictInt | StrictFloat
@@ -84,8 +87,10 @@ KEY_INPUT = Setting("key", "Key", "text", "Small letters, digits and hyphens. Ru
 QUESTION = Setting("question", "Question", "text", COLUMNS_HELP, rows=2)
 CLOSING = (
     Setting("help", "Help", "text", "Below the question; may be empty.", seldom=True),
-    Setting("example", "Example of an answer", "text", "May be empty.", seldom=True),
-    Setting("required", "Must be answered", "bool", seldom=True),
+    Setting(
+        "example", "Example of an answer", "text", "Shown to workers with the question; may be empty.", seldom=True
+    ),
+    Setting("required", "Must be answered", "bool", "Without an answer to it nothing can be sent.", seldom=True),
     Setting(
         "shown_if",
         "Asked only if",
@@ -95,13 +100,14 @@ CLOSING = (
         seldom=True,
     ),
 )
-SHUFFLE = Setting("shuffle", "Shuffle answers", "bool", seldom=True)
+SHUFFLE = Setting("shuffle", "Shuffle answers", "bool", "Each worker sees them in an order of their own.", seldom=True)
 STAY_LAST = Setting(
     "stay_last",
     "Answers that stay last",
     "number",
     "Such as 1 for “Other”: the others change places.",
     seldom=True,
+    unit="answers",
 )
 CHOICES = Setting(
     "choices",
@@ -153,6 +159,36 @@ class Field(Kind):
     def told(self, value: str, item: Item) -> tuple[str, str]:
         """How a page posts one of `values`, and how workers read it."""
         return value, value
+
+    def worded(self, value: Any, item: Item) -> str:
+        """A value of its labels as workers read it; empty where it has no other words."""
+        return ""
+
+    def lines(self, said: Mapping[str, Any], item: Item) -> Iterator[Line]:
+        """What an answer says of it, from the values of its units; a part of it only where that stands alone."""
+        units = tuple(unit for unit in self.units() if unit in said)
+        if not units and self.key not in said:
+            return
+        asked = item.fill(self.question)
+        if self.key in said:
+            right = dict(self.known_values(item))
+            known = self.in_words(right[self.key], item) if self.key in right else ""
+            yield Line(asked, self.in_words(said[self.key], item), units, known)
+        else:
+            for unit in units:
+                yield Line(asked, self.part_in_words(unit.removeprefix(f"{self.key}/"), said[unit], item), (unit,))
+
+    def in_words(self, value: Any, item: Item) -> str:
+        return nothing() if value in ([], "") else self.worded(value, item) or plain(value)
+
+    def choice_texts(self, item: Item) -> dict[str, str]:
+        """What workers read of each of its choices, by id."""
+        return {}
+
+    def part_in_words(self, part: str, value: Any, item: Item) -> str:
+        """One of its smaller units, such as whether a box was ticked."""
+        text = self.choice_texts(item).get(part, part)
+        return {YES: text, "no": f"not {text}"}.get(value, f"{text}: {plain(value)}")
 
     def texts(self) -> Iterator[str]:
         yield from (self.question, self.help, self.example)
@@ -229,7 +265,7 @@ class Field(Kind):
                 try:
                     self.known(told, item)
                 except NoGoldError as error:
-                    yield f"The known answer {told!r:.60} of the column {name!r:.60} {error}."
+                    yield f"The gold answer {told!r:.60} of the column {name!r:.60} {error}."
 
 
 def _written(cell: str) -> str | None:
@@ -252,7 +288,13 @@ class _Known(Field):
         return {self.key: self.gold} if self.gold else {}
 
 
-GOLD = Setting("gold", "Column with the known answer", "text", "May be empty.", seldom=True)
+GOLD = Setting(
+    "gold",
+    "Column with the gold answer",
+    "text",
+    "A column of your file that answers are compared with; may be empty.",
+    seldom=True,
+)
 
 
 # Choices
@@ -278,13 +320,20 @@ class _Listing(_Known):
         return tuple(choice.id for choice in self.choices)
 
     def told(self, value: str, item: Item) -> tuple[str, str]:
-        return value, next(item.fill(choice.text) for choice in self.choices if choice.id == value)
+        return value, self.choice_texts(item)[value]
 
     def offered(self, item: Item) -> list[Json]:
         return [
             {"id": one.id, "text": item.fill(one.text), "help": item.fill(one.help), "name": f"{self.key}.{one.id}"}
             for one in self.choices
         ]
+
+    def choice_texts(self, item: Item) -> dict[str, str]:
+        return {choice.id: item.fill(choice.text) for choice in self.choices}
+
+    def worded(self, value: Any, item: Item) -> str:
+        texts = self.choice_texts(item)
+        return "; ".join(str(texts.get(one, one)) for one in (value if isinstance(value, list) else [value]))
 
     def choice_of(self, text: str, item: Item) -> str:
         """The id that is meant by an id or a text. Raises NoGoldError."""
@@ -324,7 +373,10 @@ class One(_Choosing):
     new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
     inputs = (
         KEY_INPUT, QUESTION, CHOICES, SHUFFLE, STAY_LAST,
-        Setting("ordered", "The answers are steps, in this order", "bool", "Statistics then use it.", seldom=True),
+        Setting(
+            "ordered", "The answers are steps, in this order", "bool",
+            "Statistics then count the steps between.", seldom=True,
+        ),
         *CLOSING, GOLD,
     )  # fmt: skip
 
@@ -336,7 +388,7 @@ class One(_Choosing):
         if not given.own:
             return None
         if given.own not in self.values():
-            raise NotTakenError("has an answer that is not in the list. Choose one of the list", self.key)
+            raise NotTakenError(_("has an answer that is not in the list. Choose one of the list"), self.key)
         return given.own
 
     def known(self, text: str, item: Item) -> str:
@@ -373,8 +425,8 @@ class AnyOf(_Parted):
     new: ClassVar[Json] = {"choices": ["First answer", "Second answer"]}
     inputs = (
         KEY_INPUT, QUESTION, CHOICES, SHUFFLE, STAY_LAST,
-        Setting("least", "Fewest answers", "number", "0: ticking nothing is an answer."),
-        Setting("most", "Most answers", "number", "Empty: all of them."),
+        Setting("least", "Fewest answers", "number", "0: ticking nothing is an answer.", unit="answers"),
+        Setting("most", "Most answers", "number", "More cannot be sent. Empty: all of them.", unit="answers"),
         *CLOSING, GOLD,
     )  # fmt: skip
 
@@ -398,15 +450,16 @@ class AnyOf(_Parted):
         boxes = {choice.id: given.part(choice.id) for choice in self.choices}
         if any(box not in ("", YES) for box in boxes.values()):
             raise NotTakenError(
-                "has a box that says neither yes nor no. Reload the page and tick again", self.first_name
+                _("has a box that says neither yes nor no. Reload the page and tick again"), self.first_name
             )
         ticked = [ident for ident, box in boxes.items() if box == YES]
         if not ticked and (self.least or not self.required):
             return None
         if len(ticked) < self.least:
-            raise NotTakenError(f"needs at least {self.least} answers", self.first_name)
+            raise NotTakenError(_("needs at least %(least)s answers", least=self.least), self.first_name)
         if self.most and len(ticked) > self.most:
-            raise NotTakenError(f"takes at most {self.most} answer{'s' if self.most > 1 else ''}", self.first_name)
+            sentence = ngettext("takes at most %(count)s answer", "takes at most %(count)s answers", self.most)
+            raise NotTakenError(sentence, self.first_name)
         return ticked
 
     def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
@@ -464,10 +517,11 @@ class Ranking(_Parted):
         wanted = {str(place) for place in range(1, len(places) + 1)}
         for ident, place in places.items():
             if place not in wanted:
-                raise NotTakenError(f"needs a number from 1 to {len(places)} for each", f"{self.key}.{ident}")
+                sentence = _("needs a number from 1 to %(most)s for each", most=len(places))
+                raise NotTakenError(sentence, f"{self.key}.{ident}")
         if set(places.values()) != wanted:
             twice = next(ident for ident in places if list(places.values()).count(places[ident]) > 1)
-            raise NotTakenError("has the same number more than once", f"{self.key}.{twice}")
+            raise NotTakenError(_("has the same number more than once"), f"{self.key}.{twice}")
         return sorted(places, key=lambda ident: int(places[ident]))
 
     def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
@@ -505,9 +559,9 @@ class Pair(_Known):
     inputs = (
         KEY_INPUT, QUESTION,
         Setting("a", "First", "text", f"Workers see the two in an order of their own. {COLUMNS_HELP}", rows=2),
-        Setting("b", "Second", "text", rows=2),
-        Setting("tie", "Both may be equally good", "bool"),
-        Setting("both_bad", "Both may be bad", "bool"),
+        Setting("b", "Second", "text", f"What the first one is compared with. {COLUMNS_HELP}", rows=2),
+        Setting("tie", "Both may be equally good", "bool", "Workers can then answer that neither is better."),
+        Setting("both_bad", "Both may be bad", "bool", "Workers can then answer that neither is good."),
         *CLOSING, GOLD,
     )  # fmt: skip
 
@@ -520,11 +574,17 @@ class Pair(_Known):
     def shown(self, item: Item) -> Json:
         sides = [item.fill(self.a), item.fill(self.b)]
         left, right = reversed(sides) if item.turned(self.key) else sides
-        return {"left": left, "right": right, "others": [_ELSE[value] for value in self.values()[2:]]}
+        return {"left": left, "right": right, "others": _others(self.values()[2:])}
 
     def told(self, value: str, item: Item) -> tuple[str, str]:
         side = {meant: posted for posted, meant in self._sides(item).items()}[value]
-        return side, _ELSE[side]["text"] if side in _ELSE else f"{'A' if side == 'left' else 'B'} is better"
+        if side in _ELSE:
+            return side, _(_ELSE[side])
+        return side, _("A is better") if side == "left" else _("B is better")
+
+    def worded(self, value: Any, item: Item) -> str:
+        texts = {A: item.fill(self.a), B: item.fill(self.b)} | {one: _(words) for one, words in _ELSE.items()}
+        return texts.get(value, "")
 
     def _sides(self, item: Item) -> dict[str, str]:
         """The value that is meant by what is posted: the page does not say which of the two is on which side."""
@@ -533,7 +593,7 @@ class Pair(_Known):
 
     def taken(self, given: Given, item: Item) -> str | None:
         if given.own and given.own not in self._sides(item):
-            raise NotTakenError("has an answer that is not in the list. Choose one of the list", self.key)
+            raise NotTakenError(_("has an answer that is not in the list. Choose one of the list"), self.key)
         return self._sides(item)[given.own] if given.own else None
 
     def known(self, text: str, item: Item) -> str:
@@ -548,10 +608,19 @@ class Pair(_Known):
         return {self.key: self.told(self.known(text, item), item)[0]} if text else {}
 
 
-_ELSE = {TIE: {"id": TIE, "text": "Both are equally good"}, BAD: {"id": BAD, "text": "Both are bad"}}
+_ELSE = {TIE: gettext_noop("Both are equally good"), BAD: gettext_noop("Both are bad")}
+
+
+def _others(values: Sequence[str]) -> list[Json]:
+    return [{"id": value, "text": _(_ELSE[value])} for value in values]
 
 
 # Numbers and days
+
+
+LEAST = Setting("low", "Least", "number", "Less is refused. May be empty.", unit="in the unit of the question")
+MOST = Setting("high", "Most", "number", "More is refused. May be empty.", unit="in the unit of the question")
+WHOLE = Setting("whole", "Only whole numbers", "bool", "Otherwise decimals can be answered too.")
 
 
 class Numeric(_Known):
@@ -564,8 +633,8 @@ class Numeric(_Known):
     template = "form/ask/number.html"
     level = "interval"
     inputs: ClassVar[tuple[Setting, ...]] = (
-        KEY_INPUT, QUESTION, Setting("low", "Least", "number", "May be empty."),
-        Setting("high", "Most", "number", "May be empty."), Setting("whole", "Only whole numbers", "bool"),
+        KEY_INPUT, QUESTION, LEAST,
+        MOST, WHOLE,
         *CLOSING, GOLD,
     )  # fmt: skip
 
@@ -579,14 +648,12 @@ class Numeric(_Known):
     @property
     def limits(self) -> str:
         """What a number must be, in words."""
-        what = "a whole number" if self.whole else "a number"
+        what = _("a whole number") if self.whole else _("a number")
         if self.low is not None and self.high is not None:
-            return f"{what} from {self.low} to {self.high}"
-        return (
-            f"{what} of {self.low} or more"
-            if self.low is not None
-            else (f"{what} of {self.high} or less" if self.high is not None else what)
-        )
+            return _("%(what)s from %(low)s to %(high)s", what=what, low=self.low, high=self.high)
+        if self.low is not None:
+            return _("%(what)s of %(low)s or more", what=what, low=self.low)
+        return _("%(what)s of %(high)s or less", what=what, high=self.high) if self.high is not None else what
 
     def taken(self, given: Given, item: Item) -> Number | None:
         return self.read(given.own.strip()) if given.own.strip() else None
@@ -600,7 +667,9 @@ class Numeric(_Known):
             or (self.low is not None and value < self.low)
             or (self.high is not None and value > self.high)
         ):
-            raise NotTakenError(f"must be {self.limits}, not {text!r:.40}", self.key)
+            raise NotTakenError(
+                _("must be %(limits)s, not %(said)s", limits=self.limits, said=f"{text!r:.40}"), self.key
+            )
         return int(value) if self.whole else value
 
     def known(self, text: str, item: Item) -> Number:
@@ -608,6 +677,11 @@ class Numeric(_Known):
             return self.read(text)
         except NotTakenError as error:
             raise NoGoldError(f"cannot be an answer of {self.key!r}, which {error}") from error
+
+
+LOW_END = Setting("low", "Least", "number", "The number at the low end.", unit="in the unit of the question")
+HIGH_END = Setting("high", "Most", "number", "The number at the high end.", unit="in the unit of the question")
+STEP = Setting("step", "Step", "number", "From one number to the next.", unit="in the unit of the question")
 
 
 class Slider(Numeric):
@@ -625,9 +699,9 @@ class Slider(Numeric):
     template = "form/ask/slider.html"
     new: ClassVar[Json] = {"low": 0, "high": 100}
     inputs = (
-        KEY_INPUT, QUESTION, Setting("low", "Least", "number"), Setting("high", "Most", "number"),
-        Setting("step", "Step", "number"), Setting("whole", "Only whole numbers", "bool"),
-        Setting("low_text", "Words at the low end", "text"), Setting("high_text", "Words at the high end", "text"),
+        KEY_INPUT, QUESTION, LOW_END, HIGH_END, STEP, WHOLE,
+        Setting("low_text", "Words at the low end", "text", "Shown below it; may be empty."),
+        Setting("high_text", "Words at the high end", "text", "Shown below it; may be empty."),
         *CLOSING, GOLD,
     )  # fmt: skip
 
@@ -644,7 +718,11 @@ class Slider(Numeric):
         value = super().read(text)
         steps = (value - self.low) / self.step
         if abs(steps - round(steps)) > 1e-6:
-            raise NotTakenError(f"must be {self.limits} in steps of {self.step}, not {text!r:.40}", self.key)
+            said, step = f"{text!r:.40}", self.step
+            sentence = _(
+                "must be %(limits)s in steps of %(step)s, not %(said)s", limits=self.limits, step=step, said=said
+            )
+            raise NotTakenError(sentence, self.key)
         return value
 
     def shown(self, item: Item) -> Json:
@@ -653,10 +731,12 @@ class Slider(Numeric):
 
 
 ANCHORS = Setting(
-    "anchors", "Words of the points, one a line", "lines", "Those of the first and the last point, or of each.", rows=3
+    "anchors", "Words of the points, one a line", "lines", "Shown at the first and the last point, or at each.", rows=3
 )
-POINTS = Setting("points", "Points", "number", f"2 to {MOST_POINTS}.")
-FIRST = Setting("first", "Number of the first point", "number", "1 or 0.", seldom=True)
+POINTS = Setting("points", "Points", "number", f"2 to {MOST_POINTS}; workers choose one of so many.", unit="points")
+FIRST = Setting(
+    "first", "Number of the first point", "number", "1 or 0; the others count on from it.", seldom=True, unit="point"
+)
 
 
 class _Points(Field):
@@ -690,10 +770,22 @@ class _Points(Field):
     def point_values(self) -> range:
         return range(self.first, self.first + self.points)
 
+    def point_in_words(self, value: Any, item: Item) -> str:
+        """Such as “4 of 5: agree”; of a scale that begins with 0, “4 from 0 to 5”."""
+        told = {point["value"]: point["text"] for point in self.scale(item)}.get(str(value), "")
+        place = f"{value} of {self.points}" if self.first else f"{value} from 0 to {self.points - 1}"
+        return f"{place}: {told}" if told else place
+
     def point(self, text: str, name: str) -> int:
         if not _WHOLE.fullmatch(text) or int(text) not in self.point_values:
-            told = f"{self.point_values[0]} to {self.point_values[-1]}"
-            raise NotTakenError(f"has a point that is not on the scale from {told}. Choose one of the scale", name)
+            raise NotTakenError(
+                _(
+                    "has a point that is not on the scale from %(first)s to %(last)s. Choose one of the scale",
+                    first=self.point_values[0],
+                    last=self.point_values[-1],
+                ),
+                name,
+            )
         return int(text)
 
     def known(self, text: str, item: Item) -> int:
@@ -721,6 +813,9 @@ class Scale(_Points, _Known):
 
     def taken(self, given: Given, item: Item) -> int | None:
         return self.point(given.own, self.key) if given.own else None
+
+    def worded(self, value: Any, item: Item) -> str:
+        return self.point_in_words(value, item)
 
 
 class Matrix(_Points):
@@ -786,8 +881,17 @@ class Matrix(_Points):
             if text:
                 found[ident] = self.point(text, name)
             elif self.required:
-                raise NotTakenError("is not answered in every row", name)
+                raise NotTakenError(_("is not answered in every row"), name)
         return found
+
+    def lines(self, said: Mapping[str, Any], item: Item) -> Iterator[Line]:
+        right = dict(self.known_values(item))
+        for row in self.rows:
+            unit = f"{self.key}/{row.id}"
+            if unit in said:
+                known = self.point_in_words(right[unit], item) if unit in right else ""
+                asked = f"{item.fill(self.question)}\n{item.fill(row.text)}"
+                yield Line(asked, self.point_in_words(said[unit], item), (unit,), known)
 
     def labels(self, value: Any, item: Item) -> Iterator[LabelValue]:
         for ident, point in value.items():
@@ -806,8 +910,9 @@ class Day(_Known):
     template = "form/ask/date.html"
     level = "ordinal"
     inputs = (
-        KEY_INPUT, QUESTION, Setting("earliest", "Earliest day", "text", "As 2026-11-22; may be empty."),
-        Setting("latest", "Latest day", "text", "As 2026-11-22; may be empty."), *CLOSING, GOLD,
+        KEY_INPUT, QUESTION,
+        Setting("earliest", "Earliest day", "text", "Others are refused. As 2026-11-22; may be empty."),
+        Setting("latest", "Latest day", "text", "Others are refused. As 2026-11-22; may be empty."), *CLOSING, GOLD,
     )  # fmt: skip
 
     def faults(self) -> Iterator[Fault]:
@@ -827,13 +932,19 @@ class Day(_Known):
         if not text:
             return None
         if not _is_day(text):
-            raise NotTakenError("must be a day, written as 2026-11-22", self.key)
+            raise NotTakenError(_("must be a day, written as 2026-11-22"), self.key)
         if (self.earliest and text < self.earliest) or (self.latest and text > self.latest):
-            limits = " and ".join(
-                f"{word} {day}" for word, day in (("not before", self.earliest), ("not after", self.latest)) if day
-            )
-            raise NotTakenError(f"must be a day {limits}", self.key)
+            raise NotTakenError(self._outside, self.key)
         return text
+
+    @property
+    def _outside(self) -> str:
+        first, last = self.earliest, self.latest
+        if first and last:
+            return _("must be a day not before %(first)s and not after %(last)s", first=first, last=last)
+        if first:
+            return _("must be a day not before %(first)s", first=first)
+        return _("must be a day not after %(last)s", last=last)
 
     def known(self, text: str, item: Item) -> str:
         if not _is_day(text):
@@ -898,8 +1009,10 @@ class _Written(Field):
         """What is asked of the text, in words; empty where it is nothing but its length."""
         low, high = self.least_words, self.most_words
         if low and high:
-            return f"{low} to {high} words"
-        return f"at least {low} words" if low else f"at most {high} words" if high else ""
+            return _("%(low)s to %(high)s words", low=low, high=high)
+        if low:
+            return _("at least %(low)s words", low=low)
+        return _("at most %(high)s words", high=high) if high else ""
 
     def taken(self, given: Given, item: Item) -> Json | None:
         text = printed(given.own)
@@ -907,23 +1020,36 @@ class _Written(Field):
             return None
         count = len(text.split())
         if len(text) < self.least:
-            raise NotTakenError(f"has {len(text)} characters. Write at least {self.least}", self.key)
+            sentence = _("has %(length)s characters. Write at least %(least)s", length=len(text), least=self.least)
+            raise NotTakenError(sentence, self.key)
         if len(text) > self.longest:
-            raise NotTakenError(f"has {len(text):,} characters. Shorten it to {self.longest:,}", self.key)
+            length, most = figure(len(text)), figure(self.longest)
+            sentence = _("has %(length)s characters. Shorten it to %(most)s", length=length, most=most)
+            raise NotTakenError(sentence, self.key)
         if count < self.least_words:
-            raise NotTakenError(
-                f"has {count} word{'s' if count > 1 else ''}. Write at least {self.least_words}", self.key
-            )
+            words_there = ngettext("%(count)s word", "%(count)s words", count)
+            sentence = _("has %(words)s. Write at least %(least)s", words=words_there, least=self.least_words)
+            raise NotTakenError(sentence, self.key)
         if self.most_words and count > self.most_words:
-            raise NotTakenError(f"has {count:,} words. Shorten it to {self.most_words:,}", self.key)
+            sentence = _(
+                "has %(length)s words. Shorten it to %(most)s", length=figure(count), most=figure(self.most_words)
+            )
+            raise NotTakenError(sentence, self.key)
         return {"text": text}
 
 
 LENGTHS = (
-    Setting("least", "Fewest characters", "number", seldom=True),
-    Setting("most", "Most characters", "number", seldom=True),
-    Setting("least_words", "Fewest words", "number", seldom=True),
-    Setting("most_words", "Most words", "number", "Empty: any number.", seldom=True),
+    Setting("least", "Fewest characters", "number", "Shorter texts are refused.", seldom=True, unit="characters"),
+    Setting("most", "Most characters", "number", "Longer texts are refused.", seldom=True, unit="characters"),
+    Setting("least_words", "Fewest words", "number", "Texts with fewer are refused.", seldom=True, unit="words"),
+    Setting(
+        "most_words",
+        "Most words",
+        "number",
+        "Texts with more are refused. Empty: any number.",
+        seldom=True,
+        unit="words",
+    ),
 )
 
 
@@ -938,7 +1064,10 @@ class ShortText(_Written):
     inputs = (
         KEY_INPUT, QUESTION, *LENGTHS,
         Setting("pattern", "Regular expression", "text", "The whole text must fit it; RE2. May be empty.", seldom=True),
-        Setting("pattern_help", "What the expression asks for", "text", "Such as: three digits.", seldom=True),
+        Setting(
+            "pattern_help", "What the expression asks for", "text",
+            "Told to whoever writes something else, such as: three digits.", seldom=True,
+        ),
         *CLOSING,
     )  # fmt: skip
 
@@ -960,9 +1089,10 @@ class ShortText(_Written):
     def taken(self, given: Given, item: Item) -> Json | None:
         value = super().taken(given, item)
         if value and "\n" in value["text"]:
-            raise NotTakenError("has more than one line. Write one", self.key)
+            raise NotTakenError(_("has more than one line. Write one"), self.key)
         if value and self.pattern and not patterns.fits(self.pattern, value["text"]):
-            raise NotTakenError(f"does not fit what is asked for: {item.fill(self.pattern_help)[:120]}", self.key)
+            wanted = item.fill(self.pattern_help)[:120]
+            raise NotTakenError(_("does not fit what is asked for: %(wanted)s", wanted=wanted), self.key)
         return value
 
 
@@ -1015,12 +1145,18 @@ class Spans(_Listing):
             rows=4, lines=choice_lines,
         ),
         Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
-        Setting("overlap", "Marked stretches may overlap", "bool"),
-        Setting("least", "Fewest stretches", "number", "0: there may be nothing to mark.", seldom=True),
-        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}.", seldom=True),
+        Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
+        Setting(
+            "least", "Fewest stretches", "number",
+            "0: there may be nothing to mark.", seldom=True, unit="stretches",
+        ),
+        Setting(
+            "most", "Most stretches", "number",
+            f"1 to {marked.MOST_SPANS}; more are refused.", seldom=True, unit="stretches",
+        ),
         *CLOSING,
         Setting(
-            "gold", "Column with the known answer", "text",
+            "gold", "Column with the gold answer", "text",
             "Its values are JSON: [[start, end, label], ...], counted in characters from 0. May be empty.", seldom=True,
         ),
     )  # fmt: skip
@@ -1078,7 +1214,7 @@ class Spans(_Listing):
             return None
         spans, faults = marked.taken(given.own, given.part, self.text(item), self.limits)
         if faults:
-            told = [f"is not marked as asked. {fault.rstrip('.')}" for fault in faults]
+            told = [_("is not marked as asked. %(fault)s", fault=fault.rstrip(".")) for fault in faults]
             raise NotTakenError(told[0], self.key, *told[1:])
         return _as_objects(spans)
 
@@ -1087,6 +1223,9 @@ class Spans(_Listing):
         given = {span["label"] for span in value} or {marked.NOTHING}
         for unit in list(self.units())[1:]:
             yield LabelValue(unit, yes_no(unit.removeprefix(f"{self.key}/") in given), None)
+
+    def worded(self, value: Any, item: Item) -> str:
+        return marked.in_words(value, self.text(item), self.choice_texts(item))
 
     def known(self, text: str, item: Item) -> list[Json]:
         try:

@@ -53,6 +53,8 @@ def said(value: Any) -> str:
 
 def filled(text: str, columns: Columns) -> str:
     """The text with the values of the item; a column that it lacks stays as its name in brackets."""
+    if "{" not in text and "}" not in text:
+        return text
     return _PARTS.sub(lambda part: _piece(part, columns), text)
 
 

@@ -25,7 +25,8 @@ from hits.protocols.form.schema import Form, form_of, read_form
 from hits.protocols.given_settings import CLOSING, COMMON
 from hits.protocols.given_settings import Given as GivenSettings
 from hits.protocols.majorities import right_shares
-from hits.protocols.optional import Card, PartKind, PartList, PartsEditor, Setting
+from hits.protocols.optional import Card, Line, PartKind, PartList, PartsEditor, Setting
+from hits.text.wording import _
 
 SHOWN_QUESTION = 60
 DEFAULTS: Json = {
@@ -64,6 +65,7 @@ EDITOR = PartsEditor(
             "layout",
             "Where the questions stand",
             "choice",
+            "On a phone the questions are below in either case.",
             options=(("beside", "beside what is shown, always in sight"), ("below", "below what is shown")),
         ),
     ),
@@ -158,7 +160,7 @@ class FormProtocol:
         for number, field in enumerate(form.ask, 1):
             answer.take(field, number)
         if not answer.labels and not answer.faults:
-            answer.faults.append("Nothing is answered yet. Answer a question.")
+            answer.faults.append(_("Nothing is answered yet. Answer a question."))
         if answer.faults:
             raise AnswerRefusedError(answer.faults, answer.names)
         return CheckedAnswer(tuple(answer.labels), choosing.remark(fields))
@@ -176,6 +178,10 @@ class FormProtocol:
     def named_columns(self, settings: Json) -> list[str]:
         form = form_of(settings["form"])
         return list(dict.fromkeys([*form.shown_columns, *form.gold_columns]))
+
+    def shown_columns(self, settings: Json) -> list[str]:
+        form = form_of(settings["form"])
+        return list(dict.fromkeys(name for part in (*form.show, *form.ask) for name in sorted(part.columns())))
 
     def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
         columns = columns_of(document, item)
@@ -241,18 +247,11 @@ class FormProtocol:
                 found |= dict(field.known_values(seen))
         return found
 
-    def in_words(self, document: Json, item: Json, settings: Json, unit: str, value: Any) -> tuple[str, str]:
-        """The question, and the texts of the choices that a value names."""
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each question with what was answered."""
         form = form_of(settings["form"])
         seen = form.item(columns_of(document, item))
-        field = next((one for one in form.ask if unit in one.units()), None)
-        if field is None:
-            return "", ""
-        offered = field.offered(seen) if hasattr(field, "offered") else []
-        texts = {choice["id"]: choice["text"] for choice in offered}
-        values = value if isinstance(value, list) else [value]
-        said = "; ".join(str(texts.get(one, one)) for one in values) if texts and unit == field.key else ""
-        return seen.fill(field.question), said
+        return [line for field in form.asked_about(said) for line in field.lines(said, seen)]
 
     def levels(self, settings: Json) -> dict[str, str]:
         """How the values of each unit can be compared: nominal, ordinal, interval, set or text."""
@@ -275,10 +274,13 @@ class _Answer:
         try:
             value = field.taken(Given(field.key, self.posted), self.item)
             if value is None and field.required:
-                raise NotTakenError("is not answered yet", field.first_name)
+                raise NotTakenError(_("is not answered yet"), field.first_name)
         except NotTakenError as error:
             question = _short(self.item.fill(field.question))
-            self.faults += [f"Question {number}, “{question}”, {sentence}." for sentence in error.sentences]
+            self.faults += [
+                _("Question %(number)s, “%(question)s”, %(fault)s.", number=number, question=question, fault=fault)
+                for fault in error.sentences
+            ]
             self.names += [error.name] * len(error.sentences)
             return
         if value is not None:
@@ -310,8 +312,9 @@ def _condition(field: Field, form: Form, seen: Item) -> Json | None:
         return None
     number, other = next(pair for pair in enumerate(form.ask, 1) if pair[1].key == wanted.field)
     told = [other.told(value, seen) for value in wanted.values]
-    words = " or ".join(f"“{text}”" for _, text in told)
-    return {"field": wanted.field, "values": [posted for posted, _ in told], "text": f"question {number} is {words}"}
+    words = _(" or ").join(_("“%(answer)s”", answer=text) for posted, text in told)
+    condition = _("question %(number)s is %(words)s", number=number, words=words)
+    return {"field": wanted.field, "values": [posted for posted, text in told], "text": condition}
 
 
 def _short(question: str) -> str:

@@ -38,7 +38,7 @@ def read_gold(given: Any, template: Template) -> tuple[dict[str, str], list[str]
 def _doubled(names: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            yield f"gold names the field {name!r:.70} more than once: it has one known answer."
+            yield f"gold names the field {name!r:.70} more than once: it has one gold answer."
 
 
 def _faults(gold: Gold, template: Template) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _faults(gold: Gold, template: Template) -> Iterator[str]:
         if not 1 <= len(column) <= LONGEST_COLUMN:
             yield f"gold must name a column of 1 to {LONGEST_COLUMN} characters for the field {name!r:.70}."
         elif column in template.columns:
-            yield f"gold must not take known answers from the column {column!r:.60}, which workers see."
+            yield f"gold must not take gold answers from the column {column!r:.60}, which workers see."
 
 
 def judged(template: Template, columns: Columns, gold: Gold, name: str, value: Any) -> bool | None:
@@ -73,7 +73,7 @@ def values(template: Template, columns: Columns, gold: Gold) -> dict[str, Any]:
 
 def missing(columns: Columns, gold: Gold) -> list[str]:
     return [
-        f"Known answers stand in the column {column!r:.60}, which is missing: add it, or correct the task."
+        f"Gold answers stand in the column {column!r:.60}, which is missing: add it, or correct the task."
         for column in dict.fromkeys(gold.values())
         if column not in columns
     ]
@@ -86,7 +86,7 @@ def item_faults(template: Template, columns: Columns, gold: Gold) -> Iterator[st
             try:
                 _known(template, columns, template.fields[name], said)
             except NotTakenError as error:
-                yield f"The known answer {said!r:.60} of the column {column!r:.60} is none: {name!r:.70} {error}."
+                yield f"The gold answer {said!r:.60} of the column {column!r:.60} is none: {name!r:.70} {error}."
 
 
 def _said(columns: Columns, column: str) -> Any:

@@ -24,8 +24,9 @@ from hits.protocols.html_page import known
 from hits.protocols.html_page.answers import values_of
 from hits.protocols.html_page.controls import LEVELS, RESERVED
 from hits.protocols.html_page.template import LONGEST_NAME, MOST_BYTES, MOST_FIELDS, Template, read_template, with_more
+from hits.protocols.lines import plain, written
 from hits.protocols.majorities import right_shares
-from hits.protocols.optional import Card, OwnPage, Setting
+from hits.protocols.optional import Card, Line, OwnPage, Setting
 
 HIGHEST = 10_000
 DEFAULT_TEMPLATE = """<form>
@@ -64,7 +65,7 @@ class HtmlPageProtocol:
         ),
         Setting(
             "gold",
-            "Known answers, one a line",
+            "Gold answers, one a line",
             "lines",
             "field = column. With them you see how accurate each worker is; an empty cell means that nothing is known.",
             rows=2,
@@ -72,15 +73,17 @@ class HtmlPageProtocol:
         ),
         Setting(
             "frame_height",
-            "Height of the frame, px",
+            "Height of the frame",
             "number",
             f"0 to {HIGHEST:,}; 0 leaves it to the marketplace, which fits the frame to the window.",
+            unit="pixels",
         ),
         Setting(
             "min_seconds",
-            "Minimum time, s",
+            "Minimum time",
             "number",
             f"0 to {MAX_SECONDS}. A faster answer counts only when you approve it; the page itself asks for no time.",
+            unit="seconds",
         ),
     )
     example = EXAMPLE
@@ -138,6 +141,15 @@ class HtmlPageProtocol:
             )
         )
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each field by its name, which the page's author gave it."""
+        right = self.known_values(document, item, settings)
+        return [
+            line
+            for name in _template(settings).fields
+            for line in written(name, name, said, plain(right[name]) if name in right else "")
+        ]
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Nothing: the label of one field says little about a page; see `item_scores`."""
         return {}
@@ -150,6 +162,9 @@ class HtmlPageProtocol:
 
     def named_columns(self, settings: Json) -> list[str]:
         return list(dict.fromkeys([*_template(settings).columns, *settings["gold"].values()]))
+
+    def shown_columns(self, settings: Json) -> list[str]:
+        return list(_template(settings).columns)
 
     def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
         columns = columns_of(document, item)

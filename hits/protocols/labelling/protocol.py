@@ -23,8 +23,10 @@ from hits.protocols.given_settings import (
     choice_lines,
     paragraphs,
 )
-from hits.protocols.optional import Setting
+from hits.protocols.lines import chosen, ticked
+from hits.protocols.optional import Line, Setting
 from hits.quality.label_shares import has_most, label_shares
+from hits.text.wording import _
 
 PLACEHOLDER = "@placeholder"
 Said = Mapping[str, Any]
@@ -54,7 +56,7 @@ class Labelling:
             rows=6,
             lines=choice_lines,
         ),
-        Setting("several", "Several labels can be given", "bool"),
+        Setting("several", "Several labels can be given", "bool", "Otherwise a worker gives exactly one."),
         Setting(
             "dependent_labels",
             "More labels, asked for only where the first ones call for it, one a line",
@@ -63,9 +65,18 @@ class Labelling:
             rows=4,
             lines=choice_lines,
         ),
-        Setting("dependent_on", "Labels that call for it, one a line", "lines", rows=2),
-        Setting("dependent_question", "Question above them", "text"),
-        Setting("dependent_several", "Several of them can be given", "bool"),
+        Setting(
+            "dependent_on",
+            "Labels that call for it, one a line",
+            "lines",
+            "Who gives one of them is asked for more.",
+            rows=2,
+            names="labels",
+        ),
+        Setting("dependent_question", "Question above them", "text", "Stands above the further labels."),
+        Setting(
+            "dependent_several", "Several of them can be given", "bool", "Otherwise a worker gives exactly one of them."
+        ),
         *CLOSING,
     )
     example = (
@@ -144,6 +155,29 @@ class Labelling:
             lists.append(("dependent", settings["dependent_several"]))
         return {"has" if several else unit: "nominal" for unit, several in lists}
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """What the labels are about, with those of both lists."""
+        first, second = settings["labels"], settings["dependent_labels"]
+        about = "".join(_statement(item)) or str(item.get("question", ""))
+        asked = "\n".join([about, *(f"– {one['text']}" for one in _candidates(item)), settings["question"]]).strip()
+        gold, further = (choosing.gold_of({"gold": item.get("gold")}, labels) for labels in (first, second))
+        return [
+            *chosen(asked, "label", first, said, gold),
+            *ticked(asked, "has", first, said, gold),
+            *chosen(settings["dependent_question"], "dependent", second, said, further),
+            *ticked(settings["dependent_question"], "has", second, said, further),
+        ]
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        found: Json = {}
+        for labels, unit, several in (
+            (settings["labels"], "label", settings["several"]),
+            (settings["dependent_labels"], "dependent", settings["dependent_several"]),
+        ):
+            gold = choosing.gold_of({"gold": item.get("gold")}, labels)
+            found |= choosing.known_values(labels, gold, unit, "has", several=several)
+        return found
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}
@@ -192,7 +226,7 @@ def _given(
     labels: Sequence[Json], several: bool, field: str, fields: Mapping[str, str], faults: list[str]
 ) -> list[str]:
     """The ids that were given; adds to `faults`."""
-    where = "the first list" if field == "label" else "the second list"
+    is_first = field == "label"
     before = len(faults)
     if several:
         given = choosing.ticked(fields, "has", labels, faults)
@@ -200,10 +234,24 @@ def _given(
         said = str(fields.get(field, ""))
         given = [said] if said else []
         if said and said not in [label["id"] for label in labels]:
-            faults.append(f"This is no label of {where}. Choose one of them.")
+            faults.append(
+                _("This is no label of the first list. Choose one of them.")
+                if is_first
+                else _("This is no label of the second list. Choose one of them.")
+            )
     if not given and len(faults) == before:
-        faults.append(f"{where.capitalize()} has no label yet. Choose {'all that fit' if several else 'one'}.")
+        faults.append(_missing(is_first, several))
     return given
+
+
+def _missing(is_first: bool, several: bool) -> str:
+    if is_first and several:
+        return _("The first list has no label yet. Choose all that fit.")
+    if several:
+        return _("The second list has no label yet. Choose all that fit.")
+    if is_first:
+        return _("The first list has no label yet. Choose one.")
+    return _("The second list has no label yet. Choose one.")
 
 
 def _labels(labels: Sequence[Json], several: bool, unit: str, given: Sequence[str], item: Json) -> list[LabelValue]:

@@ -12,10 +12,10 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     labels = _labels(screen)
     text, asked = screen.text("article"), screen.text("strong")
     question = key.question(text, asked)
-    right = [one for one, text in labels.items() if question and is_one_of(text, question.kinds)]
+    right = [one for one, name in labels.items() if question and is_one_of(name, question.kinds)]
     if not right:
         return None
-    item = f"label {asked}"
+    item = f"label {asked} {text}"
     wrong = [one for one in labels if one not in right]
     knows = happens(person, item, "knows", person.accuracy) and not person.chooses_blindly
     return Answer(item, dict(right if knows else [one_of(wrong or right, person, item, "which")]))

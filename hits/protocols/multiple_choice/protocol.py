@@ -23,8 +23,10 @@ from hits.protocols.given_settings import (
     paragraphs,
     printed,
 )
+from hits.protocols.lines import chosen, ticked, written
 from hits.protocols.majorities import right_shares
-from hits.protocols.optional import Setting
+from hits.protocols.optional import Line, Setting
+from hits.text.wording import _, number
 
 NO, OPTIONAL, REQUIRED = "no", "optional", "required"
 DEFAULTS: Json = {
@@ -44,7 +46,14 @@ class MultipleChoice:
     title = "Choose one answer, or several"
     fields = (
         INSTRUCTIONS,
-        Setting("question", "Question", "text", "For the items that bring none of their own.", rows=2),
+        Setting(
+            "question",
+            "Question",
+            "text",
+            "For the items that bring none of their own.",
+            rows=2,
+            brought_as=("question",),
+        ),
         Setting(
             "choices",
             "Answers to choose from, one a line",
@@ -52,22 +61,25 @@ class MultipleChoice:
             "For the items that bring none of their own. Help may follow a bar: text | help.",
             rows=5,
             lines=choice_lines,
+            brought_as=choosing.OWN_CHOICES,
         ),
-        Setting("several", "Several answers can be chosen", "bool"),
-        Setting("shuffle", "Shuffle answers", "bool"),
+        Setting("several", "Several answers can be chosen", "bool", "Otherwise a worker chooses exactly one."),
+        Setting("shuffle", "Shuffle answers", "bool", "Each worker sees them in an order of their own."),
         Setting(
             "free_text",
             "A text in the worker's own words",
             "choice",
+            "Whether the page has a field for it below the answers.",
             options=((NO, "is not asked for"), (OPTIONAL, "may be written"), (REQUIRED, "must be written")),
         ),
-        Setting("free_text_label", "Text prompt", "text"),
+        Setting("free_text_label", "Text prompt", "text", "Stands above the field for the text."),
         Setting(
             "free_text_needed_for",
             "Answers that need a text, one a line",
             "lines",
             "Who chooses one of them must write, where others may.",
             rows=2,
+            names="choices",
         ),
         *CLOSING,
     )
@@ -124,6 +136,16 @@ class MultipleChoice:
         found = {"chosen" if settings["several"] else "choice": "nominal"}
         return found if settings["free_text"] == NO else {**found, "text": "text"}
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """The question with what was chosen, and what was written."""
+        asked, choices = _question(item, settings), choosing.choices_of(item, settings)
+        gold = gold_of(item, choices)
+        return [
+            *chosen(asked, "choice", choices, said, gold),
+            *ticked(asked, "chosen", choices, said, gold),
+            *written(settings["free_text_label"], "text", said),
+        ]
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"accuracy" in percent, "n"} over one answer an item, each the id of a choice, where the item has gold."""
         judged = [(gold_of(item, choosing.choices_of(item, DEFAULTS)), value) for _, item, value in answers]
@@ -132,6 +154,11 @@ class MultipleChoice:
 
     def has_known_answer(self, document: Json, item: Json, settings: Json) -> bool:
         return bool(item.get("gold") or item.get("intended"))
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        choices = choosing.choices_of(item, settings)
+        several = settings["several"]
+        return choosing.known_values(choices, gold_of(item, choices), "choice", "chosen", several=several)
 
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
@@ -157,13 +184,13 @@ def _chosen(shown: Sequence[Json], settings: Json, fields: Mapping[str, str], fa
     if settings["several"]:
         chosen = choosing.ticked(fields, "chosen", shown, faults)
         if not chosen and not faults:
-            faults.append("Nothing is chosen yet. Tick every answer that fits.")
+            faults.append(_("Nothing is chosen yet. Tick every answer that fits."))
         return chosen
     choice = str(fields.get("choice", ""))
     if not choice:
-        faults.append("No answer is chosen yet. Choose one of them.")
+        faults.append(_("No answer is chosen yet. Choose one of them."))
     elif choice not in [one["id"] for one in shown]:
-        faults.append("This is not one of the answers. Choose one of them.")
+        faults.append(_("This is not one of the answers. Choose one of them."))
     return [choice]
 
 
@@ -176,11 +203,13 @@ def _words(
     words = printed(str(fields.get("text", "")))
     needed_for = [one["text"] for one in shown if one["id"] in chosen and one["id"] in settings["free_text_needed_for"]]
     if not words and settings["free_text"] == REQUIRED:
-        faults.append(f"The text is missing: {settings['free_text_label'][:200]} Write it in your own words.")
+        label = settings["free_text_label"][:200]
+        faults.append(_("The text is missing: %(question)s Write it in your own words.", question=label))
     elif not words and needed_for:
-        faults.append(f"Who chooses “{needed_for[0][:100]}” writes why. Fill in the text.")
+        faults.append(_("Who chooses “%(answer)s” writes why. Fill in the text.", answer=needed_for[0][:100]))
     if len(words) > choosing.MAX_TEXT:
-        faults.append(f"The text has {len(words):,} characters. Shorten it to {choosing.MAX_TEXT:,}.")
+        length, most = number(len(words)), number(choosing.MAX_TEXT)
+        faults.append(_("The text has %(length)s characters. Shorten it to %(most)s.", length=length, most=most))
     # In an object, so that no rule takes a short text for a value to count.
     return [LabelValue("text", {"text": words}, None)] if words else []
 

@@ -20,7 +20,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     question = key.question(text, asked)
     if question is None:
         return None
-    item = f"choice {asked} {' '.join(sorted(choices.values()))}"
+    item = f"choice {asked} {' '.join(sorted(choices.values()))} {text}"
     return Answer(item, {"choice": _choose(person, item, choices, question)})
 
 

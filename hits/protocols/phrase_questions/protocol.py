@@ -22,7 +22,8 @@ from hits.protocols import evidence
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, LONGEST_INSTRUCTIONS, Given, paragraphs
-from hits.protocols.optional import Setting
+from hits.protocols.lines import measured
+from hits.protocols.optional import Line, Setting
 from hits.protocols.phrase_questions.correcting import Correcting
 from hits.text.question_rules import (
     LONGEST,
@@ -30,22 +31,30 @@ from hits.text.question_rules import (
     OPENING_WORDS,
     Rules,
     asked,
+    asked_before,
     faults,
     question_words,
 )
+from hits.text.wording import _, gettext_noop
 from hits.text.written import kept
 
 MOST_WORDS = 20
 MOST_LISTED = 200
-NOTHING_TO_ASK = "There is nothing to ask about in this text. Return the HIT: that does not count against you."
+NOTHING_TO_ASK = gettext_noop(
+    "There is nothing to ask about in this text. Return the HIT: that does not count against you."
+)
 DEFAULTS: Json = {
     **COMMON,
+    # Which part all items of the stage ask; empty where each item says so.
+    "part": "",
     "instructions_np": "",
     "instructions_vp": "",
     "fewest_words": 4,
     "opening_words": list(OPENING_WORDS),
     "narrator_words": list(NARRATOR_WORDS),
 }
+
+PARTS = ("np", "vp")
 
 Fault = tuple[str, str]
 
@@ -82,28 +91,32 @@ _EXAMPLE_TEXT = (
     " tub. I rubbed the soap into his fur until he looked like a cloud. My sister poured water over his back with the"
     " green jug. He shook himself, and after that all three of us needed a towel."
 )
+_EXAMPLE_SENTENCES = (
+    "Then I hid a biscuit in my pocket and called him.",
+    "He shook himself, and after that all three of us needed a towel.",
+)
 _EXAMPLE_PHRASES = {
-    "Then I hid a biscuit in my pocket and called him.": ("a biscuit", "in my pocket"),
-    "He shook himself, and after that all three of us needed a towel.": ("all three of us", "a towel"),
+    "np": (("a biscuit", "in my pocket"), ("all three of us", "a towel")),
+    "vp": (("hid a biscuit in my pocket", "called him"), ("shook himself", "needed a towel")),
 }
 
 
-def _example_target(number: int, sentence: str) -> Json:
+def _example_target(number: int, sentence: str, asked_about: Sequence[str]) -> Json:
     start = _EXAMPLE_TEXT.index(sentence)
     phrases = []
-    for at, phrase in enumerate(_EXAMPLE_PHRASES[sentence], start=number):
+    for at, phrase in enumerate(asked_about, start=number):
         begin = _EXAMPLE_TEXT.index(phrase, start)
         phrases.append({"id": f"p{at}", "start": begin, "end": begin + len(phrase)})
     return {"start": start, "end": start + len(sentence), "phrases": phrases}
 
 
-_EXAMPLE: tuple[Json, Json] = (
-    {"text": _EXAMPLE_TEXT, "scenario": "washing the dog"},
-    {
-        "part": "np",
-        "targets": [_example_target(2 * at + 1, sentence) for at, sentence in enumerate(_EXAMPLE_PHRASES)],
-    },
-)
+def _example(part: str) -> tuple[Json, Json]:
+    phrases = zip(_EXAMPLE_SENTENCES, _EXAMPLE_PHRASES[part], strict=True)
+    targets = [_example_target(2 * at + 1, sentence, asked) for at, (sentence, asked) in enumerate(phrases)]
+    return {"text": _EXAMPLE_TEXT, "scenario": "washing the dog"}, {"part": part, "targets": targets}
+
+
+_EXAMPLES = {part: _example(part) for part in PARTS}
 
 
 class PhraseQuestions(Correcting):
@@ -112,25 +125,41 @@ class PhraseQuestions(Correcting):
     fields = (
         _own_words("np", "of people, things and places"),
         _own_words("vp", "of what happens"),
-        Setting("fewest_words", "Fewest words of a question", "number", f"1 to {MOST_WORDS}."),
+        Setting(
+            "fewest_words",
+            "Fewest words of a question",
+            "number",
+            f"1 to {MOST_WORDS}; shorter ones are refused.",
+            unit="words",
+        ),
         Setting(
             "opening_words",
             "Words that no question begins with, one a line",
             "lines",
-            "Those that make it a question of yes or no. Contractions such as “didn't” count with their word.",
+            "A question that begins with one is refused: it could be answered by yes or no. Contractions such as"
+            " “didn't” count with their word.",
             rows=6,
         ),
         Setting(
             "narrator_words",
             "Words that no question says, one a line",
             "lines",
-            "Those for the person who tells the story, who is always “they”. “I'm” counts with “I”.",
+            "A question with one is refused: the person who tells the story is always “they”. “I'm” counts with “I”.",
             rows=6,
         ),
         *CLOSING,
     )
 
-    example = _EXAMPLE
+    example = _EXAMPLES["np"]
+
+    def fields_for(self, settings: Json) -> tuple[Setting, ...]:
+        """Without the instructions of the part that the stage does not ask."""
+        left_out = {f"instructions_{part}" for part in PARTS if settings.get("part") not in ("", None, part)}
+        return tuple(one for one in self.fields if one.name not in left_out)
+
+    def example_for(self, settings: Json) -> tuple[Json, Json]:
+        """One of the part that the stage asks."""
+        return _EXAMPLES.get(settings.get("part", ""), self.example)
 
     def settings(self, given: Mapping[str, Any]) -> Json:
         """How long a question is at least, and the words that it neither begins with nor says.
@@ -138,6 +167,7 @@ class PhraseQuestions(Correcting):
         `instructions` stand where a part has none of its own.
         """
         found = Given(given, DEFAULTS)
+        found.one_of("part", ("", *PARTS))
         found.text("instructions_np", LONGEST_INSTRUCTIONS, may_be_blank=True)
         found.text("instructions_vp", LONGEST_INSTRUCTIONS, may_be_blank=True)
         found.whole("fewest_words", 1, MOST_WORDS)
@@ -160,7 +190,7 @@ class PhraseQuestions(Correcting):
             "story": _story(document["text"], sentences),
             "sentences": [_shown(document["text"], number, one) for number, one in enumerate(sentences, start=1)],
             "count": sum(len(one.phrases) for one in sentences),
-            "nothing": NOTHING_TO_ASK,
+            "nothing": _(NOTHING_TO_ASK),
             "rules": {
                 "fewest_words": settings["fewest_words"],
                 "openings": " ".join(settings["opening_words"]),
@@ -181,7 +211,7 @@ class PhraseQuestions(Correcting):
         """
         phrases = [phrase for sentence in _sentences(document, item) for phrase in sentence.phrases]
         if not phrases:
-            raise AnswerRefusedError([NOTHING_TO_ASK])
+            raise AnswerRefusedError([_(NOTHING_TO_ASK)])
         texts = {phrase: kept(str(fields.get(phrase.id, ""))) for phrase in phrases}
         found = _faults(texts, _rules({**DEFAULTS, **settings}))
         if found:
@@ -195,6 +225,15 @@ class PhraseQuestions(Correcting):
     def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
         phrases = [phrase for sentence in _sentences(document, item) for phrase in sentence.phrases]
         return sum(len(phrase.id) + 2 * LONGEST for phrase in phrases)
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each phrase with the question about it."""
+        found: list[Line] = []
+        for phrase in (phrase for sentence in _sentences(document, item) for phrase in sentence.phrases):
+            value = said.get(phrase.id)
+            if isinstance(value, dict):
+                found.append(Line(f"About “{value.get('phrase', phrase.text)}”", value["question"], (phrase.id,)))
+        return [*found, *measured(said, {})]
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
@@ -281,7 +320,8 @@ def _parts(text: str, sentence: Sentence) -> list[Json]:
 def _faults(texts: Mapping[Phrase, str], rules: Rules) -> list[Fault]:
     found = []
     for phrase, text in texts.items():
-        found += [(phrase.id, sentence) for sentence in faults(text, f"Question {phrase.number}", rules)]
+        place = _("Question %(number)s", number=phrase.number)
+        found += [(phrase.id, sentence) for sentence in faults(text, place, rules)]
     return found + _asked_twice(texts)
 
 
@@ -291,8 +331,7 @@ def _asked_twice(texts: Mapping[Phrase, str]) -> list[Fault]:
     for phrase, said in ((phrase, asked(text)) for phrase, text in texts.items()):
         first = known.setdefault(said, phrase.number) if said else phrase.number
         if first != phrase.number:
-            sentence = f"Question {phrase.number} asks the same as question {first}. Ask something else."
-            found.append((phrase.id, sentence))
+            found.append((phrase.id, asked_before(phrase.number, first)))
     return found
 
 

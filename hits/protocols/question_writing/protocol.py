@@ -15,17 +15,21 @@ from hits.protocols import evidence
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
-from hits.protocols.optional import Setting
+from hits.protocols.lines import measured
+from hits.protocols.optional import Line, Setting
 from hits.text.overlap import Limits, advice
+from hits.text.question_rules import asked_before, too_long
+from hits.text.wording import _, gettext_noop
 from hits.text.words import FUNCTION_WORDS
 from hits.text.written import alike, kept
 
 LONGEST = 300
+MOST_QUESTIONS = 4
 CATEGORIES = (
-    ("causes", "Causes"),
-    ("effects", "Effects"),
-    ("facts", "Facts about people or things"),
-    ("counterfactual", "What if it had been different"),
+    ("causes", gettext_noop("Causes")),
+    ("effects", gettext_noop("Effects")),
+    ("facts", gettext_noop("Facts about people or things")),
+    ("counterfactual", gettext_noop("What if it had been different")),
 )
 DEFAULTS: Json = {
     **COMMON,
@@ -38,7 +42,7 @@ DEFAULTS: Json = {
     "pastes": True,
 }
 
-_CORRECT = ("Correct answer", "Second correct answer")
+_CORRECT = (gettext_noop("Correct answer"), gettext_noop("Second correct answer"))
 
 Fault = tuple[str, str]
 
@@ -79,28 +83,44 @@ class QuestionWriting:
     title = "Write questions about a paragraph, with their answers"
     fields = (
         INSTRUCTIONS,
-        Setting("questions", "Most questions about one paragraph", "number", "1 to 4; the first one is needed."),
-        Setting("correct", "Most correct answers a question", "number", "1 or 2; the first one is needed."),
-        Setting("incorrect", "Incorrect answers a question", "number", "1 to 5; all are needed."),
+        Setting(
+            "questions",
+            "Most questions about one paragraph",
+            "number",
+            "1 to 4; the first one is needed.",
+            unit="questions",
+        ),
+        Setting(
+            "correct", "Most correct answers a question", "number", "1 or 2; the first one is needed.", unit="answers"
+        ),
+        Setting("incorrect", "Incorrect answers a question", "number", "1 to 5; all are needed.", unit="answers"),
         Setting(
             "correct_reuse_percent",
-            "Correct answers take at most this share of their words from the paragraph, %",
+            "Correct answers take at most this share of their words from the paragraph",
             "number",
             "Advice beside the field; nothing is refused for it.",
+            unit="%",
         ),
         Setting(
             "incorrect_reuse_percent",
-            "Incorrect answers take at least this share of their words from the paragraph, %",
+            "Incorrect answers take at least this share of their words from the paragraph",
             "number",
             "Advice beside the field; nothing is refused for it.",
+            unit="%",
         ),
         Setting(
             "length_factor",
             "Answers differ in length at most by this factor",
             "number",
-            "Advice beside the field; nothing is refused for it.",
+            "With 2, the longest may have twice the words of the shortest. Advice; nothing is refused for it.",
+            unit="times",
         ),
-        Setting("pastes", "Note what is pasted", "bool", "The field and how many characters. Workers are told."),
+        Setting(
+            "pastes",
+            "Note what is pasted",
+            "bool",
+            "The field and how many characters are kept with the answer. Workers are told.",
+        ),
         *CLOSING,
     )
     example: tuple[Json, Json] = (
@@ -116,7 +136,7 @@ class QuestionWriting:
     def settings(self, given: Mapping[str, Any]) -> Json:
         """How many questions (1 to 4) and answers are asked for, when advice is given, whether pastes are noted."""
         found = Given(given, DEFAULTS)
-        found.whole("questions", 1, 4)
+        found.whole("questions", 1, MOST_QUESTIONS)
         found.whole("correct", 1, len(_CORRECT))
         found.whole("incorrect", 1, 5)
         found.whole("correct_reuse_percent", 0, 100)
@@ -135,7 +155,7 @@ class QuestionWriting:
             "text": document["text"],
             "instructions": paragraphs(settings["instructions"]),
             "questions": [_shown(number, settings) for number in _numbers(settings)],
-            "categories": [{"id": ident, "label": label} for ident, label in CATEGORIES],
+            "categories": [{"id": ident, "label": _(label)} for ident, label in CATEGORIES],
             "limits": {
                 "correct_reuse": limits.correct_reuse,
                 "incorrect_reuse": limits.incorrect_reuse,
@@ -164,6 +184,17 @@ class QuestionWriting:
         came = LabelValue("evidence", _evidence(document["text"], questions, options, fields), None)
         return CheckedAnswer((LabelValue("questions", len(questions), None), *labels, came), remark(fields))
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each question with its answers and its kind, and how they came about."""
+        found: list[Line] = []
+        places: dict[str, str] = {}
+        for number in range(1, MOST_QUESTIONS + 1):
+            value = said.get(f"question{number}")
+            if isinstance(value, dict):
+                found += _told(number, value)
+                places |= _places(number, value)
+        return [*found, *_told_advice(said, places, _limits(settings)), *measured(said, places)]
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
         return {}
@@ -174,12 +205,17 @@ def _numbers(settings: Json) -> range:
 
 
 def _fields(number: int, settings: Json) -> Iterator[Field]:
-    yield Field(f"q{number}_question", "question", "Question", f"The text of question {number}", True)
-    for at, label in enumerate(_CORRECT[: settings["correct"]], start=1):
-        yield Field(f"q{number}_correct{at}", "correct", label, f"{label} of question {number}", at == 1)
+    place = _("The text of question %(number)s", number=number)
+    yield Field(f"q{number}_question", "question", _("Question"), place, True)
+    for at, label in enumerate(map(_, _CORRECT[: settings["correct"]]), start=1):
+        yield Field(f"q{number}_correct{at}", "correct", label, _of_question(label, number), at == 1)
     for at in range(1, settings["incorrect"] + 1):
-        label = f"Incorrect answer {at}"
-        yield Field(f"q{number}_incorrect{at}", "incorrect", label, f"{label} of question {number}", True)
+        label = _("Incorrect answer %(number)s", number=at)
+        yield Field(f"q{number}_incorrect{at}", "incorrect", label, _of_question(label, number), True)
+
+
+def _of_question(label: str, number: int) -> str:
+    return _("%(answer)s of question %(number)s", answer=label, number=number)
 
 
 def _shown(number: int, settings: Json) -> Json:
@@ -221,12 +257,54 @@ def _value(question: Question) -> Json:
     }
 
 
+# What an answer says
+
+
+def _told(number: int, value: Json) -> Iterator[Line]:
+    """The lines of one question. All of it is one label."""
+    unit = (f"question{number}",)
+    yield Line(f"Question {number}", value["question"], unit)
+    for label, text in zip(_CORRECT, value["correct"], strict=False):
+        yield Line(label, text, unit)
+    for at, text in enumerate(value["incorrect"], start=1):
+        yield Line(f"Incorrect answer {at}", text, unit)
+    if kind := dict(CATEGORIES).get(value["category"]):
+        yield Line("Kind of question", kind, unit)
+
+
+def _places(number: int, value: Json) -> dict[str, str]:
+    """The names of the question's fields as workers see them."""
+    asked = {"questions": 1, "correct": len(_CORRECT), "incorrect": max(1, len(value["incorrect"]))}
+    return {field.name: field.place for field in _fields(number, asked)}
+
+
+def _told_advice(said: Mapping[str, Any], places: Mapping[str, str], limits: Limits) -> Iterator[Line]:
+    """Where an answer was sent although the page advised against it."""
+    noted = said.get("evidence")
+    given = (noted.get("advice") or {}) if isinstance(noted, dict) else {}
+    for name, shares in given.items():
+        for fault in _against(shares, limits, correct="_correct" in name):
+            yield Line("", f"{places.get(name, name)} {fault}.", is_note=True)
+
+
+def _against(shares: Mapping[str, float], limits: Limits, correct: bool) -> Iterator[str]:
+    reuse, length = shares.get("reuse"), shares.get("length")
+    most, least = limits.correct_reuse, limits.incorrect_reuse
+    if reuse is not None and correct and reuse > most:
+        yield f"takes {100 * reuse:.0f} % of its words from the paragraph, more than {100 * most:.0f} %"
+    if reuse is not None and not correct and reuse < least:
+        yield f"takes {100 * reuse:.0f} % of its words from the paragraph, less than {100 * least:.0f} %"
+    if length is not None and not 1 / limits.length_factor <= length <= limits.length_factor:
+        yield f"is {length:.1f} times as long as the others"
+
+
 # What speaks against an answer: (field, sentence)
 
 
 def _faults(question: Question) -> list[Fault]:
     if question.blank:
-        return [(question.field.name, f"Question {question.number} is not written yet. Write it and its answers.")]
+        sentence = _("Question %(number)s is not written yet. Write it and its answers.", number=question.number)
+        return [(question.field.name, sentence)]
     return [*_missing(question), *_too_long(question), *_said_twice(question), *_unknown_category(question)]
 
 
@@ -234,14 +312,19 @@ def _missing(question: Question) -> list[Fault]:
     needed = [field for field in question.texts if field.needed]
     if not question.given("correct", "incorrect"):
         wrong = sum(field.kind == "incorrect" for field in needed)
-        sentence = f"Question {question.number} has no answers. Write a correct one and {wrong} incorrect."
+        sentence = _(
+            "Question %(number)s has no answers. Write a correct one and %(wrong)s incorrect.",
+            number=question.number,
+            wrong=wrong,
+        )
         return [(needed[1].name, sentence)]
-    return [(field.name, f"{field.place} is empty. Write it.") for field in needed if not question.texts[field]]
+    empty = [field for field in needed if not question.texts[field]]
+    return [(field.name, _("%(place)s is empty. Write it.", place=field.place)) for field in empty]
 
 
 def _too_long(question: Question) -> list[Fault]:
     return [
-        (field.name, f"{field.place} has {len(text):,} characters. Shorten it to {LONGEST} or fewer.")
+        (field.name, too_long(field.place, len(text), LONGEST))
         for field, text in question.texts.items()
         if len(text) > LONGEST
     ]
@@ -252,13 +335,23 @@ def _said_twice(question: Question) -> Iterator[Fault]:
     for field, text in question.given("correct", "incorrect").items():
         other = known.setdefault(alike(text), field)
         if other is not field:
-            yield field.name, f"{field.place} says the same as “{other.label}”. Change one of the two."
+            yield (
+                field.name,
+                _(
+                    "%(place)s says the same as “%(other)s”. Change one of the two.",
+                    place=field.place,
+                    other=other.label,
+                ),
+            )
 
 
 def _unknown_category(question: Question) -> list[Fault]:
-    if question.category in ("", *(ident for ident, _ in CATEGORIES)):
+    if question.category in ("", *dict(CATEGORIES)):
         return []
-    sentence = f"Question {question.number} is of a kind that is not offered. Choose its kind once more, or none."
+    sentence = _(
+        "Question %(number)s is of a kind that is not offered. Choose its kind once more, or none.",
+        number=question.number,
+    )
     return [(f"q{question.number}_category", sentence)]
 
 
@@ -269,8 +362,7 @@ def _asked_twice(questions: Sequence[Question]) -> list[Fault]:
         text = question.texts[question.field]
         first = known.setdefault(alike(text), question.number) if text else question.number
         if first != question.number:
-            sentence = f"Question {question.number} asks the same as question {first}. Ask something else."
-            faults.append((question.field.name, sentence))
+            faults.append((question.field.name, asked_before(question.number, first)))
     return faults
 
 

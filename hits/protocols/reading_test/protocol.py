@@ -14,8 +14,11 @@ from typing import Any
 from hits.protocols import choosing
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
+from hits.protocols.lines import chosen
 from hits.protocols.majorities import right_shares
+from hits.protocols.optional import Line
 from hits.text.hiding import visible
+from hits.text.wording import _
 
 ORDER = "order"
 Fault = tuple[str, str]
@@ -77,7 +80,7 @@ class ReadingTest:
         for number, question in enumerate(item["questions"], start=1):
             faults += _faults(number, question, _shown(document, question, worker), fields)
         if not item["questions"]:
-            faults.append(("", "There is no question about this text. Please return the HIT."))
+            faults.append(("", _("There is no question about this text. Please return the HIT.")))
         if faults:
             raise AnswerRefusedError([sentence for _, sentence in faults], [name for name, _ in faults])
         labels = [_label(question, fields[_name(question)]) for question in item["questions"]]
@@ -87,6 +90,16 @@ class ReadingTest:
     def levels(self, settings: Json) -> dict[str, str]:
         """Each question is compared by itself."""
         return {"choice": "nominal"}
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each question with its answer."""
+        return [
+            line
+            for question in item.get("questions", [])
+            for line in chosen(
+                question["text"], f"{question['id']}/choice", question["answers"], said, [question.get("intended")]
+            )
+        ]
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: an item has several questions. See `item_scores`."""
@@ -121,9 +134,18 @@ def _faults(number: int, question: Json, shown: Sequence[Json], fields: Mapping[
     chosen = str(fields.get(_name(question), ""))
     faults = choosing.order_faults({ORDER: str(fields.get(f"{question['id']}_{ORDER}", ""))}, shown)
     if not chosen:
-        faults.append(f"Question {number} is not answered yet: “{question['text'][:150]}” Choose one of its answers.")
+        asked = question["text"][:150]
+        faults.append(
+            _(
+                "Question %(number)s is not answered yet: “%(asked)s” Choose one of its answers.",
+                number=number,
+                asked=asked,
+            )
+        )
     elif chosen not in [answer["id"] for answer in shown]:
-        faults.append(f"Question {number} got an answer that it does not have. Choose one of its answers.")
+        faults.append(
+            _("Question %(number)s got an answer that it does not have. Choose one of its answers.", number=number)
+        )
     return [(_name(question), sentence) for sentence in faults]
 
 

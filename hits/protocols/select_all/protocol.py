@@ -16,8 +16,10 @@ from hits.protocols import choosing
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import yes_no
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, LONGEST_QUESTION, Given, paragraphs
-from hits.protocols.optional import Setting
+from hits.protocols.lines import ticked
+from hits.protocols.optional import Line, Setting
 from hits.quality.intervals import wilson
+from hits.text.wording import _
 
 # The id of "none of the above", which no candidate may have.
 NONE = "none"
@@ -30,7 +32,9 @@ class SelectAll:
     fields = (
         INSTRUCTIONS,
         Setting("task", "What to select", "text", "Stands between the question and its answers."),
-        Setting("none_text", "The last line, for no answer at all", "text"),
+        Setting(
+            "none_text", "The last line, for no answer at all", "text", "Who selects nothing else has to select it."
+        ),
         *CLOSING,
     )
     example = (
@@ -74,10 +78,11 @@ class SelectAll:
         faults = choosing.order_faults(fields, shown)
         lines = [*shown, {"id": NONE, "text": settings["none_text"]}]
         selected = choosing.ticked(fields, "selected", lines, faults)
+        none = settings["none_text"][:100]
         if not selected and not faults:
-            faults.append(f"Nothing is selected yet. Tick every answer that fits, or “{settings['none_text'][:100]}”.")
+            faults.append(_("Nothing is selected yet. Tick every answer that fits, or “%(none)s”.", none=none))
         if NONE in selected and len(selected) > 1:
-            faults.append(f"“{settings['none_text'][:100]}” cannot stand beside another answer. Untick one of them.")
+            faults.append(_("“%(none)s” cannot stand beside another answer. Untick one of them.", none=none))
         if faults:
             raise AnswerRefusedError(faults)
         lines = [*item["candidates"], lines[-1]]
@@ -87,6 +92,11 @@ class SelectAll:
     def levels(self, settings: Json) -> dict[str, str]:
         """Each line is compared by itself."""
         return {"selected": "nominal"}
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """The question with everything that was selected."""
+        lines = [*choosing.choices_of(item, {}), {"id": NONE, "text": settings["none_text"]}]
+        return list(ticked(str(item.get("question", "")), "selected", lines, said))
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""

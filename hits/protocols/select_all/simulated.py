@@ -16,7 +16,7 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     question = key.question(text, asked)
     if question is None:
         return None
-    item = f"select {asked} {' '.join(sorted(boxes.values()))}"
+    item = f"select {asked} {' '.join(sorted(boxes.values()))} {text}"
     ticked = [name for name, text in boxes.items() if _ticks(person, item, text, is_one_of(text, question.correct))]
     return Answer(item, dict.fromkeys(ticked or [NONE], TICKED))
 

@@ -32,7 +32,9 @@ from hits.protocols.given_settings import (
     choice_lines,
     paragraphs,
 )
-from hits.protocols.optional import Setting
+from hits.protocols.lines import nothing, ticked
+from hits.protocols.optional import Line, Setting
+from hits.text.wording import _
 
 DEFAULTS: Json = {
     **COMMON,
@@ -55,7 +57,7 @@ class Spans:
     # What the page "Task" lets a lead change.
     fields = (
         INSTRUCTIONS,
-        Setting("ask", "What is to be marked", "text", rows=2),
+        Setting("ask", "What is to be marked", "text", "Stands above the text.", rows=2),
         Setting(
             "labels",
             "Labels, one a line",
@@ -64,10 +66,16 @@ class Spans:
             rows=5,
             lines=choice_lines,
         ),
-        Setting("overlap", "Marked stretches may overlap", "bool"),
+        Setting("overlap", "Marked stretches may overlap", "bool", "Otherwise a stretch within another is refused."),
         Setting("whole_words", "Only whole words can be marked", "bool", "Otherwise single characters can be."),
-        Setting("fewest", "Fewest stretches", "number", "0: workers may say that there is nothing to mark."),
-        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}."),
+        Setting(
+            "fewest",
+            "Fewest stretches",
+            "number",
+            "0: workers may say that there is nothing to mark.",
+            unit="stretches",
+        ),
+        Setting("most", "Most stretches", "number", f"1 to {marked.MOST_SPANS}; more are refused.", unit="stretches"),
         *CLOSING,
     )
     example: tuple[Json, Json] = (
@@ -114,6 +122,26 @@ class Spans:
 
     def levels(self, settings: Json) -> dict[str, str]:
         return {"spans": "span", "nothing": "nominal", "marked": "nominal"}
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """What was marked with which label; of the smaller labels only where they stand alone."""
+        texts = {label["id"]: label["text"] for label in settings["labels"]}
+        if "spans" in said:
+            text = str(document.get("text", ""))
+            units = tuple(unit for unit in said if unit in self._units(settings))
+            known = marked.in_words(item["gold"], text, texts) or nothing() if "gold" in item else ""
+            return [Line(settings["ask"], marked.in_words(said["spans"], text, texts) or nothing(), units, known)]
+        if "nothing" in said:
+            return [
+                Line(settings["ask"], nothing() if said["nothing"] == choosing.YES else _("something"), ("nothing",))
+            ]
+        return list(ticked(settings["ask"], "marked", settings["labels"], said))
+
+    def _units(self, settings: Json) -> set[str]:
+        return {"spans", "nothing", *(f"{label['id']}/marked" for label in settings["labels"])}
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        return {"spans": item["gold"]} if "gold" in item else {}
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""

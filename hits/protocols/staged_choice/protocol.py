@@ -14,6 +14,9 @@ from typing import Any
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, Move, Step
 from hits.protocols.choosing import blocks, order_of, remark, shuffled
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
+from hits.protocols.lines import chosen
+from hits.protocols.optional import Line
+from hits.text.wording import _, gettext_noop
 
 PICKED, ORDER, NONE = "picked", "order", "none"
 
@@ -33,39 +36,53 @@ class Asked:
 STEPS = (
     Asked(
         "paragraph",
-        "Is the paragraph inappropriate or nonsensical?",
-        "Mistakes in spelling do not matter, and neither does whether you like what it says.",
-        (("good", "No, it can be used"), ("bad", "Yes, it is inappropriate or makes no sense")),
+        gettext_noop("Is the paragraph inappropriate or nonsensical?"),
+        gettext_noop("Mistakes in spelling do not matter, and neither does whether you like what it says."),
+        (
+            ("good", gettext_noop("No, it can be used")),
+            ("bad", gettext_noop("Yes, it is inappropriate or makes no sense")),
+        ),
         ends="bad",
-        ended="the paragraph is inappropriate or makes no sense",
+        ended=gettext_noop("the paragraph is inappropriate or makes no sense"),
     ),
     Asked(
         "question",
-        "Is the question nonsensical or unrelated to the paragraph?",
-        "A question may ask for more than the paragraph says outright.",
-        (("good", "No, it is about the paragraph"), ("bad", "Yes, it makes no sense or is about something else")),
+        gettext_noop("Is the question nonsensical or unrelated to the paragraph?"),
+        gettext_noop("A question may ask for more than the paragraph says outright."),
+        (
+            ("good", gettext_noop("No, it is about the paragraph")),
+            ("bad", gettext_noop("Yes, it makes no sense or is about something else")),
+        ),
         ends="bad",
-        ended="the question makes no sense or is about something else",
+        ended=gettext_noop("the question makes no sense or is about something else"),
     ),
     Asked(
         PICKED,
-        "Which answer is the most plausible?",
-        "Several may be possible: take the one that fits the paragraph best.",
-        ((NONE, "It cannot be determined"),),
+        gettext_noop("Which answer is the most plausible?"),
+        gettext_noop("Several may be possible: take the one that fits the paragraph best."),
+        ((NONE, gettext_noop("It cannot be determined")),),
         ends=NONE,
-        ended="the most plausible answer cannot be determined",
+        ended=gettext_noop("the most plausible answer cannot be determined"),
     ),
     Asked(
         "needs_common_sense",
-        "Does one need common sense to find this answer?",
-        "Common sense is what everybody knows about people and things, and what the paragraph leaves out.",
-        (("yes", "Yes, the paragraph does not say it outright"), ("no", "No, the paragraph itself says it")),
+        gettext_noop("Does one need common sense to find this answer?"),
+        gettext_noop(
+            "Common sense is what everybody knows about people and things, and what the paragraph leaves out."
+        ),
+        (
+            ("yes", gettext_noop("Yes, the paragraph does not say it outright")),
+            ("no", gettext_noop("No, the paragraph itself says it")),
+        ),
     ),
     Asked(
         "needs_context",
-        "Could one answer the question without reading the paragraph?",
-        "Imagine that you saw nothing but the question and the answers.",
-        (("yes", "No, one has to read the paragraph"), ("no", "Yes, the question and the answers are enough")),
+        gettext_noop("Could one answer the question without reading the paragraph?"),
+        gettext_noop("Imagine that you saw nothing but the question and the answers."),
+        (
+            ("yes", gettext_noop("No, one has to read the paragraph")),
+            ("no", gettext_noop("Yes, the question and the answers are enough")),
+        ),
     ),
 )
 
@@ -126,6 +143,19 @@ class StagedChoice:
         """Of each step that was asked."""
         return dict.fromkeys((step.name for step in STEPS), "nominal")
 
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """Each step that was reached, and beside the one that picks an answer the question itself."""
+        found: list[Line] = []
+        for step in STEPS:
+            choices = [{"id": value, "text": text} for value, text in _choices(step, item.get("candidates", []))]
+            asked = f"{item.get('question', '')}\n{step.asks}" if step.name in (PICKED, "question") else step.asks
+            gold = [item["intended"]] if step.name == PICKED and item.get("intended") else []
+            found += chosen(asked, step.name, choices, said, gold)
+        return found
+
+    def known_values(self, document: Json, item: Json, settings: Json) -> Json:
+        return {PICKED: item["intended"]} if item.get("intended") else {}
+
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Nothing: what a single label means depends on its step."""
         return {}
@@ -137,7 +167,7 @@ def _shown(item: Json, worker: str) -> list[Json]:
 
 def _choices(step: Asked, shown: Sequence[Json]) -> list[tuple[str, str]]:
     candidates = [(candidate["id"], candidate["text"]) for candidate in shown] if step.name == PICKED else []
-    return [*candidates, *step.choices]
+    return [*candidates, *((value, _(text)) for value, text in step.choices)]
 
 
 def _said(fields: Mapping[str, str], shown: Sequence[Json]) -> dict[str, str]:
@@ -180,13 +210,25 @@ def _faults(fields: Mapping[str, str], said: Mapping[str, str], shown: Sequence[
     if len(said) < upto and not _ended(said):
         faults.append(_open(len(said) + 1, fields.get(STEPS[len(said)].name, "")))
     if PICKED in said and fields.get(ORDER, "") != order_of(shown):
-        faults.append("The answers were not sent in the order in which you saw them. Reload the page and choose again.")
+        faults.append(
+            _("The answers were not sent in the order in which you saw them. Reload the page and choose again.")
+        )
     return faults
 
 
 def _open(number: int, value: str) -> str:
-    wrong = "got an answer that it does not offer" if value else "is not answered yet"
-    return f"Step {number} {wrong}: “{STEPS[number - 1].asks}” Choose one of the answers on the page."
+    asks = _(STEPS[number - 1].asks)
+    if value:
+        return _(
+            "Step %(number)s got an answer that it does not offer: “%(asks)s” Choose one of the answers on the page.",
+            number=number,
+            asks=asks,
+        )
+    return _(
+        "Step %(number)s is not answered yet: “%(asks)s” Choose one of the answers on the page.",
+        number=number,
+        asks=asks,
+    )
 
 
 def _screen(number: int, item: Json, shown: Sequence[Json], said: Mapping[str, str], comment: str) -> Step:
@@ -215,8 +257,8 @@ def _asking(step: Asked, item: Json, shown: Sequence[Json], said: Mapping[str, s
     before = [earlier.name for earlier in STEPS[: STEPS.index(step)]]
     return {
         "name": step.name,
-        "asks": step.asks,
-        "help": step.help,
+        "asks": _(step.asks),
+        "help": _(step.help),
         "choices": [
             {"id": value, "text": text, "chosen": said.get(step.name) == value} for value, text in _choices(step, shown)
         ],
@@ -228,8 +270,8 @@ def _asking(step: Asked, item: Json, shown: Sequence[Json], said: Mapping[str, s
 def _ending(ended: Asked) -> Json:
     return {
         "name": "end",
-        "asks": "Nothing more to ask",
-        "help": f"You said that {ended.ended}. Submit that, or go back to change it.",
+        "asks": _("Nothing more to ask"),
+        "help": _("You said that %(said)s. Submit that, or go back to change it.", said=_(ended.ended)),
     }
 
 

@@ -13,9 +13,11 @@ from hits.protocols import evidence
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue
 from hits.protocols.choosing import MAX_REMARK, remark
 from hits.protocols.given_settings import CLOSING, COMMON, INSTRUCTIONS, Given, paragraphs
-from hits.protocols.optional import Likeness, Setting
+from hits.protocols.lines import measured, written
+from hits.protocols.optional import Likeness, Line, Setting
 from hits.protocols.story import instructions as ours
 from hits.text.near_duplicates import contained, longest_common, marked, repeats, similar
+from hits.text.wording import _, ngettext, number
 from hits.text.words import words
 from hits.text.written import kept_lines
 
@@ -36,9 +38,26 @@ class Story:
     title = "Tell a story about something everyday"
     fields = (
         INSTRUCTIONS,
-        Setting("shortest", "Fewest words of a story", "number", f"1 to {MOST_WORDS:,}."),
-        Setting("longest", "Most words of a story", "number", f"Up to {MOST_WORDS:,}."),
-        Setting("pastes", "Note what is pasted", "bool", "How many characters. Workers are told; nothing is refused."),
+        Setting(
+            "shortest",
+            "Fewest words of a story",
+            "number",
+            f"1 to {MOST_WORDS:,}; shorter ones are refused.",
+            unit="words",
+        ),
+        Setting(
+            "longest",
+            "Most words of a story",
+            "number",
+            f"Up to {MOST_WORDS:,}; longer ones are refused.",
+            unit="words",
+        ),
+        Setting(
+            "pastes",
+            "Note what is pasted",
+            "bool",
+            "How many characters is kept with the answer. Workers are told; nothing is refused.",
+        ),
         *CLOSING,
     )
     example: tuple[Json, Json] = (
@@ -67,12 +86,12 @@ class Story:
             "hint": document.get("hint", ""),
             "instructions": paragraphs(settings["instructions"]),
             "ours": {
-                "aim": ours.AIM,
-                "steps": list(ours.STEPS),
-                "rules": list(ours.RULES),
+                "aim": _(ours.AIM),
+                "steps": [_(step) for step in ours.STEPS],
+                "rules": [_(rule) for rule in ours.RULES],
                 "example_about": ours.EXAMPLE_ABOUT,
                 "example": ours.EXAMPLE,
-                "example_is_good": ours.EXAMPLE_IS_GOOD,
+                "example_is_good": _(ours.EXAMPLE_IS_GOOD),
             },
             "shortest": settings["shortest"],
             "longest": settings["longest"],
@@ -95,6 +114,14 @@ class Story:
             raise AnswerRefusedError(faults, [FIELD] * len(faults))
         told = LabelValue(FIELD, {"text": text, "words": len(words(text))}, None)
         return CheckedAnswer((told, LabelValue("evidence", _evidence(options, fields), None)), remark(fields))
+
+    def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
+        """The scenario with the story, how long it is, and how it came about."""
+        value = said.get(FIELD)
+        length = value.get("words") if isinstance(value, dict) else None
+        counted = [Line("", f"{_words(length)}.", is_note=True)] if isinstance(length, int) else []
+        asked = str(document.get("scenario", ""))
+        return [*written(asked, FIELD, said), *counted, *measured(said, {FIELD: "the story"})]
 
     def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is told has no reference."""
@@ -132,28 +159,48 @@ def _runs(text: str, other: str) -> tuple[tuple[str, bool], ...]:
 
 def _faults(text: str, document: Json, settings: Json) -> list[str]:
     if not text:
-        return ["The story is not written yet. Write it into the field."]
+        return [_("The story is not written yet. Write it into the field.")]
     if len(text) > MOST_CHARACTERS:
-        sentence = f"The story has {len(text):,} characters. Shorten it to {MOST_CHARACTERS:,} or fewer"
-        return [f"{sentence}, and to {_number(settings['longest'])} at most."]
+        return [
+            _(
+                "The story has %(length)s characters. Shorten it to %(most)s or fewer, and to %(words)s at most.",
+                length=number(len(text)),
+                most=number(MOST_CHARACTERS),
+                words=_words(settings["longest"]),
+            )
+        ]
     return [*_wrong_length(text, settings), *_borrowed(text, document, settings), *_repeated(text)]
 
 
 def _wrong_length(text: str, settings: Json) -> list[str]:
     count, shortest, longest = len(words(text)), settings["shortest"], settings["longest"]
     if count < shortest:
-        return [f"The story has {_number(count)}. Write {shortest - count:,} more: {_range(settings)} are asked for."]
+        return [
+            _(
+                "The story has %(words)s. Write %(more)s more: %(range)s are asked for.",
+                words=_words(count),
+                more=number(shortest - count),
+                range=_range(settings),
+            )
+        ]
     if count > longest:
-        return [f"The story has {_number(count)}. Leave out {count - longest:,}: {_range(settings)} are asked for."]
+        return [
+            _(
+                "The story has %(words)s. Leave out %(more)s: %(range)s are asked for.",
+                words=_words(count),
+                more=number(count - longest),
+                range=_range(settings),
+            )
+        ]
     return []
 
 
 def _range(settings: Json) -> str:
-    return f"{settings['shortest']:,} to {settings['longest']:,}"
+    return _("%(least)s to %(most)s", least=number(settings["shortest"]), most=number(settings["longest"]))
 
 
-def _number(count: int) -> str:
-    return f"{count:,} word{'' if count == 1 else 's'}"
+def _words(count: int) -> str:
+    return ngettext("%(count)s word", "%(count)s words", count)
 
 
 def _borrowed(text: str, document: Json, settings: Json) -> list[str]:
@@ -161,15 +208,21 @@ def _borrowed(text: str, document: Json, settings: Json) -> list[str]:
     shown = settings["instructions"] or ours.everything()
     if contained(text, f"{shown}\n{document.get('hint', '')}") < MOST_OF_INSTRUCTIONS:
         return []
-    return ["Much of this is the text of the instructions. Tell the story in your own words."]
+    return [_("Much of this is the text of the instructions. Tell the story in your own words.")]
 
 
 def _repeated(text: str) -> list[str]:
     found = repeats(text)
     if found.share < MOST_REPEATED:
         return []
-    part = f"{100 * found.share:.0f} % of it was said before, such as “{found.passage:.60}”"
-    return [f"The story repeats itself: {part}. Tell each thing once."]
+    return [
+        _(
+            "The story repeats itself: %(share)s %% of it was said before, such as “%(passage)s”. Tell each thing"
+            " once.",
+            share=f"{100 * found.share:.0f}",
+            passage=f"{found.passage:.60}",
+        )
+    ]
 
 
 protocol = Story()

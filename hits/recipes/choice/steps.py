@@ -103,9 +103,7 @@ def build_release(collected: Collected) -> ReleaseContent:
         tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept},
         left_out={why: count for why, count in left_out.items() if count},
-        notes=(
-            "`share` is the part of the answers that the majority gave. In a tie there is no majority: both are empty.",
-        ),
+        notes=("The column share says which part of the answers the majority gave. In a tie both are empty.",),
         told=told_kept(collected, STAGE),
     )
 

@@ -32,6 +32,7 @@ from hits.recipes.source import (
     AUTHOR,
     Collected,
     Computation,
+    DrawSource,
     Found,
     GivenLabel,
     Json,
@@ -228,7 +229,7 @@ def _sets(key: str, label: GivenLabel) -> Iterator[NextItem]:
 
 
 def question_set(key: str, question: str, correct: str, incorrect: Sequence[str], author: str) -> Json:
-    """The candidates in an order that only the key decides, so that neither place nor id tells which is correct."""
+    """The candidates in an order that the key decides; a release gives those of test another one."""
     texts = [correct, *incorrect]
     order = random.Random(f"candidates {key}").sample(range(len(texts)), len(texts))
     return {
@@ -318,6 +319,12 @@ def _labelled(item: JudgedItem, data: Json | None = None) -> LabelledSet:
     texts = tuple(each["text"] for each in data["candidates"])
     label = [each["id"] for each in data["candidates"]].index(data["intended"])
     return LabelledSet(item.key, item.document["text"], data["question"], texts, label)
+
+
+def _in_secret_order(one: LabelledSet, secret: str) -> LabelledSet:
+    """As a set of test is published. Its key, which is its id there, tells anybody the order that it had."""
+    order = random.Random(f"test {secret} {one.key}").sample(range(len(one.answers)), len(one.answers))
+    return replace(one, answers=tuple(one.answers[at] for at in order), label=order.index(one.label))
 
 
 COMPUTATIONS = (
@@ -418,6 +425,11 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     ]
 
 
+def draws_from(stage_key: str) -> DrawSource:
+    """Question sets that were validated."""
+    return DrawSource((VALIDATE,))
+
+
 def _drawable(collected: Collected, stage_key: str) -> Iterator[JudgedItem]:
     for item in collected.judged(VALIDATE):
         if item.outcome == "kept" and (stage_key != REASONING or _is_answerable(item)):
@@ -469,6 +481,8 @@ def build_release(collected: Collected) -> ReleaseContent:
             data = as_released(item, none_text)
             replaced[item.conclusion] += data is not item.data
             released = _labelled(item, data)
+            if name == "test":
+                released = _in_secret_order(released, collected.pseudonym_key)
             spools[name].write(json.dumps(_row(released), ensure_ascii=False).encode() + b"\n")
             tallies[name].add(released)
             if name == "test":

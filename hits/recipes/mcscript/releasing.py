@@ -107,7 +107,7 @@ def released(collected: Collected, passed: Passed) -> Iterator[_Released]:
         questions = _reviewed(item, review, passed) if reviewed else _selected(item, left_out)
         if questions is None:
             continue
-        text = _text(item, questions, collected.seed)
+        text = _text(item, questions, collected.pseudonym_key)
         if not questions:
             left_out["texts without a question left"] += 1
         elif not _can_be_written(text):
@@ -215,16 +215,16 @@ def _changed(question: Json, change: Json | None, passed: Passed) -> Json | None
     return changed
 
 
-def _text(item: JudgedItem, questions: Iterable[Json], seed: int) -> ReleasedText:
+def _text(item: JudgedItem, questions: Iterable[Json], secret: str) -> ReleasedText:
     text = visible(item.document["text"], item.data["hidden"])
-    asked = tuple(_question(item.key, question, seed) for question in questions)
+    asked = tuple(_question(item.key, question, secret) for question in questions)
     return ReleasedText(item.document_key, item.document["scenario"], text, asked)
 
 
-def _question(item: str, question: Json, seed: int) -> ReleasedQuestion:
-    """Whether the correct answer stands first, only the seed and the question's key decide."""
+def _question(item: str, question: Json, secret: str) -> ReleasedQuestion:
+    """Whether the correct answer stands first, a secret of the project decides: seed and keys are published."""
     answers = (question["correct"], question["incorrect"])
-    right = random.Random(f"order {seed} {item} {question['id']}").randrange(2)
+    right = random.Random(f"order {secret} {item} {question['id']}").randrange(2)
     placed = answers if right == 0 else answers[::-1]
     return ReleasedQuestion(question["id"].removeprefix("q"), question["text"], question["label"], placed, right)
 

@@ -10,16 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hits.recipes.mcscript.asking import ANSWERS, draw_answers, import_notes, next_items, read_documents
+from hits.recipes.mcscript.asking import (
+    ANSWERS,
+    QUESTION_STAGES,
+    draw_answers,
+    import_notes,
+    next_items,
+    read_documents,
+)
 from hits.recipes.mcscript.releasing import KEY_FILE, build_release, draw_human, evaluate
-from hits.recipes.mcscript.selecting import COMPUTATIONS, REVIEW, draw_review
-from hits.recipes.source import Collected, NextItem
+from hits.recipes.mcscript.selecting import COMPUTATIONS, REVIEW, SELECT, draw_review
+from hits.recipes.source import Collected, DrawSource, NextItem
 
 __all__ = [
     "COMPUTATIONS",
     "KEY_FILE",
     "build_release",
     "draw",
+    "draws_from",
     "evaluate",
     "import_notes",
     "mark",
@@ -40,3 +48,8 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
     if stage_key == REVIEW:
         return draw_review(collected, count, seed=seed)
     return draw_human(stage_key, collected, count, seed=seed)
+
+
+def draws_from(stage_key: str) -> DrawSource:
+    """The questions of all four stages, or answers of which some were selected."""
+    return DrawSource(tuple(QUESTION_STAGES)) if stage_key == ANSWERS else DrawSource((ANSWERS,), SELECT)

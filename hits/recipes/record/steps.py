@@ -15,13 +15,14 @@ from hits.recipes.record.articles import (
     read_articles,
     told_of_queries,
 )
-from hits.recipes.record.filtering import FILTERING
+from hits.recipes.record.filtering import FILTERING, GENERATE
 from hits.recipes.record.releasing import KEY_FILE, build_release, evaluate
 from hits.recipes.record.splitting import EVAL, HUMAN, REVALIDATE, VALIDATE, kept_item, mark, split
 from hits.recipes.sampling import sample
 from hits.recipes.source import (
     ChainItem,
     Collected,
+    DrawSource,
     Json,
     JudgedItem,
     NextItem,
@@ -39,6 +40,7 @@ __all__ = [
     "build_release",
     "check_option",
     "draw",
+    "draws_from",
     "evaluate",
     "mark",
     "next_items",
@@ -129,6 +131,11 @@ def draw(stage_key: str, collected: Collected, count: int, *, seed: int) -> list
         for item in collected.chain()
         if item.key in drawn
     ]
+
+
+def draws_from(stage_key: str) -> DrawSource:
+    """Queries that were made of articles, or those that two workers in a row answered correctly."""
+    return DrawSource((GENERATE if stage_key == VALIDATE else REVALIDATE,))
 
 
 def _latest(item: ChainItem) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
+from common.database_limits import bound_jobs
+from common.migrations import exit_on_fault
 from marketplace.verbs import (
     assignments,
     attempts,
@@ -55,6 +57,8 @@ class Command(BaseCommand):
         parser.add_argument("--once", action="store_true", help="one round, then end")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        bound_jobs()
+        exit_on_fault()
         if options["once"]:
             self.stdout.write(f"{tick() + send()} rows changed")
             return

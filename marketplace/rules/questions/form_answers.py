@@ -8,14 +8,19 @@ from marketplace.rules.errors import FormFaults
 from marketplace.rules.questions.form_model import Answer, Form, FreeText, Question, Selection
 from marketplace.rules.questions.patterns import Allowance
 from marketplace.rules.questions.xml import SCHEMAS, ascii_xml
+from marketplace.rules.sentences import Sentence, counted
 
 ANSWERS = SCHEMAS + "2005-10-01/QuestionFormAnswers.xsd"
 _NUMBER = pattern(r"[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})")
-_ANSWER_THIS = "Answer this question."
+_ANSWER_THIS = Sentence("Answer this question.")
 
 
 class _Fault(Exception):
     """One answer is not as the question asks; the message is for the worker."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def read_form(form: Form, data: Mapping[str, Sequence[str]]) -> list[Answer]:
@@ -31,7 +36,7 @@ def read_form(form: Form, data: Mapping[str, Sequence[str]]) -> list[Answer]:
         try:
             answers.append(_read(question, data, allowance))
         except _Fault as fault:
-            faults[question.identifier] = str(fault)
+            faults[question.identifier] = fault.message
     if faults:
         raise FormFaults(faults)
     return answers
@@ -58,26 +63,36 @@ def _check_text(wanted: FreeText, text: str, allowance: Allowance) -> None:
     if wanted.numeric:
         _check_number(wanted, text.strip())
     if wanted.shortest is not None and len(text) < wanted.shortest:
-        raise _Fault(f"Write at least {_characters(wanted.shortest)}; it has {len(text)}.")
+        raise _Fault(
+            counted(
+                "Write at least %(count)s character; it has %(has)s.",
+                "Write at least %(count)s characters; it has %(has)s.",
+                wanted.shortest,
+                has=len(text),
+            )
+        )
     if wanted.longest is not None and len(text) > wanted.longest:
-        raise _Fault(f"Write at most {_characters(wanted.longest)}; it has {len(text)}.")
+        raise _Fault(
+            counted(
+                "Write at most %(count)s character; it has %(has)s.",
+                "Write at most %(count)s characters; it has %(has)s.",
+                wanted.longest,
+                has=len(text),
+            )
+        )
     for each in wanted.patterns:
         if not allowance.fits(each, text):
-            raise _Fault(each.message or "This does not have the form that the requester asks for.")
-
-
-def _characters(count: int) -> str:
-    return f"{count} character{'' if count == 1 else 's'}"
+            raise _Fault(each.message or Sentence("This does not have the form that the requester asks for."))
 
 
 def _check_number(wanted: FreeText, text: str) -> None:
     if not _NUMBER.fullmatch(text):
-        raise _Fault("Write a number, in digits.")
+        raise _Fault(Sentence("Write a number, in digits."))
     number = Decimal(text)
     if wanted.least is not None and number < wanted.least:
-        raise _Fault(f"Write a number of at least {wanted.least}.")
+        raise _Fault(Sentence("Write a number of at least %(least)s.", least=wanted.least))
     if wanted.most is not None and number > wanted.most:
-        raise _Fault(f"Write a number of at most {wanted.most}.")
+        raise _Fault(Sentence("Write a number of at most %(most)s.", most=wanted.most))
 
 
 def _read_selection(
@@ -86,7 +101,7 @@ def _read_selection(
     sent = [value for value in data.get(question.identifier, ()) if value]
     chosen = tuple(choice.identifier for choice in wanted.choices if choice.identifier in sent)
     if set(sent) - set(chosen):
-        raise _Fault("Choose from what is offered.")
+        raise _Fault(Sentence("Choose from what is offered."))
     other = _first(data, question.other_field) if wanted.other else ""
     if not other.strip():
         other = ""
@@ -97,16 +112,22 @@ def _read_selection(
         return Answer(question.identifier)
     fewest = max(1, wanted.fewest)
     if count < fewest:
-        raise _Fault(_ANSWER_THIS if fewest == 1 else f"Choose at least {fewest}; {count or 'none'} chosen.")
+        raise _Fault(_ANSWER_THIS if fewest == 1 else _too_few(fewest, count))
     if count > wanted.most:
         raise _Fault(_too_many(wanted, count, bool(other)))
     return Answer(question.identifier, None, chosen, other)
 
 
+def _too_few(fewest: int, count: int) -> str:
+    if count:
+        return Sentence("Choose at least %(fewest)s; %(chosen)s chosen.", fewest=fewest, chosen=count)
+    return Sentence("Choose at least %(fewest)s; none chosen.", fewest=fewest)
+
+
 def _too_many(wanted: Selection, count: int, other: bool) -> str:
     if wanted.most == 1 and other:
-        return "Choose one of the answers, or write your own, not both."
-    return f"Choose at most {wanted.most}; {count} chosen."
+        return Sentence("Choose one of the answers, or write your own, not both.")
+    return Sentence("Choose at most %(most)s; %(chosen)s chosen.", most=wanted.most, chosen=count)
 
 
 def form_answers_xml(answers: Iterable[Answer]) -> str:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.db.models import Q
 
 from marketplace.models import HitType, QualificationType, Worker
@@ -22,6 +23,40 @@ def _amount(label: str, help_text: str = "", smallest: str = "0.01", **more: Any
         decimal_places=2,
         **more,
     )
+
+
+WRONG_CODE = "This code is wrong, or was used before. Wait for the next one of the app."
+
+
+class CodeForm(forms.Form):
+    code = forms.CharField(
+        max_length=40,
+        label="Code",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
+class RemoveSecondFactorForm(CodeForm):
+    password = forms.CharField(
+        label="Your password",
+        strip=False,
+        max_length=1000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+    field_order = ["password", "code"]
+
+    def __init__(self, operator: User, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.operator = operator
+        self.fields["code"].label = "Code of the app, or a recovery code"
+
+    def clean(self) -> dict[str, Any]:
+        # Before the code is looked at, which is good once.
+        if "password" in self.cleaned_data and not self.operator.check_password(self.cleaned_data["password"]):
+            self.add_error("password", "This is not your password.")
+        return self.cleaned_data
 
 
 class RequesterForm(forms.Form):
@@ -55,6 +90,7 @@ class StandingForm(forms.ModelForm):
         model = Worker
         fields = ["country", "subdivision", "adult", "masters"]
         labels = {"adult": "Agreed to see content for adults", "masters": "Masters"}
+        help_texts = {"masters": "Workers of long and proven standing. Some HITs are for them only."}
 
     def clean_subdivision(self) -> str:
         subdivision: str = self.cleaned_data["subdivision"]
@@ -81,7 +117,7 @@ class OwedForm(forms.Form):
         required=False,
         widget=forms.TextInput(attrs={"type": "search", "placeholder": "ID, name or e-mail"}),
     )
-    minimum = _amount("Owed at least, in dollars", required=False)
+    minimum = _amount("Owed at least ($)", required=False)
 
 
 class UndoForm(forms.Form):
@@ -129,9 +165,9 @@ class LayoutForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 16, "class": "mono", "spellcheck": "false"}),
     )
     raw = forms.BooleanField(
-        label="Put values in as they are",
+        label="Insert values as markup",
         required=False,
-        help_text="So that markup and entities in them count. Scripts in them then run in the frame, which reaches "
+        help_text="Elements and entities in them then work. Scripts in them run in the frame, which reaches "
         "nothing outside of it. Without the tick, values are shown as text.",
     )
 
@@ -143,7 +179,9 @@ class LayoutForm(forms.Form):
 class InvitationForm(forms.Form):
     note = forms.CharField(max_length=200, required=False, help_text="For whom it is. Only operators see it.")
     email = forms.EmailField(
-        label="Only for this e-mail address", required=False, help_text="Then it serves once. Optional."
+        label="Only for this e-mail address",
+        required=False,
+        help_text="Optional. The link then works once, with this address only.",
     )
     uses = forms.IntegerField(
         label="How many people may join",

@@ -21,7 +21,7 @@ def show(
 
     Each page gets a fresh token for its form, so that sending the form again does nothing twice.
     """
-    header = {"section": section, "form_token": secrets.token_urlsafe(24)}
+    header = {"main_class": "page operator", "section": section, "form_token": secrets.token_urlsafe(24)}
     return render(request, f"marketplace/operator/{template}.html", header | dict(context), status=status)
 
 

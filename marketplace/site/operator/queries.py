@@ -39,7 +39,7 @@ MOST_COUNTED = 200_000
 HOURS_SHOWN = 24
 # A requester with less cannot publish much.
 LOW_FUNDS = Decimal("1.00")
-# The clock beats every ten seconds.
+# The clock beats every five seconds.
 SILENT_AFTER = timedelta(seconds=60)
 LEDGER_ROWS = 50
 LAYOUTS_SHOWN = 50
@@ -74,7 +74,8 @@ class Hour:
         return 103 - self.bar
 
 
-def _bounded(rows: QuerySet[Any]) -> Amount:
+def bounded(rows: QuerySet[Any]) -> Amount:
+    """How many rows, up to MOST_COUNTED."""
     return Amount(rows.order_by()[:MOST_COUNTED].count())
 
 
@@ -82,9 +83,9 @@ def counts(now: datetime, midnight: datetime) -> dict[str, Any]:
     """HITs open, in hand and waiting; workers who have submitted since `midnight`."""
     today = Assignment.objects.filter(submitted_at__gte=midnight)
     return {
-        "open": _bounded(Hit.objects.assignable(now)),
-        "in_hand": _bounded(Assignment.objects.filter(status=_Status.ACCEPTED)),
-        "waiting": _bounded(Assignment.objects.filter(status=_Status.SUBMITTED)),
+        "open": bounded(Hit.objects.assignable(now)),
+        "in_hand": bounded(Assignment.objects.filter(status=_Status.ACCEPTED)),
+        "waiting": bounded(Assignment.objects.filter(status=_Status.SUBMITTED)),
         "active_today": today.aggregate(workers=Count("worker", distinct=True))["workers"],
     }
 
@@ -177,7 +178,7 @@ def attention(now: datetime) -> list[Attention]:
         if number := concerns[kind]:
             noun = kind if number != 1 else kind[:-1]
             found.append(Attention(f"{number:,} open {noun}", reverse("operator:concerns") + f"?kind={kind[:-1]}"))
-    given_up = _bounded(notifications("given-up"))
+    given_up = bounded(notifications("given-up"))
     if given_up.number:
         text = f"Notifications that could not be delivered: {given_up}"
         found.append(Attention(text, reverse("operator:notifications")))
@@ -205,9 +206,10 @@ def requesters(search: str) -> QuerySet[Requester]:
 
 
 def hits_of(requester: Requester, now: datetime) -> dict[str, Amount]:
+    """HITs open, and answers that wait for the requester's decision."""
     mine = Hit.objects.filter(requester=requester, state=lifecycle.ASSIGNABLE, expires_at__gt=now)
-    review = Hit.objects.filter(requester=requester, state__in=(lifecycle.REVIEWABLE, lifecycle.REVIEWING))
-    return {"open": _bounded(mine), "review": _bounded(review)}
+    waiting = Assignment.objects.filter(hit__requester=requester, status=_Status.SUBMITTED)
+    return {"open": bounded(mine), "waiting": bounded(waiting)}
 
 
 def ledger(requester: Requester) -> QuerySet[MoneyEntry]:

@@ -12,6 +12,7 @@ from marketplace.site.operator.views import (
     panels,
     payouts,
     requesters,
+    second_factor,
     workers,
 )
 
@@ -21,7 +22,15 @@ urlpatterns = [
     path("", overview.overview, name="overview"),
     path("live/", overview.live, name="live"),
     path("log/", overview.log, name="log"),
+    path("account/", account.account, name="account"),
+    path("account/sessions/end-others/", account.end_other_sessions, name="end_other_sessions"),
+    path("account/sessions/<int:pk>/end/", account.end_session, name="end_session"),
     path("password/", account.password, name="password"),
+    path("code/", second_factor.code, name="code"),
+    path("second-factor/", second_factor.second_factor, name="second_factor"),
+    path("second-factor/begin/", second_factor.begin, name="second_factor_begin"),
+    path("second-factor/codes/", second_factor.new_codes, name="second_factor_codes"),
+    path("second-factor/remove/", second_factor.remove, name="second_factor_remove"),
     path("requesters/", requesters.index, name="requesters"),
     path("requesters/new/", requesters.new, name="requester_new"),
     path("requesters/<str:customer_id>/", requesters.requester, name="requester"),

@@ -10,10 +10,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from common.second_factor import device_of
 from marketplace.models import Invitation, Worker
 from marketplace.rules.errors import AccountRefused, EmailTaken, JoinRefused, TooManyAttempts
 from marketplace.site import throttle
@@ -27,7 +29,9 @@ from marketplace.site.account_forms import (
     SignUpForm,
 )
 from marketplace.site.guards import other_name, worker_required
+from marketplace.site.operator.sessions import ask_for_code
 from marketplace.site.pages import contact, problem, show
+from marketplace.site.saying import said
 from marketplace.verbs import access, clock
 
 
@@ -52,11 +56,14 @@ def signup(request: HttpRequest) -> HttpResponse:
         return problem(
             request,
             403,
-            "You need an invitation to sign up",
-            "Open the link of your invitation: it leads to the page where you sign up. "
-            f"If you have none, ask {contact()}.",
+            _("You need an invitation to sign up"),
+            _(
+                "Open the link of your invitation: it leads to the page where you sign up. "
+                "If you have none, ask %(contact)s."
+            )
+            % {"contact": contact()},
             back_url=reverse("site:login"),
-            back_label="I have an account: sign in",
+            back_label=_("I have an account: sign in"),
         )
     return _sign_up(request, reverse("site:signup"), None)
 
@@ -73,9 +80,9 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return problem(
             request,
             409,
-            "You have an account already",
-            f"You are signed in as “{request.user.get_username()}”. One person has one account, "
-            "so the invitation was not used.",
+            _("You have an account already"),
+            _("You are signed in as “%(name)s”. One person has one account, so the invitation was not used.")
+            % {"name": request.user.get_username()},
         )
     try:
         invitation = access.open_invitation(token, clock.now())
@@ -83,10 +90,10 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return problem(
             request,
             410,
-            "This invitation is not open",
-            refusal.message,
+            _("This invitation is not open"),
+            said(refusal.message),
             back_url=reverse("site:login"),
-            back_label="Sign in",
+            back_label=_("Sign in"),
         )
     return _sign_up(request, reverse("site:join", args=[token]), invitation)
 
@@ -128,6 +135,8 @@ def login(request: HttpRequest) -> HttpResponse:
     form = SignInForm(request, request.POST or None)
     if request.method == "POST" and form.is_valid():
         throttle.signed_in(tries)
+        if form.get_user().is_staff and device_of(form.get_user()):
+            return ask_for_code(request, form.get_user(), _next(request))
         auth.login(request, form.get_user())
         response = HttpResponseRedirect(_next(request) or "/")
         throttle.remember_device(request, response, username)
@@ -222,11 +231,11 @@ def _no_password(request: HttpRequest, worker: Worker) -> HttpResponse:
     return problem(
         request,
         409,
-        "This account has no password",
-        "You came by the link of a panel, and that link is your way in. There is nothing to change.",
+        _("This account has no password"),
+        _("You came by the link of a panel, and that link is your way in. There is nothing to change."),
         worker,
         back_url=reverse("site:profile"),
-        back_label="Back to the profile",
+        back_label=_("Back to the profile"),
     )
 
 
@@ -257,7 +266,7 @@ def _change_email(request: HttpRequest, worker: Worker, form: EmailForm) -> Http
     try:
         changed = access.change_email(worker, email, clock.now())
     except (EmailTaken, AccountRefused) as refusal:
-        form.add_error("email", refusal.message)
+        form.add_error("email", said(refusal.message))
         return show(request, worker, "change_email", {"form": form}, "profile", status=400)
     return redirect(reverse("site:profile") + ("?done=email" if changed else "?done=letter"))
 
@@ -275,7 +284,7 @@ def resend_confirmation(request: HttpRequest, worker: Worker) -> HttpResponse:
         try:
             access.change_email(worker, email, clock.now())
         except (EmailTaken, AccountRefused) as refusal:
-            return problem(request, 409, "No letter was sent", refusal.message, worker)
+            return problem(request, 409, _("No letter was sent"), said(refusal.message), worker)
     return redirect(reverse("site:profile") + "?done=letter")
 
 
@@ -295,10 +304,10 @@ def confirm_email(request: HttpRequest, token: str) -> HttpResponse:
         return problem(
             request,
             410,
-            "This link confirms nothing",
-            refusal.message,
+            _("This link confirms nothing"),
+            said(refusal.message),
             back_url=reverse("site:profile"),
-            back_label="Go to the profile",
+            back_label=_("Go to the profile"),
         )
     context = {"email": email, "username": worker.user.get_username(), "token": token}
     return render(request, "marketplace/confirm_email.html", context)
@@ -313,11 +322,11 @@ def place(request: HttpRequest, worker: Worker) -> HttpResponse:
         return problem(
             request,
             400,
-            "That place is not on the list",
-            "Nothing was changed. Choose one of the list.",
+            _("That place is not on the list"),
+            _("Nothing was changed. Choose one of the list."),
             worker,
             back_url=reverse("site:profile"),
-            back_label="Back to the profile",
+            back_label=_("Back to the profile"),
         )
     form.save()
     return redirect(reverse("site:profile") + "?saved=1")

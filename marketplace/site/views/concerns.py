@@ -12,6 +12,7 @@ from marketplace.site import queries
 from marketplace.site.forms import DisputeForm, ReportForm
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import show
+from marketplace.site.saying import said
 from marketplace.verbs import clock, concerns
 
 
@@ -26,13 +27,13 @@ def report(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = ReportForm(request.POST or None)
     refused = False
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        told = form.cleaned_data
         try:
-            concerns.report(worker, hit, said["reason"], said["text"], clock.now())
+            concerns.report(worker, hit, told["reason"], told["text"], clock.now())
             return redirect(f"{reverse('site:report')}?{urlencode({'hitId': hit.hit_id})}")
         except ConcernRefused as refusal:
             refused = True
-            form.add_error(None, refusal.message)
+            form.add_error(None, said(refusal.message))
     context = {
         "hit": hit,
         "form": form,
@@ -67,7 +68,7 @@ def dispute(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
             return redirect("site:dispute", pk)
         except ConcernRefused as refusal:
             refused = True
-            form.add_error(None, refusal.message)
+            form.add_error(None, said(refusal.message))
     context = {
         "assignment": assignment,
         "form": form,

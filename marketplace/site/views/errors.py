@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from marketplace.models import Worker
 from marketplace.site.pages import problem
@@ -11,22 +12,26 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
     return problem(
         request,
         400,
-        "That request could not be read",
-        "Something in the address or in the form that was sent is not right. Nothing was changed.",
+        _("That request could not be read"),
+        _("Something in the address or in the form that was sent is not right. Nothing was changed."),
     )
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return problem(request, 403, "That is not open to you", "This page is for somebody else. Nothing was changed.")
+    return problem(
+        request, 403, _("That is not open to you"), _("This page is for somebody else. Nothing was changed.")
+    )
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return problem(
         request,
         403,
-        "The form was too old",
-        "It was opened before you signed in, or your browser keeps no cookies for this site. "
-        "Nothing was changed. Open the page again and repeat the last step.",
+        _("The form was too old"),
+        _(
+            "It was opened before you signed in, or your browser keeps no cookies for this site. "
+            "Nothing was changed. Open the page again and repeat the last step."
+        ),
     )
 
 
@@ -34,9 +39,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None, worker: 
     return problem(
         request,
         404,
-        "Nothing here",
-        "This page does not exist, or it is not for you: a HIT may be over, or be offered to others. "
-        "What you submitted is kept under My work.",
+        _("Nothing here"),
+        _(
+            "This page does not exist, or it is not for you: a HIT may be over, or be offered to others. "
+            "What you submitted is kept under My work."
+        ),
         worker,
     )
 

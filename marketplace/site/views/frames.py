@@ -12,6 +12,8 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.templatetags.static import static
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
@@ -35,7 +37,7 @@ def frame(request: HttpRequest, token: str) -> HttpResponse:
     try:
         ticket = ticket_of(token)
     except signing.SignatureExpired:
-        return _notice(request, 403, "This page has waited too long", "Load the page around it again.")
+        return _notice(request, 403, _("This page has waited too long"), _("Load the page around it again."))
     except (signing.BadSignature, ValueError, TypeError):
         return nothing_here(request)
     if ticket.assignment is None:
@@ -43,7 +45,7 @@ def frame(request: HttpRequest, token: str) -> HttpResponse:
         return nothing_here(request) if hit is None else _task(request, hit, NO_ASSIGNMENT, "")
     held = _held(ticket, ticket.assignment)
     if held is None:
-        return _notice(request, 410, "This HIT is no longer in your hands", "Load the page around it again.")
+        return _notice(request, 410, _("This HIT is no longer in your hands"), _("Load the page around it again."))
     return _task(request, held.hit, held.assignment_id, held.worker.worker_id)
 
 
@@ -79,7 +81,7 @@ def _submit_url() -> str:
 
 def _own_page(request: HttpRequest, html: str, assignment_id: str, worker_id: str) -> HttpResponse:
     scripts = request.build_absolute_uri(static("frames/"))
-    page = fit_into_frame(html, Surroundings(_submit_url(), assignment_id, scripts, worker_id))
+    page = fit_into_frame(html, Surroundings(_submit_url(), assignment_id, scripts, worker_id, *_words()))
     response = HttpResponse(page)
     anything = f"{' '.join(frames.file_sources())} data: blob: {frames.origin()} {_plain_hosts()}".strip()
     return _guarded(
@@ -89,6 +91,13 @@ def _own_page(request: HttpRequest, html: str, assignment_id: str, worker_id: st
         f"form-action {_submit_url()}",
         f"sandbox {SANDBOX}",
     )
+
+
+def _words() -> tuple[str, str]:
+    """What our scripts say to who submits a preview; in English they say it by themselves."""
+    if get_language() == settings.LANGUAGE_CODE:
+        return "", ""
+    return _("Accept the HIT to submit"), _("This is a preview: nothing was sent. Accept the HIT to submit.")
 
 
 def _plain_hosts() -> str:
@@ -161,8 +170,10 @@ def _notice(request: HttpRequest, status: int, heading: str, advice: str) -> Htt
 
 
 def nothing_here(request: HttpRequest, exception: Any = None) -> HttpResponse:
-    return _notice(request, 404, "Nothing here", "This address belongs to no task.")
+    return _notice(request, 404, _("Nothing here"), _("This address belongs to no task."))
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    return _notice(request, 500, "The task cannot be shown", "Load the page again in a moment, or return the HIT.")
+    return _notice(
+        request, 500, _("The task cannot be shown"), _("Load the page again in a moment, or return the HIT.")
+    )

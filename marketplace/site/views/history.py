@@ -9,27 +9,34 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import Assignment, Worker
-from marketplace.rules.countries import COUNTRIES
-from marketplace.site import earnings_queries, queries, spreadsheet, words
+from marketplace.site import earnings_queries, places, queries, spreadsheet, words
 from marketplace.site.account_forms import PlaceForm
 from marketplace.site.forms import ProfileForm
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import contact, kept_query, page_of, show
-from marketplace.site.subdivisions import subdivisions
 from marketplace.site.words import warn_at
 from marketplace.site.zone import viewer_zone
 from marketplace.verbs import accounts, assignments, clock, concerns
 
 _Status = Assignment.Status
 # What the history can be narrowed to: the address's word, what the link says, the status.
-STATES: dict[str, tuple[str, str | None]] = {
-    "": ("All", None),
-    "waiting": ("Waiting", _Status.SUBMITTED),
-    "approved": ("Approved", _Status.APPROVED),
-    "rejected": ("Rejected", _Status.REJECTED),
+STATES: dict[str, tuple[Any, str | None]] = {
+    "": (_("All"), None),
+    "waiting": (_("Waiting"), _Status.SUBMITTED),
+    "approved": (_("Approved"), _Status.APPROVED),
+    "rejected": (_("Rejected"), _Status.REJECTED),
+}
+
+
+# What the page says when there are none.
+NONE_OF_THEM = {
+    "waiting": _("No waiting answers"),
+    "approved": _("No approved answers"),
+    "rejected": _("No rejected answers"),
 }
 
 
@@ -53,6 +60,7 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
         "page": page,
         "query": kept_query(request),
         "state": state,
+        "none_of_them": NONE_OF_THEM.get(state, ""),
         "states": [(key, label) for key, (label, _) in STATES.items()],
         "returned": _number(request.GET.get("returned", "")),
     }
@@ -86,7 +94,7 @@ def _with_time_left(rows: list[Assignment], now: datetime) -> list[dict[str, Any
     ]
 
 
-VIEWS = {"days": "By day", "bonuses": "Bonuses", "payments": "Payments"}
+VIEWS = {"days": _("By day"), "bonuses": _("Bonuses"), "payments": _("Payments")}
 
 
 @require_safe
@@ -113,10 +121,7 @@ def _earnings_page(request: HttpRequest, worker: Worker, view: str, days: list[d
     if view == "bonuses":
         return page_of(earnings_queries.bonuses_of(worker), request)
     if view == "payments":
-        page = page_of(earnings_queries.payments_to(worker), request)
-        for line in page.object_list:
-            line.shown = abs(line.amount)
-        return page
+        return page_of(earnings_queries.payments_to(worker), request)
     page = page_of(days, request)
     page.object_list = [row | {"worked": words.worked(row["work_time"])} for row in page.object_list]
     return page
@@ -160,8 +165,8 @@ def _about(worker: Worker) -> dict[str, Any]:
     """What the profile says of the account. A panel's people have no password, and no address of theirs is kept."""
     unconfirmed = bool(worker.user.email) and worker.email_confirmed_at is None
     return {
-        "country": COUNTRIES.get(worker.country, ""),
-        "part": subdivisions(worker.country).get(worker.subdivision, worker.subdivision),
+        "country": places.country(worker.country),
+        "part": places.subdivisions(worker.country).get(worker.subdivision, worker.subdivision),
         "has_password": worker.user.has_usable_password(),
         "must_confirm": settings.MARKETPLACE_MAIL and unconfirmed,
         "place": None if settings.MARKETPLACE_SANDBOX else PlaceForm(worker),

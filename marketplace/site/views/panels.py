@@ -8,6 +8,7 @@ from django.contrib import auth
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -17,6 +18,7 @@ from marketplace.rules.errors import JoinRefused, TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.guards import other_name, worker_required
 from marketplace.site.pages import problem, show
+from marketplace.site.saying import said
 from marketplace.verbs import clock, panels
 
 # Says that the person came by a panel's link: its bar stands on every page, and its number of HITs ends the work.
@@ -53,7 +55,7 @@ def enter(request: HttpRequest, slug: str) -> HttpResponse:
     except TooManyAttempts as refusal:
         return throttle.too_many(request, refusal, request.get_full_path())
     except JoinRefused as refusal:
-        return problem(request, 403, "This link does not let you in", refusal.message)
+        return problem(request, 403, _("This link does not let you in"), said(refusal.message))
     return _terms(request, panel, entry)
 
 
@@ -105,8 +107,9 @@ def finish(request: HttpRequest, worker: Worker) -> HttpResponse:
         return problem(
             request,
             200,
-            "You have stopped",
-            f"What you submitted is kept and counts. The link of {entry.panel.name} leads back to your account.",
+            _("You have stopped"),
+            _("What you submitted is kept and counts. The link of %(panel)s leads back to your account.")
+            % {"panel": entry.panel.name},
         )
     early = panels.stops_early(entry)
     context = {

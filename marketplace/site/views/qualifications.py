@@ -7,12 +7,12 @@ from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace.models import QualificationRequest, Worker
 from marketplace.rules import qualifications as rules
-from marketplace.rules.countries import COUNTRIES
 from marketplace.rules.errors import (
     AttemptRefused,
     FormFaults,
@@ -20,10 +20,12 @@ from marketplace.rules.errors import (
     RequestError,
 )
 from marketplace.rules.questions.forms import parse_form
+from marketplace.site import places
 from marketplace.site import qualification_queries as reading
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import kept_query, page_of, problem, show
-from marketplace.site.words import warn_at
+from marketplace.site.saying import said
+from marketplace.site.words import grouped, warn_at
 from marketplace.verbs import clock, frames, qualification_requests
 
 _SECTION = "qualifications"
@@ -44,14 +46,18 @@ def held(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 def _standing(worker: Worker) -> list[dict[str, str]]:
     young = worker.percent_approved_override is None and worker.submitted_count < rules.PERCENT_COUNTS_FROM
-    note = f"Counts as 100 % until you have submitted {rules.PERCENT_COUNTS_FROM} answers." if young else ""
-    place = COUNTRIES.get(worker.country, worker.country) or "not given"
+    note = ""
+    if young:
+        note = _("Counts as 100 %% until you have submitted %(number)s answers.") % {
+            "number": rules.PERCENT_COUNTS_FROM
+        }
+    place = places.country(worker.country) or _("not given")
     return [
-        {"name": "Percent of answers approved", "value": f"{worker.percent_approved} %", "note": note},
-        {"name": "Number of answers approved", "value": f"{worker.number_approved:,}", "note": ""},
-        {"name": "Location", "value": f"{place}, {worker.subdivision}" if worker.subdivision else place, "note": ""},
-        {"name": "Adult content", "value": "agreed" if worker.adult else "not agreed", "note": ""},
-        {"name": "Masters", "value": "yes" if worker.masters else "no", "note": ""},
+        {"name": _("Percent of answers approved"), "value": f"{worker.percent_approved} %", "note": note},
+        {"name": _("Number of answers approved"), "value": grouped(worker.number_approved), "note": ""},
+        {"name": _("Location"), "value": f"{place}, {worker.subdivision}" if worker.subdivision else place, "note": ""},
+        {"name": _("Adult content"), "value": _("agreed") if worker.adult else _("not agreed"), "note": ""},
+        {"name": _("Masters"), "value": _("yes") if worker.masters else _("no"), "note": ""},
     ]
 
 
@@ -132,11 +138,11 @@ def _hand_in(request: HttpRequest, worker: Worker, attempt: QualificationRequest
         return problem(
             request,
             409,
-            "Your answers were not taken",
-            refusal.message,
+            _("Your answers were not taken"),
+            said(refusal.message),
             worker,
             back_url=reverse("site:qualification", args=[kind.qualification_type_id]),
-            back_label=f"See “{kind.name}”",
+            back_label=_("See “%(name)s”") % {"name": kind.name},
         )
     return redirect(reverse("site:qualification", args=[kind.qualification_type_id]) + "?handed-in")
 

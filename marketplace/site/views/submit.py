@@ -15,6 +15,7 @@ The pages without a button may be shown in any frame: a page that sends its answ
 would hide from the worker what became of it.
 """
 
+import logging
 from typing import Any
 
 from django.conf import settings
@@ -23,20 +24,28 @@ from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
+from common import metrics, request_id
 from marketplace.models import Assignment, Worker
 from marketplace.rules.errors import AssignmentDoesNotExist, AssignmentRefused, FormFaults, HolderUnclear
 from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.site import queries
+from marketplace.site.large_forms import refuse_large, says_itself
 from marketplace.site.views.frames import form_again
+from marketplace.site.words import dollars
 from marketplace.verbs import assignments, clock
 
+log = logging.getLogger(__name__)
+_SUBMISSIONS = metrics.counter("marketplace_submissions", "Answers sent by task pages.", ["outcome"])
 _Status = Assignment.Status
-_BACK = "Press Back in your browser if you want to copy what you wrote."
+_BACK = gettext_lazy("Press Back in your browser if you want to copy what you wrote.")
 
 
+@says_itself
 @csrf_exempt
 @never_cache
 def external_submit(request: HttpRequest) -> HttpResponse:
@@ -52,9 +61,9 @@ def _respond(request: HttpRequest) -> HttpResponse:
             request,
             405,
             "not_sent",
-            "Answers are sent by POST or GET",
-            "This address takes the answer of a task page; nothing was sent to it.",
-            "Nothing was changed.",
+            _("Answers are sent by POST or GET"),
+            _("This address takes the answer of a task page; nothing was sent to it."),
+            _("Nothing was changed."),
         )
         response["Allow"] = "GET, POST"
         return response
@@ -63,24 +72,27 @@ def _respond(request: HttpRequest) -> HttpResponse:
             request,
             503,
             "in_advance",
-            "Nothing was sent yet",
-            "This page was fetched before anybody asked for it.",
-            "Nothing was changed. Press the task page's button again.",
+            _("Nothing was sent yet"),
+            _("This page was fetched before anybody asked for it."),
+            _("Nothing was changed. Press the task page's button again."),
         )
     try:
+        refuse_large(request)
         fields = _fields(request)
     except (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError):
         return _page(
             request,
             413,
             "too_big",
-            "The answer is too big",
-            "The task page sent more than this marketplace takes in one answer.",
-            "It could not be kept. The HIT is still yours: shorten the answer, or return the HIT.",
+            _("The answer is too big"),
+            _("The task page sent more than this marketplace takes in one answer."),
+            _("It could not be kept. The HIT is still yours: shorten the answer, or return the HIT."),
             next_url=reverse("site:my_work"),
-            next_label="Go to my work",
+            next_label=_("Go to my work"),
             advice=_BACK,
         )
+    # The task page may say which request of its own this answer belongs to.
+    request_id.follow(_named(request, request_id.HEADER))
     return _answer(request, _named(request, "assignmentId"), _named(request, "workerId"), fields)
 
 
@@ -120,6 +132,8 @@ def _answer(request: HttpRequest, assignment_id: str, worker_id: str, fields: di
         return again or _refused(request, assignment_id, worker_id, fields)
     except AssignmentRefused:
         return _refused(request, assignment_id, worker_id, fields)
+    said = {"hit_id": assignment.hit.hit_id, "assignment_id": assignment.assignment_id}
+    log.info("An answer is taken.", extra=said)
     return _taken(request, assignment)
 
 
@@ -137,9 +151,9 @@ def _ask_who(request: HttpRequest, assignment_id: str, fields: dict[str, list[st
         request,
         409,
         "whose",
-        "One more step",
-        "Somebody held this HIT before you, and the task page did not say who answers.",
-        "Nothing is lost. Press the button to send your answer as the worker who is signed in here.",
+        _("One more step"),
+        _("Somebody held this HIT before you, and the task page did not say who answers."),
+        _("Nothing is lost. Press the button to send your answer as the worker who is signed in here."),
         again=[(name, value) for name, values in whole.items() for value in values],
     )
     # The one page with a button that sends: only the site may put it into a frame.
@@ -153,8 +167,9 @@ def _page(
     request: HttpRequest, status: int, outcome: str, heading: str, happened: str, kept: str, **context: Any
 ) -> HttpResponse:
     """The page that shows in the frame. `outcome` is a stable word for programs."""
+    _SUBMISSIONS.labels(outcome).inc()
     said = {"outcome": outcome, "heading": heading, "happened": happened, "kept": kept}
-    defaults = {"next_url": reverse("site:home"), "next_label": "Back to the list of HITs"}
+    defaults = {"next_url": reverse("site:home"), "next_label": _("Back to the list of HITs")}
     response = render(request, "marketplace/submitted.html", defaults | said | context, status=status)
     # What the decorators do for a view. None leaves the directive out: no source list names a frame without an origin.
     response.xframe_options_exempt = True  # type: ignore[attr-defined]
@@ -168,22 +183,22 @@ def _going_on(assignment: Assignment) -> dict[str, Any]:
         "assignment": assignment,
         "moves_on": True,
         "next_url": reverse("site:after", args=[assignment.pk]),
-        "next_label": "Go on",
+        "next_label": _("Go on"),
     }
 
 
 def _taken(request: HttpRequest, assignment: Assignment) -> HttpResponse:
-    reward = f"${assignment.reward:,.2f}"
+    reward = dollars(assignment.reward)
     approved = assignment.status == _Status.APPROVED
     return _page(
         request,
         200,
         "submitted",
-        "Submitted",
-        f"Your answer is approved, and {reward} is yours."
+        _("Submitted"),
+        _("Your answer is approved, and %(reward)s is yours.") % {"reward": reward}
         if approved
-        else f"Your answer arrived, and {reward} waits for the requester's approval.",
-        "All of it is kept.",
+        else _("Your answer arrived, and %(reward)s waits for the requester's approval.") % {"reward": reward},
+        _("All of it is kept."),
         **_going_on(assignment),
     )
 
@@ -193,11 +208,11 @@ def _unknown(request: HttpRequest) -> HttpResponse:
         request,
         404,
         "unknown",
-        "This assignment is not known here",
-        "The task page named no assignment, or one that was never given out to this worker.",
-        "The answer could not be kept. Open the HIT again from My work; if it happens again, tell the requester.",
+        _("This assignment is not known here"),
+        _("The task page named no assignment, or one that was never given out to this worker."),
+        _("The answer could not be kept. Open the HIT again from My work; if it happens again, tell the requester."),
         next_url=reverse("site:my_work"),
-        next_label="Go to my work",
+        next_label=_("Go to my work"),
         advice=_BACK,
     )
 
@@ -208,9 +223,9 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
             request,
             400,
             "preview",
-            "This was a preview",
-            "The HIT was not accepted, so its answer cannot be taken.",
-            "Nothing was kept, and nothing counts against you. Press Accept above the task, then answer it.",
+            _("This was a preview"),
+            _("The HIT was not accepted, so its answer cannot be taken."),
+            _("Nothing was kept, and nothing counts against you. Press Accept above the task, then answer it."),
             advice=_BACK,
         )
     row = queries.latest_assignment(assignment_id, worker_id)
@@ -223,11 +238,11 @@ def _refused(request: HttpRequest, assignment_id: str, worker_id: str, fields: d
             request,
             400,
             "empty",
-            "The answer was empty",
-            "The task page sent no field with an answer.",
-            "Nothing was kept yet, and the HIT is still yours. Press the button to open it again.",
+            _("The answer was empty"),
+            _("The task page sent no field with an answer."),
+            _("Nothing was kept yet, and the HIT is still yours. Press the button to open it again."),
             next_url=reverse("site:work", args=[row.pk]),
-            next_label="Open the HIT again",
+            next_label=_("Open the HIT again"),
         )
     return _over(request, row)
 
@@ -238,9 +253,9 @@ def _repeated(request: HttpRequest, row: Assignment) -> HttpResponse:
         request,
         409,
         "repeated",
-        "Already submitted",
-        "This very answer arrived before.",
-        "It is kept, once.",
+        _("Already submitted"),
+        _("This very answer arrived before."),
+        _("It is kept, once."),
         **_going_on(row),
     )
 
@@ -251,11 +266,11 @@ def _not_recorded(request: HttpRequest, row: Assignment) -> HttpResponse:
         request,
         409,
         "not-recorded",
-        "This answer was not recorded",
-        "Another answer to this HIT was sent before, perhaps in another tab or window. A HIT takes one answer.",
-        "The first answer is kept as it was. What you sent now was not added.",
+        _("This answer was not recorded"),
+        _("Another answer to this HIT was sent before, perhaps in another tab or window. A HIT takes one answer."),
+        _("The first answer is kept as it was. What you sent now was not added."),
         next_url=reverse("site:after", args=[row.pk]),
-        next_label="Go on",
+        next_label=_("Go on"),
         advice=_BACK,
     )
 
@@ -266,12 +281,12 @@ def _over(request: HttpRequest, row: Assignment) -> HttpResponse:
         request,
         409,
         "returned" if returned else "expired",
-        "This HIT was returned" if returned else "The time ran out",
-        "You gave this HIT back before the answer came."
+        _("This HIT was returned") if returned else _("The time ran out"),
+        _("You gave this HIT back before the answer came.")
         if returned
-        else "The answer came after the time for this HIT was over, and the HIT went back to the others.",
-        "The answer could not be kept. It does not count against you.",
+        else _("The answer came after the time for this HIT was over, and the HIT went back to the others."),
+        _("The answer could not be kept. It does not count against you."),
         next_url=reverse("site:after", args=[row.pk]),
-        next_label="Go on",
+        next_label=_("Go on"),
         advice=_BACK,
     )

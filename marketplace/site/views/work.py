@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -28,7 +29,8 @@ from marketplace.site import queries
 from marketplace.site.frames import work_frame
 from marketplace.site.guards import worker_required
 from marketplace.site.pages import problem, show
-from marketplace.site.words import left, warn_at
+from marketplace.site.saying import said
+from marketplace.site.words import dollars, left, warn_at
 from marketplace.verbs import assignments, clock, concerns, qualifications
 
 _Status = Assignment.Status
@@ -77,12 +79,15 @@ def _queue_full(request: HttpRequest, worker: Worker, refusal: QueueFull) -> Htt
     return problem(
         request,
         409,
-        "Your hands are full",
-        f"You have {refusal.most} HITs in hand, as many as one may hold at a time. This one was not accepted. "
-        "Submit or return one of yours, then come back for it.",
+        _("Your hands are full"),
+        _(
+            "You have %(most)s HITs in hand, as many as one may hold at a time. This one was not accepted. "
+            "Submit or return one of yours, then come back for it."
+        )
+        % {"most": refusal.most},
         worker,
         back_url=reverse("site:my_work"),
-        back_label="Go to my work",
+        back_label=_("Go to my work"),
     )
 
 
@@ -90,12 +95,15 @@ def _panel_done(request: HttpRequest, worker: Worker, refusal: PanelDone) -> Htt
     return problem(
         request,
         409,
-        f"You have as many HITs as {refusal.panel} asked for",
-        f"{refusal.panel} asked for {refusal.most}, and you have {refusal.in_hand} of them in hand. This one was not "
-        "accepted. Submit yours, or return one to take another.",
+        _("You have as many HITs as %(panel)s asked for") % {"panel": refusal.panel},
+        _(
+            "%(panel)s asked for %(most)s, and you have %(in_hand)s of them in hand. This one was not accepted. "
+            "Submit yours, or return one to take another."
+        )
+        % {"panel": refusal.panel, "most": refusal.most, "in_hand": refusal.in_hand},
         worker,
         back_url=reverse("site:my_work"),
-        back_label="Go to my work",
+        back_label=_("Go to my work"),
     )
 
 
@@ -103,12 +111,14 @@ def _suspended(request: HttpRequest, worker: Worker) -> HttpResponse:
     return problem(
         request,
         403,
-        "Your account is suspended",
-        "You cannot take new HITs. What you have in hand you may finish, and what you earned is paid as usual. "
-        "If you think that this is a mistake, write to the people who run this marketplace.",
+        _("Your account is suspended"),
+        _(
+            "You cannot take new HITs. What you have in hand you may finish, and what you earned is paid as usual. "
+            "If you think that this is a mistake, write to the people who run this marketplace."
+        ),
         worker,
         back_url=reverse("site:my_work"),
-        back_label="Go to my work",
+        back_label=_("Go to my work"),
     )
 
 
@@ -116,11 +126,12 @@ def _not_confirmed(request: HttpRequest, worker: Worker) -> HttpResponse:
     return problem(
         request,
         403,
-        "Confirm your e-mail address first",
-        f"We sent a letter to {worker.user.email}: open its link, then come back. Nothing was accepted.",
+        _("Confirm your e-mail address first"),
+        _("We sent a letter to %(address)s: open its link, then come back. Nothing was accepted.")
+        % {"address": worker.user.email},
         worker,
         back_url=reverse("site:profile"),
-        back_label="Send the letter again",
+        back_label=_("Send the letter again"),
     )
 
 
@@ -129,10 +140,10 @@ def _not_qualified(request: HttpRequest, worker: Worker, refusal: DoesNotMeetReq
     return problem(
         request,
         403,
-        "You do not qualify for this work",
-        "Nothing was accepted, and this does not count against you. The requester asks for:",
+        _("You do not qualify for this work"),
+        _("Nothing was accepted, and this does not count against you. The requester asks for:"),
         worker,
-        reasons=[qualifications.explain(requirement, names) for requirement in refusal.failing],
+        reasons=[said(qualifications.explain(requirement, names)) for requirement in refusal.failing],
     )
 
 
@@ -157,6 +168,8 @@ def work(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
     # Rounded up: when the page says that time is over, it is.
     seconds_left = ceil((assignment.deadline - now).total_seconds())
     context = {
+        "body_class": "working",
+        "main_class": "work",
         "assignment": assignment,
         "group": {"title": hit_type.title, "reward": assignment.reward, "group_id": hit_type.hit_group_id},
         "frame": work_frame(assignment, worker),
@@ -212,27 +225,31 @@ def after(request: HttpRequest, worker: Worker, pk: int) -> HttpResponse:
 
 def _ending(assignment: Assignment, now: datetime) -> dict[str, Any]:
     """Heading and explanation of how an assignment ended."""
-    reward = f"${assignment.reward:,.2f}"
+    reward = dollars(assignment.reward)
     if assignment.status == _Status.SUBMITTED:
         return {
-            "heading": "Submitted",
-            "explanation": f"Your answer is kept, and {reward} waits for the requester's approval.",
+            "heading": _("Submitted"),
+            "explanation": _("Your answer is kept, and %(reward)s waits for the requester's approval.")
+            % {"reward": reward},
             "pays_at": assignment.auto_approval_at,
         }
     if assignment.status == _Status.APPROVED:
-        return {"heading": "Submitted and approved", "explanation": f"{reward} is yours."}
+        return {"heading": _("Submitted and approved"), "explanation": _("%(reward)s is yours.") % {"reward": reward}}
     if assignment.status == _Status.REJECTED:
-        said = assignment.requester_feedback or "no reason"
-        return {"heading": "Rejected", "explanation": f"The requester did not approve this answer and gave: {said}"}
+        given = assignment.requester_feedback or _("no reason")
+        return {
+            "heading": _("Rejected"),
+            "explanation": _("The requester did not approve this answer and gave: %(given)s") % {"given": given},
+        }
     if assignment.status == _Status.RETURNED:
         return {
-            "heading": "Returned",
-            "explanation": "It does not count against you. The HIT went back to the others.",
+            "heading": _("Returned"),
+            "explanation": _("It does not count against you. The HIT went back to the others."),
             "can_retake": assignment.hit.status(now) == lifecycle.ASSIGNABLE,
         }
     return {
-        "heading": "Time ran out",
-        "explanation": "The HIT went back to the others. It does not count against you; nothing of it is kept here.",
+        "heading": _("Time ran out"),
+        "explanation": _("The HIT went back to the others. It does not count against you; nothing of it is kept here."),
     }
 
 
@@ -254,7 +271,7 @@ def auto_accept(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Set whether the next HIT is taken by itself after a submit; kept for the session."""
     wanted = request.POST.get("auto")
     if wanted not in ("on", "off"):
-        return problem(request, 400, "Nothing was set", "The switch knows on and off only.", worker)
+        return problem(request, 400, _("Nothing was set"), _("The switch knows on and off only."), worker)
     request.session[_AUTO] = wanted == "on"
     if request.headers.get("Accept") == "application/json":
         return JsonResponse({"auto": wanted})

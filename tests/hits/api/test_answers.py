@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from hits.domain import keyset
 from hits.models import Assignment, Item, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import STAGE
@@ -43,7 +44,7 @@ def test_one_item_shows_its_whole_history(api: APIClient, stage: Stage) -> None:
 def test_the_items_page_costs_the_same_with_many(api: APIClient, stage: Stage, django_assert_num_queries: Any) -> None:
     for row in factories.items(stage, 40):
         factories.verdict(row)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(8):
         assert len(api.get(STAGE + "items/").json()["results"]) == 40
 
 
@@ -115,6 +116,21 @@ def test_a_held_answer_counts_when_it_is_approved_though_the_marketplace_has_pai
     assert (approved["decided"], figures["held"], figures["kept"]) == (1, 0, 1)
 
 
+def test_answers_of_blocked_workers_are_approved_once_their_number_is_named(
+    api: APIClient, stage: Stage, held: list[int]
+) -> None:
+    factories.block(stage, Assignment.objects.get(pk=held[0]).worker)
+    rows = api.get(STAGE + "answers/").json()["results"]
+    assert [row["worker_blocked"] for row in rows] == [True, True]
+    told = refused(api.post(STAGE + "answers/approve/", {"answers": held}, format="json"), 409, "from_blocked_workers")
+    assert (
+        told["details"]["of_blocked_workers"] == 2
+        and not Assignment.objects.exclude(state="Submitted", decision="").exists()
+    )
+    body = {"answers": held, "of_blocked_workers": 2}
+    assert api.post(STAGE + "answers/approve/", body, format="json").json()["decided"] == 2
+
+
 def test_deciding_twice_decides_once(api: APIClient, stage: Stage, held: list[int]) -> None:
     body = {"answers": held}
     counts = [api.post(STAGE + "answers/approve/", body, format="json").json()["decided"] for _ in range(2)]
@@ -147,3 +163,44 @@ def test_an_answer_names_all_items_of_its_hit_and_is_found_by_each(api: APIClien
     assert [label["item"] for label in found[0]["labels"]] == [items[1].pk]
     (hit,) = api.get(f"{STAGE}items/{items[2].pk}/").json()["hits"]
     assert hit["item_count"] == 3
+
+
+def test_items_are_searched_and_ordered_by_disagreement(api: APIClient, stage: Stage) -> None:
+    rows = factories.items(stage, 3)
+    for row, apart in zip(rows, (0.5, None, 1.0), strict=True):
+        Item.objects.filter(pk=row.pk).update(disagreement=apart)
+    first = api.get(STAGE + "items/?sort=-disagreement&limit=1").json()
+    assert [(row["id"], row["disagreement"], row["confidence"]) for row in first["results"]] == [
+        (rows[2].pk, 1.0, None)
+    ]
+    second = api.get(first["next"]).json()
+    assert ([row["id"] for row in second["results"]], second["next"]) == ([rows[0].pk], None)
+    assert len(api.get(STAGE + "items/?find=Ferry+station").json()["results"]) == 3
+    assert api.get(STAGE + "items/?find=lighthouse").json() == {"results": [], "next": None, "looked_through": None}
+    refused(api.get(STAGE + "items/?sort=nothing"), 400, "invalid")
+    refused(api.get(STAGE + "items/?sort=disagreement&after=12"), 400, "invalid")
+    refused(api.get(STAGE + "items/?after=x"), 400, "invalid")
+
+
+def test_a_search_that_is_not_through_says_so_and_goes_on(
+    api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keyset, "WINDOW", 2)
+    last = [*factories.items(stage, 4), factories.item(stage, data={"query": "A heron lands."})][-1]
+    first = api.get(STAGE + "items/?find=heron").json()
+    assert (first["results"], first["looked_through"]) == ([], 2)
+    second = api.get(first["next"]).json()
+    assert [row["id"] for row in api.get(second["next"]).json()["results"]] == [last.pk]
+
+
+def test_answers_are_chosen_by_whether_they_were_right_and_ordered_by_time(api: APIClient, stage: Stage) -> None:
+    answers = [factories.assignment(factories.hit(factories.item(stage)), seconds=seconds) for seconds in (9.0, 3.0)]
+    factories.label(answers[0], correct=False)
+    factories.label(answers[1], correct=True)
+
+    def found(query: str) -> list[int]:
+        return [row["id"] for row in api.get(f"{STAGE}answers/?{query}").json()["results"]]
+
+    assert found("sort=seconds") == [answers[1].pk, answers[0].pk]
+    assert (found("compared=wrong"), found("compared=right")) == ([answers[0].pk], [answers[1].pk])
+    assert (found("find=LINDEN&sort=-submitted"), found("find=oslo")) == ([answers[1].pk, answers[0].pk], [])

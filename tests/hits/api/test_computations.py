@@ -108,7 +108,7 @@ def test_a_draw_is_quoted_and_made(api: APIClient, project: Project) -> None:
     assert (drawn.status_code, drawn.json()["items"]) == (200, 1)
     assert len(api.get(drawn.json()["see"]).json()["results"]) == 1
     assert api.get(DRAW).json()["new"] == 1
-    assert "not by a draw" in api.get(HOME + "stages/judge/draw/").json()["problems"][0]
+    assert "not by a sample" in api.get(HOME + "stages/judge/draw/").json()["problems"][0]
     refused(api.post(HOME + "stages/judge/draw/", {"items": 1}, format="json"), 409, "draw_refused")
 
 

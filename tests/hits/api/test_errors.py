@@ -10,9 +10,9 @@ import pytest
 from kombu.exceptions import OperationalError
 from rest_framework.test import APIClient
 
-from hits import domain, flow, tasks
+from hits import domain, flow, queue, tasks
 from hits.flow.pipeline.serving import TaskRefusedError
-from hits.models import Stage
+from hits.models import Hit, Stage, WaitingJob
 from hits.refusals import Refusal
 from tests.hits import factories
 from tests.hits.api.conftest import HOME, STAGE
@@ -70,16 +70,26 @@ def test_money_that_is_not_there_names_both_amounts(api: APIClient, stage: Stage
     assert error["details"] == {"needed": "0.15", "left": "0.10"}
 
 
-def test_a_queue_that_does_not_answer_is_503_and_nothing_was_started(
+def test_a_job_that_no_queue_takes_is_kept_and_begins_when_it_is_back(
     api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks.harvest_stage, "delay", _no_broker)
-    refused(api.post(STAGE + "harvest/"), 503, "queue_unreachable")
+    with monkeypatch.context() as away:
+        away.setattr(tasks.harvest_stage, "delay", _no_broker)
+        for _ in range(2):
+            assert api.post(STAGE + "harvest/").status_code == 202
+    assert [(row.task, row.arguments) for row in WaitingJob.objects.all()] == [("hits.tasks.harvest_stage", [stage.pk])]
+    begun: list[int] = []
+    monkeypatch.setattr(tasks.harvest_stage, "delay", begun.append)
+    queue.absence.until = 0.0
+    tasks.resume_all()
+    assert begun == [stage.pk]
+    assert not WaitingJob.objects.exists()
 
 
 def test_what_is_written_down_starts_later_when_the_queue_is_away(
     api: APIClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    factories.hit(factories.item(stage), state=Hit.State.LIVE)
     monkeypatch.setattr(tasks.publish_batch, "delay", _no_broker)
     answer = api.post(STAGE + "expire/")
     assert (answer.status_code, answer.json()["state"]) == (202, "publishing")

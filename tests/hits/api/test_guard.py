@@ -1,19 +1,24 @@
-"""Who may call what, over the whole table of addresses: a new route is tested by being there."""
+"""Who may call what, over the whole table of addresses: a new route is tested by being there.
+
+One test asks all routes about one project: to make it takes many times as long as an answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.db import transaction
+from django.test import Client
 from django.urls import URLPattern, reverse
 from rest_framework.test import APIClient
 
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
 from hits.flow.setup.api_tokens import make_token
-from hits.models import Blob, ChangeSet, Project, Stage
+from hits.models import Blob, ChangeSet, LeadSession, Project, Stage
 from tests.hits import factories
 from tests.hits.api.conftest import signed_in
 from tests.hits.protocols import articles, phrases
@@ -36,8 +41,15 @@ GUARDED = [(route, method) for route, method in routes() if (route.name, method)
 OWNED = [(route, method) for route, method in GUARDED if issubclass(route.callback.view_class, ProjectView)]
 
 
-def named(pairs: list[tuple[URLPattern, str]]) -> dict[str, Any]:
-    return {"argvalues": pairs, "ids": [f"{method} {route.name}" for route, method in pairs]}
+Pairs = Sequence[tuple[URLPattern, str]]
+# Status, and the code of the error where there is one.
+Said = tuple[int, str]
+
+
+def open_session(user: Any) -> LeadSession:
+    """The row of a browser in which this person is signed in."""
+    Client().force_login(user)
+    return LeadSession.objects.get(user=user)
 
 
 ARTICLES = (
@@ -58,7 +70,7 @@ def world(stage: Stage) -> dict[str, Any]:
         "media-file": factories.media_file(stage.project),
         "result-file": factories.upload(stage.project, stage=stage, kind="results"),
         "undo-block": factories.block(stage),
-        "revoke-invitation": factories.invitation(stage.project),
+        **dict.fromkeys(["resend-invitation", "revoke-invitation"], factories.invitation(stage.project)),
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
@@ -66,10 +78,14 @@ def world(stage: Stage) -> dict[str, Any]:
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
             factories.computation_run(stage.project),
         ),
+        **dict.fromkeys(
+            ["approve-request", "decline-request", "withdraw-request"], factories.budget_request(stage.project)
+        ),
         "ledger-check": factories.ledger_check(stage.project),
         **dict.fromkeys(["bonus-file", "order-bonus-file"], factories.bonus_file(stage.project)),
         "bonus-order": factories.bonus(factories.assignment(factories.hit(item))).order,
         "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
+        "one-session": open_session(stage.project.owners.get()),
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
     }
     asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
@@ -121,25 +137,38 @@ def test_the_table_holds_the_product_s_verbs() -> None:
     assert {"publish", "harvest", "block", "undo-block", "approve", "reject", "releases", "ledger", "budget"} <= names
 
 
-@pytest.mark.parametrize(("route", "method"), **named(GUARDED))
-def test_an_anonymous_call_is_401(route: URLPattern, method: str, world: dict[str, Any]) -> None:
-    answer = getattr(APIClient(), method)(address(route, world))
-    assert answer.status_code == 401
-    assert answer.json()["error"]["code"] == "not_authenticated"
+def asked(client: APIClient, pairs: Pairs, world: dict[str, Any], *body: Any) -> Iterator[tuple[str, Any]]:
+    """Each route by its name with its answer; what a call changed is taken back before the next one."""
+    assert pairs
+    for route, method in pairs:
+        with transaction.atomic():
+            how = {"format": "json"} if body and method != "get" else {}
+            answer = getattr(client, method)(address(route, world), *body, **how)
+            transaction.set_rollback(True)
+        yield f"{method} {route.name}", answer
 
 
-@pytest.mark.parametrize(("route", "method"), **named(OWNED))
-def test_an_outsider_finds_nothing(route: URLPattern, method: str, world: dict[str, Any], bob: Any) -> None:
-    answer = getattr(signed_in(bob), method)(address(route, world))
-    assert answer.status_code == 404
-    assert answer.json()["error"]["code"] == "not_found"
+def said(answer: Any) -> Said:
+    return answer.status_code, answer.json()["error"]["code"] if answer.status_code >= 400 else ""
 
 
-@pytest.mark.parametrize(("route", "method"), **named([pair for pair in OWNED if pair[1] == "get"]))
-def test_the_owner_finds_it(route: URLPattern, method: str, world: dict[str, Any], api: APIClient, market) -> None:
-    answer = api.get(address(route, world))
-    assert answer.status_code == 200
-    assert "no-store" in answer["Cache-Control"]
+def test_an_anonymous_call_is_401(world: dict[str, Any]) -> None:
+    found = {name: said(answer) for name, answer in asked(APIClient(), GUARDED, world)}
+    assert found == dict.fromkeys(found, (401, "not_authenticated"))
+
+
+def test_an_outsider_finds_nothing(world: dict[str, Any], bob: Any) -> None:
+    found = {name: said(answer) for name, answer in asked(signed_in(bob), OWNED, world)}
+    assert found == dict.fromkeys(found, (404, "not_found"))
+
+
+def test_the_owner_finds_it(world: dict[str, Any], api: APIClient, market) -> None:
+    reads = [pair for pair in OWNED if pair[1] == "get"]
+    found = {
+        name: (answer.status_code, "no-store" in answer.get("Cache-Control", ""))
+        for name, answer in asked(api, reads, world)
+    }
+    assert found == dict.fromkeys(found, (200, True))
 
 
 @pytest.mark.parametrize("name", ["upload", "batch", "item", "undo-block", "bonus-order", "compensation"])

@@ -60,7 +60,7 @@ def test_a_known_answer_that_no_choice_has_keeps_the_table_out(pages: APIClient)
     upload = table(pages, "id,text,right\nr1,Rain fell.,maybe\n")
     assert upload["state"] == "refused"
     (fault,) = pages.get(f"{HOME}uploads/{upload['id']}/").json()["faults"]
-    assert "The known answer 'maybe' of the column 'right' is none: 'good' has the value 'maybe'" in fault["message"]
+    assert "The gold answer 'maybe' of the column 'right' is none: 'good' has the value 'maybe'" in fault["message"]
 
 
 def test_a_field_that_the_page_does_not_have_is_refused_when_it_is_set_up(pages: APIClient) -> None:

@@ -80,7 +80,7 @@ def test_the_budget_changes_and_never_below_what_is_reserved(api: APIClient, sta
 
 def test_a_large_change_of_the_budget_is_confirmed_with_its_amount(api: APIClient, stage: Stage) -> None:
     error = refused(api.put(HOME + "budget/", {"budget": "100000"}, format="json"), 409, "budget_not_confirmed")
-    assert error["details"] == {"before": "100.00", "budget": "100000.00"} and "confirm" in error["message"]
+    assert error["details"] == {"before": "100.00", "budget": "100000.00", "confirm": "100000.00"}
     wrong = {"budget": "100000.00", "confirm": "10000.00"}
     refused(api.put(HOME + "budget/", wrong, format="json"), 409, "budget_not_confirmed")
     stage.project.account.refresh_from_db()
@@ -130,7 +130,7 @@ def test_settings_change_and_what_workers_have_seen_is_refused(api: APIClient, s
     assert api.patch(STAGE, {"reward": "0.07"}, format="json").json()["hit_type_id"] == ""
     settings = {one["name"]: one for one in api.get(STAGE + "settings/").json()}
     assert (settings["reward"]["value"], settings["reward"]["when"]) == ("0.07", "next HITs")
-    assert settings["answers"]["when"] == "fixed" and "rule of votes counts them" in settings["answers"]["why"]
+    assert settings["answers"]["when"] == "fixed" and "aggregation rule counts them" in settings["answers"]["why"]
     assert api.patch(STAGE, {"auto_publish": False}, format="json").json()["auto_publish"] is False
 
 
@@ -138,7 +138,7 @@ def test_a_setting_gets_the_recipes_own_value_again(api: APIClient, db: None) ->
     body = {"name": "Own", "recipe": "choice", "budget": "5.00", "contact_email": "lab@example.org"}
     slug = api.post("/api/projects/", body, format="json").json()["slug"]
     home = f"/api/projects/{slug}/stages/choose/"
-    assert api.patch(home, {"reward": "0.50", "answers": 7}, format="json").json()["answers"] == 7
+    assert api.patch(home, {"reward": "0.45", "answers": 7}, format="json").json()["answers"] == 7
     changed = api.patch(home, {"recipe_values": ["reward"], "expected_seconds": None}, format="json").json()
     assert (changed["reward"], changed["answers"]) == ("0.05", 7)
     refused(api.patch(home, {"recipe_values": ["shape"]}, format="json"), 400, "settings_refused")
@@ -200,3 +200,13 @@ def test_a_project_starts_from_the_file_of_another_and_as_its_clone(api: APIClie
     broken = {**body, "recipe_file": "speed = 3\n" + text}
     error = refused(api.post("/api/projects/", broken, format="json"), 400, "project_file_refused")
     assert error["details"]["faults"] == ["speed is unknown: remove it."]
+
+
+def test_a_large_raise_of_the_reward_is_confirmed_by_name(api: APIClient, stage: Stage) -> None:
+    error = refused(api.patch(STAGE, {"reward": "0.90"}, format="json"), 409, "change_not_confirmed")
+    assert error["details"]["before"] == {"reward": "0.04"} and error["details"]["confirm"] == {"reward": "0.90"}
+    wrong = {"reward": "0.90", "confirm": {"reward": "0.09"}}
+    refused(api.patch(STAGE, wrong, format="json"), 409, "change_not_confirmed")
+    assert api.get(STAGE).json()["reward"] == "0.04"
+    # As JSON writes numbers too.
+    assert api.patch(STAGE, {"reward": "0.90", "confirm": {"reward": 0.9}}, format="json").json()["reward"] == "0.90"

@@ -54,6 +54,25 @@ def test_proposals_come_with_their_evidence(api: APIClient, stage: Stage, crowd:
     assert found["answers"] == 40
 
 
+def test_the_list_says_whom_a_policy_names(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    rows = {row["worker_id"]: row for row in api.get(STAGE + "workers/").json()["results"]}
+    assert rows[crowd["bad"]]["would_be_blocked"] and not rows[crowd["good"]]["would_be_blocked"]
+    assert rows[crowd["bad"]]["why"].startswith(f"Would be blocked by the policy of {stage.title}: 2 of 40 scored")
+    assert rows[crowd["good"]]["why"] == ""
+
+
+def test_who_is_blocked_is_told_where_that_is_asked_for(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
+    by_hand = {"worker_ids": [crowd["good"]], "cost": "9", "reason": "Asked for it.", "tell": True}
+    refused(api.post(STAGE + "block/", by_hand, format="json"), 400, "reason_refused")
+    api.post(STAGE + "block/", {**by_hand, "told": "You asked us to."}, format="json")
+    api.post(STAGE + "block/", {"worker_ids": [crowd["bad"]], "cost": "2.00", "tell": True}, format="json")
+    letters = {row["worker_id"]: row["text"] for row in api.get(HOME + "messages/").json()["results"]}
+    assert "Why: You asked us to." in letters[crowd["good"]]
+    assert "2 of 40 scored answers were right (5.0 %)" in letters[crowd["bad"]]
+    rows = {row["worker_id"]: row for row in api.get(STAGE + "workers/").json()["results"]}
+    assert rows[crowd["good"]]["why"] == "Blocked by hand: “Asked for it.”"
+
+
 def test_the_preview_gives_what_follows_and_blocks_nobody(api: APIClient, stage: Stage, crowd: dict[str, str]) -> None:
     preview = api.get(STAGE + "block-proposals/").json()
     assert preview["chosen"] == [crowd["bad"]]
@@ -120,7 +139,7 @@ def test_the_workers_page_costs_the_same_with_many(
 ) -> None:
     for _ in range(30):
         factories.worker_stat(stage)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(9):
         assert len(api.get(STAGE + "workers/").json()["results"]) == 30
 
 

@@ -71,8 +71,8 @@ def test_a_method_without_a_handler_is_answered_as_before(world: dict[str, Any])
 
 
 def test_a_token_of_the_widest_scope_does_no_more_than_its_person(world: dict[str, Any]) -> None:
-    route: URLPattern = next(route for route, _ in OWNED if route.name == "budget")
-    answer = member("manager").put(address(route, world), {"budget": "5.00"}, format="json")
+    route: URLPattern = next(route for route, _ in OWNED if route.name == "may-budget")
+    answer = member("manager").put(address(route, world), {"may_budget": "5.00"}, format="json")
     assert answer.json()["error"]["code"] == "role"
 
 

@@ -16,20 +16,15 @@ from tests.hits import factories
 from tests.hits.api.conftest import STAGE
 from tests.hits.api.test_errors import refused
 from tests.hits.api.test_publishing import confirm
-from tests.hits.flow.conftest import fields
+from tests.hits.api.test_undoing_decisions import waiting
+
+__all__ = ["waiting"]
 
 
 @pytest.fixture
-def rejected(api: APIClient, stage: Stage, market: Any, eager: None) -> list[Assignment]:
+def rejected(api: APIClient, stage: Stage, waiting: list[Assignment]) -> list[Assignment]:
     """Two answers that were rejected at the marketplace."""
-    Stage.objects.filter(pk=stage.pk).update(auto_approval_seconds=86_400, approval=Stage.Approval.REVIEW)
-    factories.items(stage, 2)
-    confirm(api)
-    worker = market.sign_up_worker()
-    for hit in stage.hits.all():
-        market.answer(worker, hit.hit_id, **fields(hit, "Linden"))
-    api.post(STAGE + "harvest/")
-    ids = list(stage.assignments.values_list("pk", flat=True))
+    ids = [row.pk for row in waiting]
     api.post(STAGE + "answers/reject/", {"answers": ids, "feedback": "Too hasty."}, format="json")
     return list(stage.assignments.order_by("pk"))
 

@@ -19,7 +19,20 @@ from kombu import Connection
 from hits.domain.marketplace_account import gateway
 from hits.flow.people import blocking
 from hits.flow.setup import projects
-from hits.models import Account, Assignment, Batch, Block, Hit, Item, Label, Project, Stage, Verdict, Worker
+from hits.models import (
+    Account,
+    Assignment,
+    Batch,
+    Block,
+    Hit,
+    Item,
+    Label,
+    Project,
+    Stage,
+    Verdict,
+    Worker,
+    WorkerMessage,
+)
 from tests.hits import factories
 from tests.hits.commands.conftest import Run
 from tests.hits.flow.conftest import fields
@@ -76,7 +89,8 @@ def test_a_pause_holds_and_resume_goes_on(run: Run, published: Project, stage: S
 
 def test_hits_are_extended_and_closed(run: Run, published: Project, market: Marketplace) -> None:
     hit_id = Hit.objects.first().hit_id
-    before = gateway().hit(hit_id).expires_at
+    # HITs are created one after the other, and all stay open as long as the one that ends last.
+    before = max(gateway().hit(hit.hit_id).expires_at for hit in Hit.objects.all())
     assert "3 of 3 done" in run("extend", "river", "validate", 1)
     later = (before + timedelta(hours=1)).replace(microsecond=0)
     assert gateway().hit(hit_id).expires_at == later
@@ -251,6 +265,19 @@ def test_held_answers_are_approved_and_rejected(run: Run, held: list[Assignment]
     run("check_ledger", "river", "--strict")
 
 
+def test_answers_of_blocked_workers_are_asked_about_before_they_are_paid(
+    run: Run, held: list[Assignment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factories.block(held[0].stage, held[0].worker)
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "no")
+    with pytest.raises(CommandError, match="Nothing was approved"):
+        run("approve", "river", "validate", "--all")
+    assert asked == ["Of 3 answers 3 are from blocked workers and count for nothing. Pay them? [y/N] "]
+    assert not Assignment.objects.exclude(state="Submitted", decision="").exists()
+    assert "3 answers decided" in run("approve", "river", "validate", "--all", "--yes")
+
+
 def test_a_wrong_assignment_decides_nothing(run: Run, held: list[Assignment]) -> None:
     with pytest.raises(CommandError, match="Not waiting in validate: nope"):
         run("approve", "river", "validate", held[0].assignment_id, "nope")
@@ -278,6 +305,14 @@ def spammer(published: Project, stage: Stage, market: Marketplace) -> str:
     return found
 
 
+def test_a_command_tells_those_whom_it_blocks_when_asked(run: Run, stage: Stage, spammer: str) -> None:
+    run("quality", "river", "validate", "--apply", "--yes", "--tell")
+    (letter,) = WorkerMessage.objects.all()
+    assert letter.worker.worker_id == spammer and "2 of 40 scored answers were right" in letter.text
+    # The marketplace passes nothing on to workers of whom no answer was approved or rejected.
+    assert letter.state == WorkerMessage.State.REFUSED and letter.error
+
+
 def test_quality_shows_then_blocks_and_a_block_is_undone(
     run: Run, stage: Stage, spammer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,8 +325,8 @@ def test_quality_shows_then_blocks_and_a_block_is_undone(
         run("quality", "river", "validate", "--apply")
     assert not Block.objects.exists()
     assert "1 workers blocked" in run("quality", "river", "validate", "--apply", "--yes")
-    assert "blocks nobody by itself" in run("quality", "river", "validate", "--auto-block", "off")
-    assert "blocks by itself" in run("quality", "river", "validate", "--auto-block", "on")
+    assert "blocks nobody automatically" in run("quality", "river", "validate", "--auto-block", "off")
+    assert "blocks automatically" in run("quality", "river", "validate", "--auto-block", "on")
     assert Block.objects.get().state == Block.State.GRANTED
     assert Label.objects.filter(worker=Worker.objects.get(worker_id=spammer), void=False).count() == 0
     assert "Nobody is below the floor" in run("quality", "river", "validate")

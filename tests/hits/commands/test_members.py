@@ -24,7 +24,7 @@ def roles(project: Project) -> dict[str, str]:
 
 
 def test_members_are_listed_added_changed_and_removed(run: Run, river: Project) -> None:
-    assert run("members", "river") == "user name  role\nlena       owner\n"
+    assert run("members", "river") == "user name  role   may budget\nlena       owner  any\n"
     for _ in range(2):
         run("members", "river", "--add", "omar=reader")
         assert roles(river) == {"lena": "owner", "omar": "reader"}
@@ -88,11 +88,13 @@ def test_somebody_is_invited_and_the_invitation_revoked(run: Run, river: Project
     assert f"{row.pk}" in said and "dora@example.org" in said
     with pytest.raises(CommandError, match="No invitation 99999 waits"):
         run("members", "river", "--revoke", "99999")
+    assert "/invitations/" in run("members", "river", "--resend", str(row.pk))
+    row = river.invitations.living().get()
     run("members", "river", "--revoke", str(row.pk))
     assert not river.invitations.living().exists()
     with pytest.raises(CommandError, match="from 1 to 30"):
         run("members", "river", "--invite", "reader", "--days", "31")
-    assert logged(river) == ["invited somebody", "revoked an invitation"]
+    assert logged(river) == ["invited somebody", "sent an invitation again", "revoked an invitation"]
 
 
 def test_an_invited_account_is_allowed_to_start_projects(run: Run, river: Project) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
+from hits.domain.summaries import refresh_summary
 from hits.models import Account, Item, Project, Stage, Upload
 from hits.recipes import load
 from tests.hits import factories
@@ -65,7 +66,10 @@ def _words(told: str) -> str:
     return " ".join(told.split())
 
 
-def test_what_goes_on_by_itself_and_the_pay_of_a_stage_are_told_and_changed(run: Run, db: None) -> None:
+def test_what_goes_on_by_itself_and_the_pay_of_a_stage_are_told_and_changed(
+    run: Run, db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
     factories.user("lena")
     slug = run(*NEW[:3], "cosmos", *NEW[4:], "--budget", "5").strip()
     told = run("stage", slug, "write")
@@ -76,6 +80,11 @@ def test_what_goes_on_by_itself_and_the_pay_of_a_stage_are_told_and_changed(run:
         assert said in told
     assert not Stage.objects.get(key="write").advance_approved
     assert "reward 0.70" in _words(run("stage", slug, "write", "--recipe-value", "reward"))
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "")
+    with pytest.raises(CommandError, match="from 0.70 to 7.00.*has to be confirmed"):
+        run("stage", slug, "write", "--set", "reward=7.00")
+    assert len(asked) == 1 and "reward 0.70" in _words(run("stage", slug, "write"))
+    assert "reward 7.00" in _words(run("stage", slug, "write", "--set", "reward=7.00", "--yes"))
     for wrong in ("reward=-1", "expected_seconds=-1", "answers=many", "reward"):
         with pytest.raises(CommandError, match="must be|takes NAME=VALUE"):
             run("stage", slug, "write", "--set", wrong)
@@ -161,6 +170,17 @@ def test_the_status_says_where_everything_is(run: Run, filled: Project) -> None:
     ]
     said = run("status", "river")
     assert "left $20.00" in said and "validate" in said
+
+
+def test_a_live_stage_is_finished_once_nothing_of_it_is_left_to_do(run: Run, filled: Project) -> None:
+    stages = filled.stages.filter(key="validate")
+    stages.update(state=Stage.State.LIVE)
+    assert stages.get().state_in_words == "Live" and "live" in run("status", "river")
+    Item.objects.filter(stage__in=stages).update(state=Item.State.KEPT)
+    refresh_summary(stages.get())
+    assert stages.get().state_in_words == "Finished" and "finished" in run("status", "river")
+    stages.update(state=Stage.State.PAUSED)
+    assert stages.get().state_in_words == "Paused"
 
 
 def test_an_import_is_stopped_by_its_number(run: Run, project: Project) -> None:

@@ -88,7 +88,7 @@ def test_a_draft_is_edited_and_what_is_not_given_stays(run: Run, draft: Qualific
         ((), "Say what to change"),
         (("--title", "Closer", "--pass-mark", "101"), "pass_mark"),
         (("--title", "Closer", "--retry-days", "soon"), "neither a number of days nor 'never'"),
-        (("--title", "Closer", "--draw", "3"), "No item here has a known answer"),
+        (("--title", "Closer", "--draw", "3"), "No item here has a gold answer"),
         (("--title", "Closer", "--file", "nowhere.csv"), "cannot be read"),
         (("--draw", "3", "--file", "nowhere.csv"), "not from both"),
     ],

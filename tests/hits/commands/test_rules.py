@@ -134,5 +134,5 @@ def test_a_sample_is_drawn_after_saying_how_many_there_are(run: Run, small: Proj
     said = run("draw", "small", "sample", "--yes")
     assert "2 items to sample from, 0 in sample already." in said and "2 new items sampled" in said
     assert "0 new items" in run("draw", "small", "sample", "--items", "1", "--yes")
-    with pytest.raises(CommandError, match="not by a draw"):
+    with pytest.raises(CommandError, match="not by a sample"):
         run("draw", "small", "judge", "--yes")

@@ -56,12 +56,12 @@ def question_set(question: Written) -> dict[str, Any]:
 def do(db: None) -> Callable[..., Said]:
     """Let a person do a task of a kind; the labels that come of it, none where it is left."""
 
-    def go(protocol: str, data: dict[str, Any], person: Person = SURE) -> Said:
+    def go(protocol: str, data: dict[str, Any], person: Person = SURE, text: str = STORY, key: AnswerKey = KEY) -> Said:
         task = get(protocol)
         stage = factories.stage(protocol=protocol, settings=task.settings({}))
-        document = factories.document(stage.project, data={"text": STORY})
+        document = factories.document(stage.project, data={"text": text})
         hit = factories.hit(factories.item(stage, document=document, data=data))
-        fields = filled_in(hit, "3A", "AANNA", person, KEY)
+        fields = filled_in(hit, "3A", "AANNA", person, key)
         if fields is None:
             return {}
         labels = task.check(document.data, data, stage.settings, fields, "AANNA").labels
@@ -147,6 +147,21 @@ def test_a_page_of_no_known_kind_is_no_task() -> None:
 def test_the_same_seed_gives_the_same_answer_to_the_same_item(do: Callable[..., Said]) -> None:
     unsure = replace(SURE, accuracy=0.5)
     assert do("staged_choice", question_set(GOOD), unsure) == do("staged_choice", question_set(GOOD), unsure)
+
+
+ASKED = "What is it about?"
+LETTERS = [f"Letter {number} about the boat." for number in range(12)]
+
+
+@pytest.mark.parametrize("protocol", ["multiple_choice", "select_all", "labelling"])
+def test_who_errs_about_one_text_is_right_about_another_with_the_same_question(
+    do: Callable[..., Said], protocol: str
+) -> None:
+    question = replace(GOOD, question=ASKED)
+    key = AnswerKey(written={text: [question] for text in LETTERS})
+    unsure = replace(SURE, accuracy=0.5)
+    said = {str(do(protocol, question_set(question), unsure, text, key)) for text in LETTERS}
+    assert len(said) > 1
 
 
 def test_the_sample_key_is_read() -> None:

@@ -96,11 +96,14 @@ def test_a_redirect_away_from_this_machine_is_not_followed(site: str) -> None:
 
 
 def test_a_server_in_trouble_or_away_is_worth_another_try(site: str) -> None:
-    browser = Browser(Allowance(5), cookies=True)
+    allowance = Allowance(5)
+    browser = Browser(allowance, cookies=True)
     with pytest.raises(UnreachableError, match="503"):
         browser.get(f"{site}/broken")
     with pytest.raises(UnreachableError):
         browser.get("http://127.0.0.1:9/")
+    browser.get(f"{site}/seen")
+    assert (allowance.times.pages, allowance.times.silent, allowance.times.slowest_path) == (3, 2, "/seen")
 
 
 @pytest.mark.parametrize("status", [200, 404])

@@ -55,6 +55,9 @@ def test_a_stage_of_any_recipe_has_its_agreement_and_values() -> None:
         "units": {"choice": {"value": "yes", "confidence": 2 / 3, "entropy": pytest.approx(0.918296), "answers": 3}}
     }
     assert results(stage)["item-3"]["units"]["choice"]["entropy"] == 0
+    assert set(ComputationResult.objects.values_list("item__key", "confidence")) == {
+        ("item-1", 2 / 3), ("item-2", 1.0), ("item-3", 1.0)
+    }  # fmt: skip
     assert [row["method"] for row in unit["methods"]][:2] == ["majority", "majority_seeded"]
     json.dumps(report)
 

@@ -43,7 +43,11 @@ def test_few_answers_and_implausible_times_are_doubted() -> None:
     few = wages.answer_time(stage("About 40 seconds.", answers=2, median_seconds=2.0))
     assert few and few.assumed and few.doubt == "The median of 2 answers so far, 2 s, says little."
     fast = wages.answer_time(stage("About 40 seconds.", answers=500, median_seconds=2.0))
-    assert fast and fast.assumed and fast.doubt == "The measured median of 2 s is implausible: 40 s are expected."
+    assert (
+        fast
+        and fast.assumed
+        and fast.doubt == "The measured median of 2 s is implausible: less than a fifth of the 40 s that are expected."
+    )
     assert fast.hourly(Decimal("0.04")) == Decimal("3.60")
     alone = wages.answer_time(stage(answers=2, median_seconds=38.0))
     assert alone and not alone.assumed and alone.doubt

@@ -37,7 +37,7 @@ def test_the_table_counts_what_was_said_of_the_items_of_each_value(
 ) -> None:
     assert worker_confusion.of_worker(stage, worker("ann")) == []
     computed(stage)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         (found,) = worker_confusion.of_worker(stage, worker("ann"))
     assert (found.unit, found.labels, found.table) == ("choice", ("no", "yes"), ((1, 0), (1, 2)))
     assert (found.same, found.items, found.left_out) == (3, 4, 0)
@@ -79,7 +79,7 @@ def test_page_route_and_command_show_it(stage: Stage, client: Client, capsys: An
     route = reverse("api:worker-confusion", args=[stage.project.slug, stage.key])
     (unit,) = client.get(route, {"worker_id": "AANN"}).json()["units"]
     assert (unit.pop("unit"), unit.pop("labels"), unit.pop("table")) == ("choice", ["no", "yes"], [[1, 0], [1, 2]])
-    assert unit == {"same": 3, "items": 4, "left_out": 0}
+    assert unit == {"same": 3, "items": 4, "left_out": 0, "texts": {}}
     assert client.get(route, {"worker_id": "ANOBODY"}).status_code == 404
     call_command("workers", stage.project.slug, stage.key, confusion="AANN")
     assert "choice: 3 of 4 the same" in capsys.readouterr().out

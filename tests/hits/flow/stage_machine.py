@@ -24,6 +24,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from hits.domain.books import held_there
 from hits.domain.marketplace_account import gateway
 from hits.domain.new_items import make_items
+from hits.domain.stage_actions import NoEffectError
 from hits.flow.payments import auditing, bonuses, compensating, ordering
 from hits.flow.people import blocking, reviewing
 from hits.flow.pipeline import (
@@ -193,6 +194,43 @@ class StageMachine(RuleBasedStateMachine):
             what = ("held " if row.state == State.APPROVED else "") + ("reject" if rejected else "approve")
             self._carry_out(what, partial(reviewing.finish, row.stage), sent, trouble)
 
+    @move(3, which=pick, rejected=st.booleans(), late=st.booleans(), approved=st.booleans(), trouble=trouble)
+    def decide_and_undo(self, which: int, rejected: bool, late: bool, approved: bool, trouble: str) -> None:
+        """A decision that waits for its undo while the marketplace may approve and a worker of jobs goes on. `late`:
+        its time is over before the undo comes.
+        """
+        for row in self._one(self._answers(state=State.SUBMITTED, decision=""), which):
+            if rejected:
+                reviewing.reject(row.stage, [row.pk], "Not a name.", None, undoable=True)
+            else:
+                reviewing.approve(row.stage, [row.pk], None, undoable=True)
+            self.the_tables_agree()
+            there = gateway().assignment(row.assignment_id).status
+            if approved and there == State.SUBMITTED:
+                gateway().approve(row.assignment_id)
+                there = State.APPROVED
+            if late:
+                Assignment.objects.filter(pk=row.pk).update(not_before=timezone.now())
+            with self._meeting(trouble, "decide and go on"):
+                self._sweep(["review", "harvest", "score", "decide"])
+            self._undo_decision(row, there)
+
+    def _undo_decision(self, row: Assignment, there: str) -> None:
+        """It is undone exactly where nothing of it can have been sent; of what was not sent nothing was done there."""
+        waits = reviewing.can_be_undone(Assignment.objects.get(pk=row.pk))
+        try:
+            reviewing.undo(row.stage, [row.pk], None)
+        except reviewing.UndoTooLateError:
+            assert not waits
+            self._saw("undo too late")
+        else:
+            assert waits and gateway().assignment(row.assignment_id).status == there
+            row.refresh_from_db()
+            assert (row.state, row.decision, row.feedback, row.not_before, row.admitted) == (
+                State.SUBMITTED, "", "", None, None,
+            )  # fmt: skip
+            self._saw("undo a decision")
+
     @move(2, which=pick, sent=st.booleans(), trouble=trouble)
     def take_a_rejection_back(self, which: int, sent: bool, trouble: str) -> None:
         for row in self._one(self._rejected(), which):
@@ -236,7 +274,7 @@ class StageMachine(RuleBasedStateMachine):
             "resume": lambda: publishing.resume(stage),
             "delete": lambda: sending.send(publishing.delete_hits(stage, None).pk),
         }
-        with self._meeting(trouble, how), suppress(publishing.NothingToDeleteError):
+        with self._meeting(trouble, how), suppress(publishing.NothingToDeleteError, NoEffectError):
             steps[how]()
 
     @move(2, which=pick, cents=st.integers(1, 40), sent=st.booleans(), trouble=trouble)
@@ -258,7 +296,7 @@ class StageMachine(RuleBasedStateMachine):
             compensating.order(self.project, worker, f"{amount}", "The page broke.", total, page, None)
         self._carry_out("compensation", lambda: compensating.finish(self.project), sent, trouble)
 
-    @move(2, which=pick, taken=st.sampled_from([True, True, False]))
+    @move(3, which=pick, taken=st.booleans())
     def end_a_compensation(self, which: int, taken: bool) -> None:
         for row in self._one(self._offers(), which):
             with suppress(VerbRefusedError, compensating.NotWithdrawableError):

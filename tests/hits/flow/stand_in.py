@@ -186,7 +186,14 @@ class StandIn:
         return name
 
     def create_hit(
-        self, hit_type_id: str, *, question: str, max_assignments: int, lifetime_seconds: int, token: str
+        self,
+        hit_type_id: str,
+        *,
+        question: str,
+        max_assignments: int,
+        lifetime_seconds: int,
+        token: str,
+        annotation: str = "",
     ) -> RemoteHit:
         self._answering()
         if token in self._tokens:

@@ -16,7 +16,8 @@ from django.utils import timezone
 from hits import tasks
 from hits.domain.action_log import record
 from hits.flow.people import blocking, reviewing
-from hits.flow.setup import members, projects
+from hits.flow.pipeline import publishing
+from hits.flow.setup import members, projects, stage_settings
 from hits.models import Action, Assignment, Block, Stage
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
@@ -141,7 +142,13 @@ def test_what_the_stage_does_by_itself_names_nobody(stage: Stage, answer: Assign
     stage.auto_block = True
     assert blocking.check_when_due(stage) == 1
     row = Action.objects.get()
-    assert (row.verb, row.user, row.name, row.origin, str(row)) == ("blocked", None, "", "itself", "blocked by itself")
+    assert (row.verb, row.user, row.name, row.origin, str(row)) == (
+        "blocked",
+        None,
+        "",
+        "itself",
+        "blocked automatically",
+    )
 
 
 def test_a_decision_that_changed_nothing_leaves_no_row(stage: Stage, answer: Assignment, lead: Any) -> None:
@@ -196,14 +203,37 @@ def test_the_page_of_a_stage_shows_the_latest_of_what_was_done_and_leads_to_all(
     client.force_login(lead)
     page = client.get(reverse("stage", args=[stage.project.slug, stage.key])).content.decode()
     listed = page.partition("What was done")[2]
-    assert listed.count("Switched blocks by itself") == 20 and "by anna" in listed and "<time" in listed
+    assert listed.count("Switched automatic blocks") == 20 and "by anna" in listed and "<time" in listed
     every = client.get(reverse("stage-done", args=[stage.project.slug, stage.key])).content.decode()
-    assert every.count("Switched blocks by itself") == 21
+    assert every.count("Switched automatic blocks") == 21
     rows = signed_in(lead).get(f"/api/projects/{stage.project.slug}/stages/{stage.key}/actions/").json()["results"]
     assert len(rows) == 21
     assert {(row["verb"], row["by"], row["origin"]) for row in rows} == {
-        ("switched blocks by itself on", "anna", "itself"), ("switched blocks by itself off", "anna", "itself"),
+        ("switched automatic blocks on", "anna", "itself"), ("switched automatic blocks off", "anna", "itself"),
     }  # fmt: skip
+
+
+def test_what_was_done_names_options_as_their_fields_do_and_tells_batches_decisions_and_releases(
+    stage: Stage, lead: Any, client: Client
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(approval="automatic", auto_approval_seconds=0)
+    stage_settings.change(stage, {"approval": "review"}, lead)
+    make.items(stage, 2)
+    quote = publishing.quote(stage)
+    publishing.publish(stage, quote.items, quote.total, "page-1", lead)
+    hits = list(stage.hits.all())[:2]
+    rows = [make.assignment(hit, state=Assignment.State.SUBMITTED) for hit in hits]
+    reviewing.approve(stage, [row.pk for row in rows], lead)
+    client.force_login(lead)
+    for address in (
+        reverse("stage-done", args=[stage.project.slug, stage.key]),
+        reverse("stage", args=[stage.project.slug, stage.key]),
+        reverse("project-done", args=[stage.project.slug]),
+    ):
+        page = " ".join(client.get(address).content.decode().split())
+        assert "Approved automatically after: at once → 3 d<" in page and "auto_approval_seconds" not in page
+        assert f"Published <strong>2 items for ${quote.total}</strong>, by anna" in page
+        assert "Approved answers <strong>2</strong>, by anna" in page
 
 
 def test_members_and_the_task_are_kept_in_the_log_whichever_way_they_were_changed(stage: Stage, lead: Any) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hits import tasks
 from hits.domain import stage_statistics
 from hits.domain.summaries import refresh_summary
-from hits.models import ComputationRun, Stage
+from hits.models import ComputationRun, Label, Stage
 from tests.hits import factories as make
 from tests.hits.said import say
 
@@ -34,3 +34,20 @@ def test_thirty_answers_are_enough_and_then_thirty_more(eager: None) -> None:
     assert concluded(stage) == [done]
     say(stage, [ROW])
     assert concluded(stage) == [done, done]
+
+
+def test_a_block_has_it_computed_again_over_the_answers_that_still_count(eager: None) -> None:
+    stage = make.stage(make.project(recipe="choice"), key="choose", protocol="multiple_choice")
+    say(stage, [ROW])
+    refresh_summary(stage)
+    tasks.conclude_project(stage.project_id)
+    assert not stage.project.computation_runs.exists(), "nothing was computed that could be out of date"
+    say(stage, [ROW] * 9)
+    assert len(concluded(stage)) == 1
+    tasks.conclude_project(stage.project_id)
+    assert len(concluded(stage)) == 1, "the same answers count"
+    Label.objects.filter(stage=stage, worker__worker_id="ACLEO").update(void=True)
+    tasks.conclude_project(stage.project_id)
+    newest = stage_statistics.newest(stage)
+    assert len(concluded(stage)) == 2 and newest is not None
+    assert not stage_statistics.is_older(newest, stage)

@@ -1,4 +1,4 @@
-"""Rows with a known answer that are mixed in as check questions, at the real marketplace."""
+"""Rows with a gold answer that are mixed in as check questions, at the real marketplace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hits.flow.data import releasing
 from hits.flow.payments import auditing
 from hits.flow.people import blocking, testing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, scoring, sending, topping_up
-from hits.flow.setup import projects, setting_up, stage_settings
+from hits.flow.setup import own_stages, projects, setting_up, stage_settings
 from hits.models import Extension, Hit, Item, Stage, WorkerStat
 from hits.protocols.base import SettingsRefusedError
 from tests.hits import factories as make
@@ -120,7 +120,7 @@ def test_those_with_more_answers_stand_among_the_others_too(stage, market) -> No
     imported(stage, rows(20, 4))
     hits = published(stage)
     assert [hit.max_assignments for hit in hits].count(5) == 4
-    assert {hit.max_assignments for hit in hits[-4:]} != {5} and [hit.item.key for hit in hits][-1] != "g3"
+    assert {hit.max_assignments for hit in hits[-4:]} != {5}
 
 
 def test_the_same_ones_go_out_whenever_the_page_is_opened_and_never_twice(stage, market) -> None:
@@ -200,7 +200,7 @@ def test_known_answers_that_nobody_can_give_are_refused_at_the_quote_and_when_it
     Stage.objects.filter(pk=stage.pk).update(settings={**stage.settings, "choices": make_choices("Wet", "Dry")})
     stage.refresh_from_db()
     (problem,) = publishing.quote(stage).problems
-    assert problem.startswith("Nobody can give the known answer of 2 check questions, such as g0: 'No' is none")
+    assert problem.startswith("Nobody can give the gold answer of 2 check questions, such as g0: 'No' is none")
     with pytest.raises(check_questions.CheckQuestionsRefusedError):
         publishing.publish(stage, quote.items, quote.total, "page-1", None)
     assert not stage.hits.exists()
@@ -319,3 +319,51 @@ def test_a_file_of_questions_sets_the_drawn_items_free(stage, market) -> None:
     assert publishing.quote(stage).check_questions == 0
     testing.replace_by_file(test, b'[{"question": "Wet?", "choices": ["Yes", "No"], "right": 0}]', None)
     assert not test.drawn.exists() and publishing.quote(stage).check_questions == 3
+
+
+FORM = {
+    "show": [{"kind": "text", "text": "{text}"}],
+    "ask": [{"kind": "one", "key": "wet", "question": "Wet?", "choices": ["Yes", "No"], "gold": "gold"}],
+}
+UNKNOWN = [{**FORM["ask"][0], "gold": ""}]
+ADDED = {"title": "Tone", "protocol": "form", "answers": 1, "requirements": [], "settings": {"form": FORM}}
+
+
+@pytest.fixture
+def form_stage(lead) -> Stage:
+    project = projects.create_project("Weather", "form", Decimal("50.00"), "lab@example.org", lead, seed=3)
+    found = project.stages.get()
+    setting_up.change_task(found, {"settings": {"form": FORM}}, None)
+    return found
+
+
+def test_a_stage_added_later_asks_about_data_alone_and_has_check_questions_of_its_own(form_stage, lead) -> None:
+    share(form_stage, 0.2)
+    imported(form_stage, rows(4, 2))
+    without = own_stages.add_stage(form_stage.project, ADDED, lead)
+    within = own_stages.add_stage(form_stage.project, {**ADDED, "title": "Again", "gold_share": 0.2}, lead)
+    plain = own_stages.add_stage(
+        form_stage.project, {**ADDED, "title": "More", "settings": {"form": {**FORM, "ask": UNKNOWN}}}, lead
+    )
+    imported(form_stage, rows(1, 1).replace(b"d", b"D").replace(b"g0", b"G0"))
+    for stage in (without, plain):
+        assert set(stage.items.values_list("key", "state")) == {(key, "new") for key in ("d0", "d1", "d2", "d3", "D0")}
+    checks = within.items.filter(state=Item.State.CHECK).values_list("key", flat=True)
+    assert set(checks) == {"g0", "g1", "G0"} and within.items.count() == 8
+
+
+def test_no_release_of_an_added_stage_tells_known_answers_of_check_questions(form_stage, market, lead) -> None:
+    imported(form_stage, rows(1, 2))
+    added = own_stages.add_stage(form_stage.project, ADDED, lead)
+    share(form_stage, 0.5)
+    published(added)
+    added.refresh_from_db()
+    worker = market.sign_up_worker()
+    for hit in added.hits.all():
+        market.answer(worker, hit.hit_id, wet="yes")
+    harvesting.harvest(added)
+    scoring.score(added)
+    deciding.decide(added)
+    told = releasing.preview(form_stage.project)
+    assert told["counts"]["tone items"] == 1
+    assert told["left_out"]["tone: about check questions"] == 2

@@ -70,7 +70,7 @@ def test_gold_that_another_task_no_longer_offers_is_named_at_the_quote(stage):
     assert publishing.quote(stage).warnings == []
     setting_up.change_task(stage, {"settings": {"choices": ["Wet", "Dry"]}}, None)
     (warning,) = publishing.quote(stage).warnings
-    assert warning.startswith("1 item has a known answer that nobody can choose, such as n1: 'Yes' is none of")
+    assert warning.startswith("1 item has a gold answer that nobody can choose, such as n1: 'Yes' is none of")
     assert "counts for no accuracy" in warning
 
 

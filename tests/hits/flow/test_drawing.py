@@ -56,7 +56,7 @@ def test_a_stage_that_takes_no_sample_refuses(project: Project) -> None:
 
 def test_there_must_be_something_to_draw_from(sample: Stage) -> None:
     Item.objects.update(state=Item.State.DROPPED)
-    with pytest.raises(drawing.DrawRefusedError, match="nothing to draw from yet"):
+    with pytest.raises(drawing.DrawRefusedError, match="nothing to sample yet"):
         drawing.quote(sample)
     with pytest.raises(drawing.DrawRefusedError, match="at least one"):
         drawing.draw(sample, 0)

@@ -69,9 +69,10 @@ def test_a_row_of_the_long_table_is_what_one_answer_says_about_one_unit(stage: S
     first, second = long(stage)
     assert list(first) == list(exporting.LONG)
     assert first == {
-        "item": given.hit.item.key, "unit": "mood", "value": "sad",
+        "item": given.hit.item.key, "unit": "mood", "value": "sad", "value_text": "Sad",
         "worker": pseudonym("A1", stage.project.pseudonym_key),
-        "correct": False, "gold": "glad", "submitted_at": given.submitted_at.isoformat(), "seconds": given.seconds,
+        "correct": False, "gold": "glad", "gold_text": "Glad", 
+        "submitted_at": given.submitted_at.isoformat(), "seconds": given.seconds,
         "batch": str(given.hit.batch_id),
     }  # fmt: skip
     assert (second["unit"], second["value"], second["correct"], second["gold"]) == ("sure", 3, None, None)
@@ -82,7 +83,15 @@ def test_the_three_formats_of_the_long_table_say_the_same(stage: Stage) -> None:
     of_lines = [{**row, "value": str(row["value"])} for row in long(stage)]
     table = parquet.read_table(io.BytesIO(content(of_stage(stage, Choices("parquet")))))
     assert table.to_pylist() == of_lines
-    assert [str(one) for one in table.schema.types] == ["string"] * 4 + ["bool", "string", "string", "double", "string"]
+    assert [str(one) for one in table.schema.types] == [
+        *["string"] * 5,
+        "bool",
+        "string",
+        "string",
+        "string",
+        "double",
+        "string",
+    ]
     spelled = {None: "", False: "false", True: "true"}
     expected = [
         {name: spelled[value] if value in (None, False) else str(value) for name, value in row.items()}

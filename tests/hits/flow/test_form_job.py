@@ -53,7 +53,7 @@ def test_a_table_that_the_form_does_not_fit_is_refused_and_each_fault_told_once(
     assert upload.state == "refused" and stage.items.count() == 0
     assert [str(group) for group in grouped(Fault(**fault) for fault in upload.faults)] == [
         "The form names the column 'text', which is missing: add it, or correct the form. (3 lines: 2, 3, 4)",
-        "line 4: The known answer 'soggy' of the column 'right' is none of the answers of 'weather'.",
+        "line 4: The gold answer 'soggy' of the column 'right' is none of the answers of 'weather'.",
     ]
 
 

@@ -8,6 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
+from hits.domain import hit_types
+from hits.domain.marketplace_account import gateway
 from hits.domain.qualification_tests import NotOfferedError
 from hits.flow.people import granting
 from hits.models import Assignment, Grant, Stage
@@ -69,6 +71,23 @@ def test_whoever_has_answered_one_part_is_kept_from_the_other_at_the_marketplace
     assert is_let_in(market, first, busy)
     tasks.conclude_stage(first.pk)
     assert Grant.objects.count() == 1
+
+
+def test_what_workers_read_of_a_qualification_is_how_it_is_given(market, published, project):
+    """At the marketplace, of one that an answer gives; of the other kinds as they would be made."""
+    first, second = published
+    made = project.qualifications.get(key="part-one")
+    kind = gateway()._call("get_qualification_type", QualificationTypeId=made.qualification_type_id)
+    told = kind["QualificationType"]["Description"]
+    assert (
+        told == f"Given to workers who have answered “{first.hit_title}”, or whom the project “{project.name}” names."
+    )
+    poor = hit_types.described(project, "poor-quality")
+    assert poor.startswith(f"Given to workers who are blocked or paused in the project “{project.name}”.")
+    assert "to workers whom it names" in hit_types.described(project, "invited-workers")
+    Stage.objects.filter(pk=second.pk).update(grants="exam-result", screening_share=0.8)
+    of_test = f"Your percentage of right answers in “{second.hit_title}” of the project “{project.name}”."
+    assert hit_types.described(project, "exam-result") == of_test
 
 
 def test_a_lead_gives_takes_back_and_gives_again(market, published, project, lead):
@@ -214,3 +233,13 @@ def test_a_stage_for_chosen_workers_is_published_once_somebody_is_chosen(market,
     granting.grant(project, "chosen-few", [chosen], lead)
     publish(stage)
     assert [is_let_in(market, stage, worker) for worker in (chosen, other)] == [True, False]
+
+
+def test_workers_read_of_a_qualification_in_the_language_of_the_pages_that_it_is_about(published, project):
+    first, second = published
+    Stage.objects.filter(pk=first.pk).update(page_language="de")
+    told = hit_types.described(project, "part-one")
+    assert told == f"Bekommt, wer „{first.hit_title}“ beantwortet hat oder wen das Projekt „{project.name}“ nennt."
+    assert hit_types.described(project, "poor-quality").startswith("Given to workers")
+    project.stages.update(page_language="es")
+    assert hit_types.described(project, "poor-quality").startswith("La reciben las personas bloqueadas")

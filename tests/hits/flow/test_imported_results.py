@@ -344,6 +344,20 @@ def test_the_long_table_comes_in_again_as_it_went_out(name: str, inputs: bool) -
     assert len(said) == 2 * 13
 
 
+def test_long_tables_without_times_may_answer_the_same_item_in_two_stages() -> None:
+    first = stage_asking({"mood": {"kind": "one", "choices": ["Glad", "Sad"]}})
+    second = make.stage(first.project, key="second", protocol="form", settings=first.settings)
+    document = make.document(first.project, key="r1")
+    for stage in (first, second):
+        make.item(stage, key="r1", document=document, data={})
+    for stage, value in ((first, "Glad"), (second, "Sad")):
+        content = f"item,unit,worker,value\nr1,mood,A1,{value}\n".encode()
+        done = imported(stage, content, name=f"{stage.key}.csv")
+        assert done.state == Upload.State.DONE, done.faults
+    again = imported(second, b"item,unit,worker,value\nr1,mood,A1,Glad\n", name="again.csv")
+    assert "was imported before" in str(again.faults)
+
+
 def test_a_cell_that_was_kept_from_running_comes_in_as_it_was_answered() -> None:
     stage = stage_asking({"mood": {"kind": "short_text"}})
     imported(stage, csv_of(row(1, "A1", "'=1+1", "'tis a boat.")))
@@ -382,7 +396,7 @@ def test_a_mixed_stage_says_of_each_row_where_it_comes_from() -> None:
         ([row(1, "A1", "Glad", SubmitTime="yesterday")], "2 SubmitTime: is no time such as"),
         ([row(1, "A1", "Glad", SubmitTime="0001-01-01T00:00:00+14:00")], "2 SubmitTime: is no time such as"),
         ([row(1, "A1", "Glad", AcceptTime="9999-12-31T23:59:59-12:00")], "2 AcceptTime: is no time such as"),
-        ([row(1, "A1", "Glad", **{"Input.known": "Merry"})], "2 : The known answer 'Merry'"),
+        ([row(1, "A1", "Glad", **{"Input.known": "Merry"})], "2 : The gold answer 'Merry'"),
     ],
 )  # fmt: skip
 def test_a_wrong_file_is_refused_by_its_lines_and_changes_nothing(rows: Any, said: str) -> None:

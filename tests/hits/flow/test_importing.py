@@ -2,7 +2,6 @@ from decimal import Decimal
 
 import pytest
 
-from hits.domain.imported_tables import searched
 from hits.flow.pipeline import importing
 from hits.flow.setup import projects
 from hits.models import Document, Item, Upload
@@ -125,18 +124,3 @@ def test_of_100_000_rows_one_short_one_is_named_and_nothing_is_imported(lead):
     ]
     assert (upload.state, upload.fault_count) == (Upload.State.REFUSED, 1)
     assert _nothing_stored()
-
-
-@pytest.mark.on_postgresql
-def test_what_a_search_looks_in_is_cut_to_what_an_index_takes(lead):
-    project = projects.create_project("Rain", "choice", Decimal("10"), "lab@example.org", lead, seed=3)
-    names = [f"c{number}" for number in range(20)]
-    cells = [f"{number}" + "\N{GRINNING FACE}" * 300 for number in range(20)]
-    content = "\n".join(",".join(row) for row in (["id", "text", *names], ["R1", "Rain.", *cells])).encode()
-    importing.import_upload(importing.create_upload(project, "rain.csv", content, "public", None).pk)
-    document = project.documents.get()
-    assert document.found_by.startswith("r1 0\N{GRINNING FACE}") and len(document.found_by) == 600
-    assert list(document.data["columns"].values()) == cells
-    stage = project.stages.get()
-    for words, count in (("R1", 1), ("3\N{GRINNING FACE}", 1), ("19\N{GRINNING FACE}", 0), ("rain.", 0)):
-        assert searched(stage.items.all(), project, words).count() == count

@@ -77,6 +77,24 @@ def test_a_draft_quotes_what_was_chosen_in_a_questionnaire_by_its_text() -> None
     assert "You answered “Very kind”, which is not right." in messaging.draft(stage, worker)[1]
 
 
+def test_a_draft_quotes_the_text_with_a_question_that_all_items_share(stage: Stage, worker: Worker) -> None:
+    document = make.document(stage.project, data={"text": "I left my umbrella on the ferry."})
+    item = make.item(stage, document=document, data={"question": "What is it about?"})
+    make.label(make.assignment(make.hit(item), worker), unit="choice", value="no", correct=False)
+    told = "- “I left my umbrella on the ferry.”: “What is it about?” You answered “No, dry”, which is not right."
+    assert told in messaging.draft(stage, worker)[1]
+
+
+def test_a_draft_shows_the_blank_of_a_sentence_as_workers_saw_it() -> None:
+    stage, worker = make.stage(make.project(), protocol="clickable_entity"), make.worker()
+    document = make.document(stage.project, data={"text": "Ada sails. Ben waits.", "entities": [[0, 2], [11, 13]]})
+    answers = [{"start": 0, "end": 2, "text": "Ada"}]
+    item = make.item(stage, document=document, data={"query": "It is @placeholder who sails.", "answers": answers})
+    make.label(make.assignment(make.hit(item), worker), unit="answer", value="Ben", correct=False)
+    text = messaging.draft(stage, worker)[1]
+    assert "- “It is ____ who sails.”: You answered “Ben”" in text and "@placeholder" not in text
+
+
 def test_a_draft_without_mistakes_has_to_be_written(stage: Stage, worker: Worker) -> None:
     _, text = messaging.draft(stage, worker)
     with pytest.raises(messaging.MessageRefusedError, match="words in brackets"):

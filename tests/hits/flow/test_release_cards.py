@@ -72,7 +72,9 @@ def test_a_usual_licence_is_named_as_the_hub_names_it_and_makes_a_new_release(pr
     assert manifest["licence"]["spdx"] == "ODC-By-1.0" and manifest["citation"] == BIBTEX
     assert manifest["description"] == "Boats.\n\nAnd rivers."
     assert project.releases.count() == 2 and before.manifest["licence"] is None
-    assert project.actions.get().detail == {"changed": ["licence", "citation", "description"]}
+    assert project.actions.get(verb="changed the card of releases").detail == {
+        "changed": ["licence", "citation", "description"]
+    }
 
 
 def test_terms_of_ones_own_are_a_file_beside_the_card(project: Project) -> None:

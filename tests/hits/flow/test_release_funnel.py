@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.flow.data import releasing
 from hits.flow.pipeline import deciding
 from hits.flow.setup import ruling
-from hits.models import Assignment, Project, Stage
+from hits.models import Assignment, Project, Stage, StageSummary
 from tests.hits import factories as make
 from tests.hits.said import say
 
@@ -63,6 +64,23 @@ def test_the_card_says_what_became_of_every_item_and_who_answered_at_what_wage(s
         "Items dropped": "1 (tie 1)",
         "Items not decided": "2",
     }
+
+
+def test_the_wage_of_a_release_is_that_of_the_stage_s_page_where_answers_came_implausibly_fast(stage: Stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(expected_seconds=60)
+    StageSummary.objects.filter(stage=stage).update(median_seconds=2.0)
+    doubt = "The measured median of 2 s is implausible: less than a fifth of the 60 s that are expected."
+    note = f"{doubt} The wage is that of 60 s an answer, as expected."
+    facts = facts_of(stage.project)
+    assert (facts["Median time"], facts["Wage an hour"]) == ("2.0 s", f"$2.40 ({note})")
+    client = Client()
+    client.force_login(stage.project.owners.get())
+    page = " ".join(client.get(reverse("stage", args=[stage.project.slug, stage.key])).content.decode().split())
+    assert "$2.40 an hour" in page and doubt in page
+    (row,) = stage.project.releases.get().manifest["collection"]
+    assert (row["median_seconds"], row["wage_an_hour"], row["wage_note"]) == (2.0, "2.40", note)
+    content = client.get(reverse("release", args=[stage.project.slug, stage.project.releases.get().number]))
+    assert note in content.content.decode()
 
 
 def test_manifest_and_page_have_the_same_funnel(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""Tests of workers from items with a known answer, at the real marketplace: who passes gets in, who fails is told."""
+"""Tests of workers from items with a gold answer, at the real marketplace: who passes gets in, who fails is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import feedback
+from hits.domain import check_questions, feedback
 from hits.domain import screening as domain
 from hits.domain.due_hits import mark_due
 from hits.domain.screening_results import results, standing
@@ -320,10 +320,30 @@ def test_practice_items_are_kept_apart_for_good(stage, market) -> None:
     assert set(test.items.filter(for_practice=True).values_list("pk", flat=True)) == set(kept)
 
 
+def test_no_row_of_the_file_is_practised_on_in_one_stage_and_a_check_question_of_another(stage, market) -> None:
+    imported(stage, rows(1, 12))
+    test = with_test(stage, practice_items=2)
+    other = make.stage(stage.project, key="other", protocol="multiple_choice", gold_share=0.5)
+    of_other = {
+        item.document_id: make.item(other, document=item.document, state=Item.State.CHECK, data=item.data)
+        for item in test.items.select_related("document")
+    }
+    before = domain.practice(test)
+    asked = of_other[test.items.get(pk=before[0]).document_id]
+    make.hit(asked)
+    kept = domain.practice(test)
+    assert before[0] not in kept and len(kept) == 2
+    published(test)
+    told = {of_other[item.document_id].pk for item in test.items.filter(for_practice=True)}
+    planned = check_questions.plan(other, dict.fromkeys(range(100), 1))
+    assert len(told) == 2
+    assert set(planned.needs) == {item.pk for item in of_other.values()} - told - {asked.pk}
+
+
 def test_too_few_items_are_told_at_the_setting_and_at_the_quote(stage, market) -> None:
     imported(stage, rows(5, 6))
     with pytest.raises(
-        SettingsRefusedError, match="needs 7 items with a known answer, 4 for a HIT and 3 to practise on"
+        SettingsRefusedError, match="needs 7 items with a gold answer, 4 for a HIT and 3 to practise on"
     ):
         with_test(stage, practice_items=3)
     assert stage.project.stages.count() == 1 and stage.items.count() == 11

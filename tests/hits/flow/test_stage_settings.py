@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hits.domain.large_changes import LargeChangeError
 from hits.domain.marketplace_account import gateway
 from hits.flow.payments import auditing
 from hits.flow.pipeline import deciding, harvesting, scoring, sending
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PERCENT = {"qualification": "percent_approved", "comparator": "GreaterThan", "integers": [80], "guards": "Accept"}
 # The marketplace's own qualification of the share of approved answers.
 PERCENT_ID = "000000000000000000L0"
+# Written out, this reward has more digits than any memory holds.
+HUGE = {"reward": "1e999999999999999"}
 # Setting, value, field of the HIT at the marketplace, what it holds.
 SENT: list[tuple[str, Any, str, Any]] = [
     ("answers", 3, "MaxAssignments", 3),
@@ -134,7 +137,7 @@ def test_what_workers_have_seen_is_fixed_and_says_why(market, bring, stage, publ
     publish(stage)
     own = [*stage.requirements, {"qualification": "part-one", "comparator": "Exists", "guards": "Accept"}]
     before = Stage.objects.values().get(pk=stage.pk)
-    given = {"answers": 5, "hit_title": "Another", "requirements": own, "reward": "0.50", "title": "New"}
+    given = {"answers": 5, "hit_title": "Another", "requirements": own, "reward": "0.30", "title": "New"}
     with pytest.raises(stage_settings.SettingsFixedError) as refusal:
         stage_settings.change(stage, given, None)
     assert refusal.value.names == ("answers", "hit_title", "requirements")
@@ -148,11 +151,11 @@ def test_nothing_of_hits_that_are_on_their_way_changes(market, bring, stage) -> 
     batch = make.batch(stage, state=Batch.State.PUBLISHING, total=1, done=0)
     planned = make.hit(stage.items.get(), state=Hit.State.PLANNED, hit_id=None, batch=batch)
     with pytest.raises(stage_settings.StillSendingError):
-        stage_settings.change(stage, {"reward": "0.50"}, None)
+        stage_settings.change(stage, {"reward": "0.30"}, None)
     assert stage_settings.change(stage, {"title": "New"}, None) == ["title"]
     planned.delete()
     sending.send(batch.pk)
-    stage_settings.change(stage, {"reward": "0.50"}, None)
+    stage_settings.change(stage, {"reward": "0.30"}, None)
 
 
 def test_every_fault_is_named_once_and_nothing_changes(stage: Stage) -> None:
@@ -177,11 +180,20 @@ def test_every_fault_is_named_once_and_nothing_changes(stage: Stage) -> None:
     assert Stage.objects.values().get(pk=stage.pk) == before
 
 
+def test_leads_who_approve_get_three_days_unless_another_time_is_named(stage: Stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(approval="automatic", auto_approval_seconds=0)
+    with pytest.raises(SettingsRefusedError, match=r"^auto_approval_seconds must be more than 0 s"):
+        stage_settings.change(stage, {"approval": "review", "auto_approval_seconds": 0}, None)
+    assert stage_settings.change(stage, {"approval": "review"}, None) == ["approval", "auto_approval_seconds"]
+    stage.refresh_from_db()
+    assert (stage.approval, stage.auto_approval_seconds) == ("review", 259_200)
+
+
 def test_the_recipes_value_stands_beside_each_and_can_be_set_again(stage: Stage) -> None:
     assert not [setting.name for setting in stage_settings.shown(stage) if setting.differs]
-    stage_settings.change(stage, {"reward": "0.50", "answers": 2}, None)
+    stage_settings.change(stage, {"reward": "0.30", "answers": 2}, None)
     differing = {one.name: (one.value, one.recipe) for one in stage_settings.shown(stage) if one.differs}
-    assert differing == {"answers": (2, 1), "reward": ("0.50", "0.04")}
+    assert differing == {"answers": (2, 1), "reward": ("0.30", "0.04")}
     assert stage.rule["params"]["answers"] == 2
     for name in differing:
         stage_settings.change(stage, {name: stage_settings.recipe_value(stage, name)}, None)
@@ -189,9 +201,9 @@ def test_the_recipes_value_stands_beside_each_and_can_be_set_again(stage: Stage)
 
 
 def test_who_changed_what_is_in_the_log(stage: Stage, lead: Any) -> None:
-    stage_settings.change(stage, {"reward": "0.50", "title": stage.title}, lead)
+    stage_settings.change(stage, {"reward": "0.30", "title": stage.title}, lead)
     row = stage.actions.get(verb=stage_settings.CHANGED)
-    assert (row.user, row.detail) == (lead, {"settings": "reward", "values": {"reward": ["0.04", "0.50"]}})
+    assert (row.user, row.detail) == (lead, {"settings": "reward", "values": {"reward": ["0.04", "0.30"]}})
 
 
 def test_an_answer_is_late_by_the_time_of_its_own_hit(market, bring, stage, publish) -> None:
@@ -206,3 +218,34 @@ def test_an_answer_is_late_by_the_time_of_its_own_hit(market, bring, stage, publ
     scoring.score(stage)
     row.refresh_from_db()
     assert row.held == ""
+
+
+@pytest.mark.parametrize(
+    ("waiting", "given", "asked"),
+    [
+        (0, {"reward": "0.39"}, False),
+        (0, {"reward": "0.40"}, True),
+        (0, {"answers": 9}, False),
+        (0, {"answers": 10}, True),
+        (0, {"most_answers": 10, "enough": "at least 2 agree on entity"}, True),
+        # 10,000 items that wait cost $500 now; $1,500 are not more than $1,000 beyond that.
+        (10_000, {"answers": 3}, False),
+        (10_001, {"answers": 3, "reward": "0.05"}, True),
+        (1_000_000, {"reward": "0.01"}, False),
+        (1_000_000, {"title": "Large"}, False),
+    ],
+)
+def test_a_large_raise_of_what_a_stage_pays_is_confirmed_with_its_values(
+    stage: Stage, waiting: int, given: dict[str, Any], asked: bool
+) -> None:
+    stage.summary.waiting = waiting
+    stage.summary.save()
+    before = Stage.objects.filter(pk=stage.pk).values().get()
+    if not asked:
+        assert set(stage_settings.change(stage, given, None)) == set(given)
+        return
+    for confirmed in (None, {}, {"reward": "0.41", "answers": 11, "most_answers": 11}, {"reward": "all"}, HUGE):
+        with pytest.raises(LargeChangeError, match="has to be confirmed") as refused:
+            stage_settings.change(stage, given, None, confirmed=confirmed)
+    assert Stage.objects.filter(pk=stage.pk).values().get() == before
+    assert set(stage_settings.change(stage, given, None, confirmed=refused.value.details()["confirm"])) == set(given)

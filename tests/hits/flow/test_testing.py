@@ -100,7 +100,7 @@ def test_a_stage_whose_test_nobody_can_take_is_not_published(market: Marketplace
     (item,) = make.items(stage, 1)
     row = make.qualification_test(river, key="reading-test")
     testing.require(stage, row, None)
-    with pytest.raises(NotOfferedError, match="“reading-test”, which is still a draft: offer it"):
+    with pytest.raises(NotOfferedError, match="”, which is still a draft: offer it to workers first"):
         publishing.publish(stage, 1, Decimal("0.05"), "page-1", None)
     assert any("still a draft" in problem for problem in publishing.quote(stage).problems)
     Item.objects.filter(pk=item.pk).update(parent=make.item(make.stage(river)))

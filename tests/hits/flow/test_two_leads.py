@@ -13,9 +13,12 @@ from threading import Barrier
 import pytest
 from django.db import connection, connections
 
+from hits import tasks
 from hits.domain.books import differences
+from hits.domain.budget_requests import RequestDecidedError
+from hits.flow.payments import asking
 from hits.flow.pipeline import publishing
-from hits.models import Account, Batch, BudgetExceededError, Hit, Item, LedgerEntry, Project, Stage
+from hits.models import Account, Batch, BudgetExceededError, BudgetRequest, Hit, Item, LedgerEntry, Project, Stage
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
@@ -125,3 +128,27 @@ def test_two_leads_who_confirm_the_same_items_publish_them_once(market: Marketpl
     assert isinstance(refusal, publishing.QuoteChangedError | publishing.NothingToPublishError), refusal
     assert stages[0].hits.count() == ITEMS
     assert LedgerEntry.objects.get(project=project).reserved == PRICE
+
+
+def test_of_two_owners_who_decide_at_once_one_does(market: Marketplace, leads: TwoLeads) -> None:
+    for _ in range(REPETITIONS // 5):
+        owner, manager = make.user(), make.user()
+        project = make.project(owner=owner, budget=ALMOST)
+        make.member(project, manager, "manager")
+        stage = make.stage(project)
+        make.items(stage, ITEMS)
+        asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
+        assert asked is not None
+
+        def row(pk: int = asked.pk) -> BudgetRequest:
+            return BudgetRequest.objects.select_related("stage__project", "project", "asked_by").get(pk=pk)
+
+        outcomes = leads.at_once(
+            lambda row=row, owner=owner: tasks.approve_request(row(), owner),
+            lambda row=row, owner=owner: asking.decline(row(), owner, "No."),
+        )
+        assert sum(isinstance(outcome, RequestDecidedError) for outcome in outcomes) == 1, outcomes
+        published = row().state == BudgetRequest.State.APPROVED
+        account = Account.objects.get(project=project)
+        assert (account.budget, account.reserved) == ((PRICE, PRICE) if published else (ALMOST, Decimal(0)))
+        assert stage.batches.exists() == published

@@ -5,7 +5,9 @@ With PLUGIN_DIRS in the environment it is run on the protocols of these folders 
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +25,14 @@ from hits.crowd.html import Node, parse, read_form
 from hits.flow.pipeline import serving
 from hits.mturk.question import html_question
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, CrowdlessProtocol, SettingsRefusedError
-from hits.protocols.optional import CorrectableProtocol, OwnPageProtocol, RowsProtocol, SizedProtocol, cards_of
+from hits.protocols.optional import (
+    CorrectableProtocol,
+    OwnPageProtocol,
+    RowsProtocol,
+    SizedProtocol,
+    WordedProtocol,
+    cards_of,
+)
 from hits.protocols.pages import Page
 
 GUEST = Path(__file__).parent / "guest"
@@ -138,6 +147,43 @@ def test_it_takes_a_good_answer_and_turns_it_into_labels(protocol, sample):
         assert label.unit and len(label.unit) <= 60
         assert label.correct in (True, False, None)
         assert json.loads(json.dumps(label.value)) == label.value
+
+
+def test_it_tells_a_good_answer_in_the_words_of_its_page(protocol, sample):
+    """Neither names of fields nor keys of labels are read by people; what was written is told as it is."""
+    assert isinstance(protocol, WordedProtocol)
+    document, item, settings, fields = sample["document"], sample["item"], protocol.settings({}), sample["fields"]
+    labels = protocol.check(document, item, settings, fields).labels
+    lines = protocol.in_lines(document, item, settings, {label.unit: label.value for label in labels})
+    told = [text for line in lines for text in (line.asked, line.said)]
+    assert all(line.said.strip() for line in lines)
+    keys = {key for key in (*fields, *(label.unit for label in labels)) if re.search("[-_/0-9]", key)}
+    assert [key for key in keys for text in told if key in text and key not in _own_words(sample)] == []
+    assert [text for text in told if any(sign in text for sign in ("{", "}", "['", "None", "True", "False"))] == []
+    asked = [line for line in lines if not line.is_note]
+    assert asked and {unit for line in asked for unit in line.units} <= {label.unit for label in labels}
+    compared = {label.unit for label in labels if label.correct is not None}
+    assert compared <= {unit for line in asked for unit in line.units}
+    typed = {name: value for name, value in fields.items() if name != "comment" and not name.endswith("order")}
+    written = [value for value in typed.values() if value[:1].isalpha() and " " in value.strip()]
+    assert [text for text in written if not any(text in line or text in _own_words(sample) for line in told)] == []
+
+
+def test_it_tells_each_label_alone_too(protocol, sample):
+    document, item, settings = sample["document"], sample["item"], protocol.settings({})
+    for label in protocol.check(document, item, settings, sample["fields"]).labels:
+        for line in protocol.in_lines(document, item, settings, {label.unit: label.value}):
+            assert line.said.strip() and set(line.units) <= {label.unit}
+
+
+def test_it_tells_labels_that_it_never_gave_by_saying_nothing(protocol, sample):
+    settings = protocol.settings({})
+    assert protocol.in_lines(sample["document"], sample["item"], settings, {"no such unit": "x", "9/nothing": 1}) == []
+
+
+def _own_words(sample):
+    """What the item itself says: it may hold whatever a lead wrote."""
+    return json.dumps([sample["document"], sample["item"]], ensure_ascii=False)
 
 
 def test_an_item_without_a_column_that_its_task_names_has_a_fault(protocol, sample):
@@ -332,15 +378,14 @@ def test_its_forms_change_nothing_that_was_not_touched_and_nothing_for_others(da
 
 
 @of_those_with_pages
-@pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
-def test_garbage_in_its_forms_is_refused_or_can_be_undone(dashboard, garbage):
+def test_garbage_in_its_forms_is_refused_or_can_be_undone(dashboard):
     before = dashboard.item.data
-    for address in dashboard.correcting:
+    for address, garbage in itertools.product(dashboard.correcting, GARBAGE):
         form = dashboard.form(address)
         names = {node.attributes["name"] for node in form.walk() if node.attributes.get("name")}
         posted = {**dict.fromkeys(names, garbage), "seen": read_form(form).fields["seen"]}
-        assert dashboard.lead.post(address, posted).status_code in (302, 400)
+        assert dashboard.lead.post(address, posted).status_code in (302, 400), garbage[:20]
         dashboard.lead.post(f"{address}undo/")
         assert dashboard.lead.get(address).status_code == 200
         dashboard.item.refresh_from_db()
-        assert dashboard.item.data == before
+        assert dashboard.item.data == before, garbage[:20]

@@ -149,7 +149,7 @@ def test_any_json_is_read_or_refused_with_sentences(garbage: Any) -> None:
 
 def test_a_known_answer_may_not_stand_in_a_column_that_workers_see() -> None:
     _, faults = schema.read_form({"show": [{"kind": "text", "text": "{a}"}], "ask": [{**ONE, "gold": "a"}]})
-    assert faults == ("ask[0] must not take its known answers from the column 'a', which workers see.",)
+    assert faults == ("ask[0] must not take its gold answers from the column 'a', which workers see.",)
 
 
 def test_columns_cannot_be_named_without_end() -> None:
@@ -279,7 +279,7 @@ def test_what_an_item_lacks_or_cannot_be_shown_is_told() -> None:
         "The column 'prices' holds no table",
         "The column 'photo' holds no address of this kind",
         "The column 'film' holds no address of this kind",
-        "The known answer 'Meh' of the column 'mood gold' is none of the answers of 'mood'.",
+        "The gold answer 'Meh' of the column 'mood gold' is none of the answers of 'mood'.",
     ]
     assert protocol.item_faults(DOCUMENT, {}, EVERYTHING) == []
 

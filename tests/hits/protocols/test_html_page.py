@@ -300,7 +300,7 @@ def test_what_is_posted_is_bounded_and_can_be_kept() -> None:
     found["a"].encode()
 
 
-# Known answers
+# Gold answers
 
 PAGE = (
     "<p>${text}</p><input type='radio' name='good' value='yes'><input type='radio' name='good' value='no'>"
@@ -347,7 +347,7 @@ def test_columns_of_known_answers_are_written_as_lines_or_as_an_object() -> None
     [
         ({"god": "right"}, ["names the field 'god', which the page does not have. There are: good, topic, year, town"]),
         ({"why": "right"}, ["names the field 'why', a written text"]),
-        ({"good": "text"}, ["must not take known answers from the column 'text', which workers see."]),
+        ({"good": "text"}, ["must not take gold answers from the column 'text', which workers see."]),
         ({"good": ""}, ["must name a column of 1 to 200 characters for the field 'good'."]),
         (["good = a", "good = b"], ["names the field 'good' more than once"]),
         (["good"], ["must be an object, or lines such as answer = right answer"]),
@@ -366,9 +366,9 @@ def test_known_answers_that_nobody_can_give_and_columns_that_lack_are_named() ->
     settings = protocol.settings({"template": PAGE, "gold": GOLD})
     wrong = {**KNOWN, "right": "Yes", "topics": "rain|hail", "right year": "last"}
     assert [fault.partition(":")[0] for fault in protocol.item_faults({"columns": wrong}, {}, settings)] == [
-        "The known answer 'Yes' of the column 'right' is none",
-        "The known answer 'rain|hail' of the column 'topics' is none",
-        "The known answer 'last' of the column 'right year' is none",
+        "The gold answer 'Yes' of the column 'right' is none",
+        "The gold answer 'rain|hail' of the column 'topics' is none",
+        "The gold answer 'last' of the column 'right year' is none",
     ]
     assert protocol.item_faults({"columns": KNOWN}, {}, settings) == []
     lacking = protocol.item_faults({"columns": {"right": "yes", "topics": "", "right year": ""}}, {}, settings)

@@ -210,3 +210,18 @@ def test_no_text_whatever_breaks_the_check(changes):
         assert all(reason.endswith(".") and len(reason) < 250 for reason in refused.reasons)
     else:
         assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize(("part", "first"), [("np", "a biscuit"), ("vp", "hid a biscuit in my pocket")])
+def test_a_stage_that_asks_one_part_is_shown_an_example_and_the_instructions_of_that_part(part, first):
+    own = protocol.settings({"part": part})
+    document, data = protocol.example_for(own)
+    shown = protocol.page(document, data, own)
+    assert (shown["part"], shown["sentences"][0]["phrases"][0]["text"]) == (part, first)
+    named = [one.name for one in protocol.fields_for(own) if one.name.startswith("instructions")]
+    assert named == [f"instructions_{part}"]
+
+
+def test_a_part_that_there_is_not_is_refused():
+    with pytest.raises(SettingsRefusedError, match="part must be one of"):
+        protocol.settings({"part": "adverbs"})

@@ -91,6 +91,24 @@ def test_the_expected_number_is_that_of_workers_who_are_right_four_times_of_five
     assert expected_answers(2, 3, "at least 2 label = x", seed=1) == pytest.approx(2.66, abs=0.03)
 
 
+@pytest.mark.parametrize("named", ["another value", "value 0", "one value"])
+def test_a_condition_may_name_any_value(named: str) -> None:
+    text = f'at least 2 choice = "{named}"'
+    assert expected_answers(2, 5, text, seed=1) == expected_answers(2, 5, "at least 2 choice = x", seed=1)
+
+
+def test_the_expectation_of_a_long_condition_takes_no_longer_than_that_of_a_short_one() -> None:
+    short, long = "all l != a0", " and ".join(f"all l != a{number}" for number in range(34))
+
+    def seconds(text: str, most: int) -> float:
+        began = time.process_time()
+        expected_answers(1, most, text, seed=1)
+        return time.process_time() - began
+
+    # Reckoned with one claim, the long one would take 34 times as long.
+    assert seconds(long, 20) < 6 * seconds(short, 20)
+
+
 def test_the_longest_condition_for_the_most_answers_takes_no_more_than_seconds_and_is_reckoned_once():
     text = " or ".join(f"at least 100 u{number} = v" for number in range(19))
     began = time.process_time()

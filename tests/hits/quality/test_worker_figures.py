@@ -117,9 +117,9 @@ def test_nothing_stands_out_of_a_usual_worker() -> None:
         ({"longest_run": 14}, "14 answers in a row are the same."),
         (
             {"correct": 13},
-            "Known answers: 32% right, which is no better than chance (33%); the crowd 90%.",
+            "Gold answers: 32% right, which is no better than chance (33%); the crowd 90%.",
         ),
-        ({"correct": 26}, "Known answers: 65% right, much below the crowd's 90%."),
+        ({"correct": 26}, "Gold answers: 65% right, much below the crowd's 90%."),
         (
             {"figures": Compared(60, 21, 20, 0)},
             "Others: 35% agreed with, which is no better than chance (33%); the crowd 80%.",

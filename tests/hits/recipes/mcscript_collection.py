@@ -19,7 +19,7 @@ Json = dict[str, Any]
 class Collection:
     """`Collected` over a list of items; `computed` is what the computation found, by item."""
 
-    plugins = ()
+    plugins, pseudonym_key = (), "secret"
 
     def __init__(self, *items: JudgedItem, computed: Mapping[str, Json] | None = None, seed: int = 3, **options: Any):
         self.items, self.seed, self.options = list(items), seed, {**OPTIONS, **options}

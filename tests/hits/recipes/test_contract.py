@@ -42,6 +42,16 @@ def test_its_options_stand_and_are_described(recipe):
     assert all(recipe.described[name].label and recipe.described[name].help for name in recipe.options)
 
 
+def test_what_a_sample_is_drawn_from_is_there(recipe):
+    draws_from = getattr(recipe.steps, "draws_from", None)
+    keys = {stage.key for stage in recipe.stages}
+    computed = {one.key for one in getattr(recipe.steps, "COMPUTATIONS", ())}
+    for stage in [stage for stage in recipe.stages if stage.draws and draws_from]:
+        source = draws_from(stage.key)
+        assert source.stages and set(source.stages) <= keys - {stage.key}
+        assert source.computation in computed | {""}
+
+
 @pytest.mark.parametrize("content", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_no_file_of_its_kind_is_refused_with_sentences(recipe, content):
     given = {"max_bytes": 10_000, "default_origin": "public", "seed": 1, "options": recipe.options}

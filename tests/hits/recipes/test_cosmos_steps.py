@@ -49,7 +49,7 @@ TWO_FOLDS = {"scorer": "lexical", "folds": 2}
 class Kept:
     """What was collected, in memory."""
 
-    plugins = ()
+    plugins, pseudonym_key = (), "secret"
 
     def __init__(self, *items: JudgedItem, found=(), **options):
         self.items, self.seed, self.options, self._found = items, 3, {**OPTIONS, **options}, dict(found)
@@ -406,6 +406,18 @@ def test_the_labels_of_test_stand_in_the_key_alone():
     key = csv_of(release, "test-key.csv")
     assert [row["id"] for row in key] == [row["id"] for row in shown(release, "test")]
     assert all(row.keys() == {"id", "label"} for row in key)
+
+
+def test_where_the_right_answer_of_test_stands_cannot_be_worked_out_from_what_is_published():
+    """The ids are published, and by the order that a set got when it was made the id tells the label."""
+    release = build_release(collection())
+    labels = {row["id"]: int(row["label"]) for row in csv_of(release, "test-key.csv")}
+    ids = {item.data["set"]: int(item.data["intended"].removeprefix("c")) for item in collection().items}
+    as_made = [ids[key] == label for key, label in labels.items()]
+    assert 0 < sum(as_made) < len(as_made)
+    other = collection()
+    other.pseudonym_key = "another secret"
+    assert labels != {row["id"]: int(row["label"]) for row in csv_of(build_release(other), "test-key.csv")}
 
 
 def asked_of_people(collected, said):

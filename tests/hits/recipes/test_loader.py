@@ -171,7 +171,7 @@ def test_all_faults_of_a_file_come_at_once(tmp_path):
     "old, new, fault",
     [
         ('reward = "0.10"', 'reward = "0.105"', "stages[0].reward must be dollars and cents in quotes"),
-        ("= 259200", "= 0", "stages[0].approval is review, but auto_approval_seconds of 0 approves"),
+        ("= 259200", "= 0", "stages[0].auto_approval_seconds must be more than 0 s: answers are approved by a lead"),
         ("answers = 3", 'answers = 3\ninput = { stage = "later" }', "stages[0].input.stage must name an earlier stage"),
         ("answers = 3", 'answers = 3\ninput = { each = "answer" }', "stages[0].input is answer, which the rows"),
         ("answers = 3", "answers = 3\ninput = { each = 3 }", "stages[0].input must be a table such as { stage ="),

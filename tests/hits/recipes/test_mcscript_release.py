@@ -183,6 +183,13 @@ def test_the_place_of_the_correct_answer_tells_nothing_and_stays():
     assert release.statistics == again.statistics
 
 
+def test_the_place_of_the_correct_answer_is_decided_by_a_secret_and_not_by_the_seed_which_is_published():
+    made, other = (all_reviewed(collection(60, 60)) for _ in range(2))
+    other.pseudonym_key = "another secret"
+    labels, others = ([row["label"] for row in all_rows(build_release(one))] for one in (made, other))
+    assert made.seed == other.seed and labels != others
+
+
 def test_one_scenario_is_in_test_alone_and_no_text_is_in_two_splits():
     made = collection()
     twin = answered("t900", five("text", "twin"), text=story_text(0), scenario="scenario 3")

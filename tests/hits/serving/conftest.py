@@ -10,8 +10,9 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, BrowserType, Page
+from playwright.sync_api import Browser, BrowserType, Page, expect
 
+from common import request_id
 from hits.domain.task_links import task_url
 from hits.models import Hit
 from ops.chromium import ARGUMENTS, quick
@@ -40,7 +41,10 @@ class Marketplace:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
                 assert self.path == "/mturk/externalSubmit"
-                marketplace.posted.append(dict(parse_qsl(body, keep_blank_values=True)))
+                fields = dict(parse_qsl(body, keep_blank_values=True))
+                # It leads from one log to the next and is no part of the answer.
+                assert request_id.usable(fields.pop(request_id.HEADER))
+                marketplace.posted.append(fields)
                 self._say("<!doctype html><title>Submitted</title><p>Thank you")
 
             def do_GET(self) -> None:
@@ -139,3 +143,11 @@ def new_page(chromium: Browser):
     for context in contexts:
         context.close()
     assert not faults
+
+
+def instructions_read(page: Page) -> None:
+    """As a worker does it who has read the instructions, which are open at first, or on a phone a row that opens."""
+    if not page.locator(".instructions[open]").count():
+        page.locator(".instructions > summary").click()
+    page.locator(".instructions > summary").click()
+    expect(page.locator(".instructions-text")).to_be_hidden()

@@ -12,6 +12,7 @@ from hits.protocols.answer_writing.protocol import protocol
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.answers import DOCUMENT, FIELDS, FULL, GONE, ITEM
+from tests.hits.serving.conftest import instructions_read
 from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -195,7 +196,7 @@ def test_twelve_questions_have_no_accessibility_fault_and_the_story_stays_in_sig
     page = new_page(**screen, color_scheme=scheme, reduced_motion="reduce")
     page.goto(task_address(a_hit(FULL)))
     assert violations(page) == []
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     fill(page, {**FIELDS, "q2_incorrect": "a spoon, or a WHISK"})
     choose(page, "q11_label", "script")
     submit(page)

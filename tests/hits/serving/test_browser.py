@@ -9,7 +9,7 @@ from hits.models import Draft
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.serving import story
-from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.conftest import ASSIGNMENT, WORKER, instructions_read
 from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -129,7 +129,7 @@ def test_a_screen_reader_hears_the_name_and_the_statement(new_page, task_address
 def test_an_answer_by_touch_on_a_small_screen(new_page, task_address, marketplace):
     page = new_page(**PHONE)
     page.goto(task_address(workerId="ATOUCH"))
-    page.locator(".instructions summary").tap()
+    instructions_read(page)
     panel = page.locator(".answer")
     mention(page, "Annika de Wit").tap()
     expect(blank(page)).to_have_text("Annika de Wit")
@@ -155,7 +155,7 @@ def test_on_a_small_screen_the_last_line_can_be_read_above_the_question(new_page
 def test_a_focused_mention_is_never_under_the_question(new_page, task_address):
     page = new_page(360, 640)
     page.goto(task_address())
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     page.get_by_role("radio", name="Lowland Post").focus()
     for _ in story.MENTIONS:
         page.keyboard.press("ArrowDown")
@@ -387,7 +387,7 @@ def test_every_line_of_a_mention_that_breaks_can_be_clicked(hit, new_page, task_
     hit.item.document.save()
     page = new_page(width, 900)
     page.goto(task_address())
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     lines = page.evaluate(HITS_ITSELF)
     assert max(len(mention) for mention in lines) > 1
     assert all(all(mention) for mention in lines)
@@ -401,7 +401,7 @@ def test_it_has_no_accessibility_fault(hit, new_page, task_address, scheme, widt
     page.goto(task_address(assignmentId=f"3{scheme}{width}", workerId=f"A{scheme}{width}"))
     for act in (None, "fill", "refuse"):
         if act == "fill":
-            page.locator(".instructions summary").click()
+            instructions_read(page)
             mention(page, "Maas").click()
             page.locator(".mention", has_text="Veere").first.hover()
         if act == "refuse":

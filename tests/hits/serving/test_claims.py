@@ -8,10 +8,9 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
-from redis.exceptions import ConnectionError as RedisDownError
 
 from hits import tasks
-from hits.domain import drafts, rates
+from hits.domain import drafts
 from hits.domain.due_hits import live_stages
 from hits.flow.pipeline import serving
 from hits.models import Draft, Hit
@@ -162,17 +161,6 @@ def test_a_hit_is_not_looked_at_without_end_for_announced_answers(hit, claim, mo
     Hit.objects.update(due_at=None)
     assert claim("check", hit, assignment="3MORE").json() == {"ok": True}
     assert live_stages() == [] and Hit.objects.get(pk=hit.pk).due_at is None
-
-
-def test_without_redis_each_process_counts_by_itself_and_forgets(monkeypatch):
-    def down(*args, **options):
-        raise RedisDownError("no server")
-
-    monkeypatch.setattr(cache, "add", down)
-    assert [rates.allow("one", 2) for _ in range(3)] == [True, True, False]
-    for n in range(rates.MOST_KEYS + 10):
-        assert rates.allow(f"key-{n}", 2)
-    assert len(rates._own) <= rates.MOST_KEYS
 
 
 # Forgetting

@@ -15,7 +15,7 @@ from hits.text.question_rules import NARRATOR_WORDS, OPENING_WORDS, Rules, asked
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.phrases import DOCUMENT, FIELDS, NP, VP, VP_FIELDS, item
-from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.conftest import ASSIGNMENT, WORKER, instructions_read
 from tests.hits.serving.mouse import press_and_release, stop_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -91,7 +91,7 @@ def test_by_keyboard_alone_with_each_phrase_shown_in_its_place(new_page, task_ad
 def test_on_a_dark_phone_what_is_wrong_is_told_on_leaving_and_once_after_submitting(new_page, task_address):
     page = new_page(**PHONE, color_scheme="dark", reduced_motion="reduce")
     page.goto(task_address())
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     wrong = {
         "p1": "What did they measure out",
         "p2": "What is it",
@@ -231,7 +231,7 @@ def some_cases():
 
 def test_the_page_refuses_what_the_server_refuses_with_the_same_sentences(new_page):
     page = new_page()
-    for name in ("words.js", "question_rules.js"):
+    for name in ("language.js", "words.js", "question_rules.js"):
         page.evaluate((STATIC / name).read_text(encoding="utf-8"))
     cases = some_cases()
     sent = [

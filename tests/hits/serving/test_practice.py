@@ -9,9 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from hits import protocols
-from hits.domain import feedback, screening
+from hits.domain import feedback, screening, task_words
 from hits.flow.pipeline import serving
 from hits.models import Draft, Hit, Item, Stage
+from hits.protocols import lines
 from tests.hits import factories as make
 from tests.hits.serving.conftest import ASSIGNMENT, WORKER
 
@@ -110,22 +111,32 @@ def test_a_worker_who_may_not_answer_may_not_practise(client: Client, test_hit: 
     assert post(client, test_hit, marketplace).status_code == 403
 
 
-def test_beside_marked_stretches_the_other_known_answers_of_a_form_are_told() -> None:
-    labels = [{"id": "place", "text": "Place"}]
-    choices = [{"id": "y", "text": "Yes"}, {"id": "n", "text": "No"}]
-    form = {"show": [], "ask": [
-        {"kind": "spans", "key": "places", "question": "Places?", "column": "text", "choices": labels, "gold": "where"},
-        {"kind": "one", "key": "wet", "question": "Wet?", "choices": choices, "gold": "rain"},
-    ]}  # fmt: skip
+def told_by_form(ask: list[dict[str, Any]], columns: dict[str, str], said: dict[str, str]) -> feedback.Told:
+    form = {"show": [{"kind": "text", "text": "{note}"}], "ask": ask}
     stage = make.stage(protocol="form", settings=protocols.get("form").settings({"form": form}))
-    columns = {"text": "Rain in Lund.", "where": '[[8, 12, "place"]]', "rain": "y"}
-    document = make.document(stage.project, data={"text": columns["text"]})
-    item = make.item(stage, document=document, data={"columns": columns})
-    said = {"places": columns["where"], "wet": "n"}
-    fields = protocols.get("form").posted({}, item.data, stage.settings, said, WORKER)
-    told = feedback.told(stage, item, fields, WORKER)
-    assert [(unit.said, unit.is_right) for unit in told.units] == [("Lund (place)", True), ("No", False)]
+    item = make.item(stage, document=make.document(stage.project, data={}), data={"columns": columns})
+    return feedback.told(stage, item, protocols.get("form").posted({}, item.data, stage.settings, said, WORKER), WORKER)
+
+
+def test_beside_marked_stretches_the_other_known_answers_of_a_form_are_told() -> None:
+    labels = [{"id": "place", "text": "A place"}]
+    choices = [{"id": "y", "text": "Yes"}, {"id": "n", "text": "No"}]
+    ask = [
+        {"kind": "spans", "key": "places", "question": "Places?", "column": "note", "choices": labels, "gold": "where"},
+        {"kind": "one", "key": "wet", "question": "Wet?", "choices": choices, "gold": "rain"},
+    ]
+    columns = {"note": "Rain in Lund.", "where": '[[8, 12, "place"]]', "rain": "y"}
+    told = told_by_form(ask, columns, {"places": columns["where"], "wet": "n"})
+    assert [(unit.said, unit.is_right) for unit in told.units] == [("Lund (A place)", True), ("No", False)]
     assert not told.is_right
+
+
+def test_what_is_better_of_two_is_told_by_its_text() -> None:
+    ask = [
+        {"kind": "pair", "key": "better", "question": "?", "a": "{note}", "b": "Snow.", "tie": True, "gold": "right"}
+    ]
+    told = told_by_form(ask, {"note": "Rain.", "right": "a"}, {"better": "b"})
+    assert [(unit.said, unit.right) for unit in told.units] == [("Snow.", "Rain.")]
 
 
 def test_marked_stretches_and_form_answers_are_told_in_words() -> None:
@@ -157,3 +168,16 @@ def test_marked_stretches_and_form_answers_are_told_in_words() -> None:
                          {"mood": "g"}, WORKER)  # fmt: skip
     (unit,) = told.units
     assert unit == feedback.ToldUnit("", "Glad", "Sad", False) and told.why == ""
+
+
+@pytest.mark.parametrize(("language", "nothing", "no"), [("de", "nichts", "nicht „Wet“"), ("es", "nada", "no «Wet»")])
+def test_what_was_said_is_told_in_the_language_of_the_page(language: str, nothing: str, no: str) -> None:
+    choices = [{"id": "c0", "text": "Wet"}, {"id": "c1", "text": "Cold"}]
+    assert [line.said for line in lines.ticked("?", "chosen", choices, {"c0/chosen": "no"})] == ["not “Wet”"]
+    with task_words.spoken(language):
+        assert [line.said for line in lines.ticked("?", "chosen", choices, {"c0/chosen": "no"})] == [no]
+        assert lines.plain([]) == lines.plain("") == nothing
+        ask = [{"kind": "any", "key": "wet", "question": "Wet?", "choices": choices, "gold": "rain", "least": 0}]
+        told = told_by_form(ask, {"note": "Rain.", "rain": "c0"}, {})
+    assert [unit.said for unit in told.units] == [nothing]
+    assert lines.plain([]) == "nothing"

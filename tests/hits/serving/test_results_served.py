@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ops.surroundings import ROOT
-from tests.benchmarks.served_results import FORMATS
+from tests.benchmarks.served_results import FORMATS, OWN_THREADS, beyond_kept
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +33,13 @@ def test_many_clients_at_once_get_whole_files(found: dict[str, Any]) -> None:
 
 def test_clients_that_hang_up_leave_no_process_thread_connection_or_file(found: dict[str, Any]) -> None:
     assert found["left"] == {}
+
+
+def test_a_process_keeps_one_connection_a_thread_and_one_set_of_counts() -> None:
+    database = [f"/data/annotate.sqlite3{part}" for part in ("", "-wal", "-shm")] * OWN_THREADS
+    folder = "/dev/shm/annotate-metrics-0-a"
+    counts = [f"{folder}/counter_0.db", f"{folder}/histogram_0.db"] * 2 + [f"{folder}/held", f"{folder}/slot0.lock"]
+    kept = [*database, *counts, "socket:[7]", "pipe:[8]", "pipe:[8]"]
+    assert beyond_kept(kept) == []
+    for more in ("/data/annotate.sqlite3", f"{folder}/counter_1.db", f"{folder}/slot1.lock", "/tmp/results.csv"):
+        assert beyond_kept([*kept, more]) == [more]

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from hits import protocols
 from tests.hits import factories as make
 from tests.hits.serving import story
+from tests.hits.serving.conftest import instructions_read
 from tests.hits.serving.question_set import DOCUMENT, SET
 from tests.hits.serving.test_choice_browser import TWO_LISTS
 
@@ -21,6 +22,7 @@ CHOICES = [
     {"id": "c2", "text": "Nobody else was awake at that hour, and the radio was broken."},
     {"id": "c3", "text": "To ask him for the key."},
 ]
+WITH_HELP = [{**choice, "help": "Only if the text says so itself."} for choice in CHOICES]
 QUESTION = "Why did Annika de Wit ring the harbour master before the water board had met?"
 ITEMS: dict[str, dict[str, Any]] = {
     "multiple_choice": {"question": QUESTION, "choices": CHOICES},
@@ -32,6 +34,8 @@ ITEMS: dict[str, dict[str, Any]] = {
 SETTINGS: dict[str, dict[str, Any]] = {"labelling": TWO_LISTS}
 # How many of the answers of multiple_choice are seen at once.
 SEEN = {(360, 640): 3, (360, 740): 4, (412, 915): 4, (1280, 800): 4}
+PHONES = [(320, 568), (360, 640), (390, 844)]
+BAR = 45  # what the marketplace's bar takes of a phone
 
 
 @pytest.fixture
@@ -53,8 +57,7 @@ def opened(new_page, address: str, width: int, height: int, **options: Any) -> P
     phone = width < 800
     page: Page = new_page(width, height, is_mobile=phone, has_touch=phone, **options)
     page.goto(address)
-    page.locator(".instructions summary").first.click()
-    expect(page.locator(".instructions-text")).to_be_hidden()
+    instructions_read(page)
     return page
 
 
@@ -72,50 +75,108 @@ def sign(page: Page) -> Locator:
     return page.get_by_role("button", name=re.compile("more below", re.IGNORECASE))
 
 
+def some(number: int) -> list[dict[str, str]]:
+    return [{"id": f"c{at}", "text": CHOICES[at % len(CHOICES)]["text"]} for at in range(number)]
+
+
+def counted(page: Page) -> None:
+    """What is out of sight is counted by the sign, or there is neither."""
+    hidden = out_of_sight(page)
+    if hidden:
+        expect(sign(page)).to_have_text(re.compile(rf"({hidden}|{hidden + 1}) more below"))
+    else:
+        expect(sign(page)).to_have_count(0)
+
+
 def painted(page: Page) -> None:
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-@pytest.mark.parametrize("size", list(SEEN))
 @pytest.mark.parametrize("name", list(ITEMS))
-def test_an_answer_out_of_sight_is_counted_until_it_is_seen(new_page, task, name, size):
-    page = opened(new_page, task(name), *size)
+def test_an_answer_out_of_sight_is_counted_until_it_is_seen_and_the_question_stays_in_sight(new_page, task, name):
+    address = task(name)
+    for size in SEEN:
+        page = opened(new_page, address, *size)
+        counted_until_seen(page, name, size)
+        page.evaluate("scrollTo(0, 0)")
+        question_in_sight(page, name, size)
+
+
+def counted_until_seen(page: Page, name: str, size: tuple[int, int]) -> None:
     choices = page.locator(".choice:visible")
     if name == "multiple_choice":
-        assert choices.count() - out_of_sight(page) >= SEEN[size]
+        assert choices.count() - out_of_sight(page) >= SEEN[size], size
     if hidden := out_of_sight(page):
         expect(sign(page)).to_have_text(re.compile(r"\d more below"))
-        assert hidden <= int(sign(page).inner_text().split()[0]) <= hidden + 1
+        assert hidden <= int(sign(page).inner_text().split()[0]) <= hidden + 1, size
         while sign(page).is_visible():
             sign(page).click()
             painted(page)
-        assert out_of_sight(page) == 0
+        assert out_of_sight(page) == 0, size
     expect(sign(page)).to_be_hidden()
 
 
-@pytest.mark.parametrize("size", list(SEEN))
-@pytest.mark.parametrize("name", list(ITEMS))
-def test_the_question_is_in_sight_with_the_end_of_the_text_and_with_the_last_answer(new_page, task, name, size):
-    page = opened(new_page, task(name), *size)
+def question_in_sight(page: Page, name: str, size: tuple[int, int]) -> None:
+    """With the end of the text and with the last answer."""
     asked = {"staged_choice": "#step-heading", "clickable_entity": ".statement"}.get(name, ".choices legend")
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     page.locator(".answer").evaluate("panel => panel.scrollTo(0, panel.scrollHeight)")
     box, panel = page.locator(asked).first.bounding_box(), page.locator(".answer").bounding_box()
-    assert panel["y"] <= box["y"] and box["y"] + box["height"] <= lower_edge(page)
+    assert panel["y"] <= box["y"] and box["y"] + box["height"] <= lower_edge(page), size
     if size[0] < 800:
         last = page.locator(".reading > *").last.bounding_box()
-        assert last["y"] + last["height"] <= panel["y"]
+        assert last["y"] + last["height"] <= panel["y"], size
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0], size
+
+
+@pytest.mark.parametrize("size", PHONES)
+def test_two_fifths_of_a_phone_are_left_for_the_text_however_many_answers_there_are(new_page, task, size):
+    width, height = size
+    page = opened(new_page, task("multiple_choice"), width, height - BAR)
+    for number in range(2, 9):
+        page.goto(task("multiple_choice", item={"question": QUESTION, "choices": some(number)}))
+        instructions_read(page)
+        assert page.locator(".answer").bounding_box()["y"] + BAR >= height * 0.4 - 1, number
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        counted(page)
+
+
+@pytest.mark.parametrize(("height", "seen"), [(640, 4), (640 - BAR, 3)])
+def test_on_a_low_phone_three_of_four_answers_with_help_are_seen_below_the_marketplaces_bar(
+    new_page, task, height, seen
+):
+    page = opened(new_page, task("multiple_choice", item={"question": QUESTION, "choices": WITH_HELP}), 360, height)
+    assert 4 - out_of_sight(page) == seen
+    counted(page)
+    assert page.locator(".answer").bounding_box()["y"] + 640 - height >= 0.4 * 640
+
+
+@pytest.mark.parametrize("locale", ["de-DE", "es-ES"])
+def test_in_longer_languages_too_the_button_is_beside_the_comment_and_three_answers_are_seen(new_page, task, locale):
+    address = task("multiple_choice", item={"question": QUESTION, "choices": WITH_HELP})
+    page = opened(new_page, address, 360, 640 - BAR, locale=locale)
+    assert out_of_sight(page) == 1
+    comment, button = (page.locator(part).bounding_box() for part in (".reports summary", ".submit"))
+    assert comment["y"] < button["y"] + button["height"] and button["y"] < comment["y"] + comment["height"]
+
+
+@pytest.mark.parametrize("size", PHONES)
+def test_with_a_text_twice_as_large_and_long_words_every_answer_can_be_reached(new_page, task, size):
+    choices = [{**choice, "text": f"{choice['text']} {'Wasserversorgung' * 3}", "help": "Said."} for choice in some(5)]
+    page = opened(new_page, task("multiple_choice", item={"question": QUESTION, "choices": choices}), *size)
+    page.evaluate(
+        """() => {
+          const larger = new CSSStyleSheet();
+          larger.replaceSync("body, .reading, .choice, h2, button { font-size: 32px !important; }");
+          document.adoptedStyleSheets = [larger];
+        }"""
+    )
+    painted(page)
+    counted(page)
+    page.locator(".choice").last.scroll_into_view_if_needed()
+    page.locator(".choice input").last.check()
+    expect(page.locator(".choice input").last).to_be_checked()
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-
-
-@pytest.mark.parametrize("size", [size for size in SEEN if size[0] < 800])
-def test_a_third_of_a_phone_is_left_for_the_text_however_many_answers_there_are(new_page, task, size):
-    many = [{"id": f"c{number}", "text": choice["text"]} for number, choice in enumerate(CHOICES * 3)]
-    page = opened(new_page, task("multiple_choice", item={"question": QUESTION, "choices": many}), *size)
-    assert page.locator(".answer").bounding_box()["y"] >= size[1] * 0.37
-    hidden = out_of_sight(page)
-    assert hidden >= 4
-    expect(sign(page)).to_have_text(re.compile(rf"({hidden}|{hidden + 1}) more below"))
 
 
 def test_below_a_short_text_the_answers_take_the_room_that_is_left(new_page, task):
@@ -128,7 +189,8 @@ def test_below_a_short_text_the_answers_take_the_room_that_is_left(new_page, tas
 
 
 def test_the_sign_leads_by_keyboard_to_the_first_answer_that_is_not_seen(new_page, task):
-    page = opened(new_page, task("multiple_choice"), 360, 640)
+    address = task("multiple_choice", item={"question": QUESTION, "choices": WITH_HELP})
+    page = opened(new_page, address, 360, 640 - BAR)
     sign(page).press("Enter")
     last = page.get_by_role("radio", name=CHOICES[3]["text"])
     expect(last).to_be_focused()

@@ -14,6 +14,7 @@ from hits import protocols
 from hits.models import Hit
 from tests.axe import violations
 from tests.hits import factories as make
+from tests.hits.serving.conftest import instructions_read
 
 pytestmark = pytest.mark.django_db(transaction=True)
 # The signs before a name are one character each, and two units of a browser.
@@ -151,7 +152,7 @@ def test_the_arrows_up_and_down_go_to_the_line_above_and_below(new_page, task):
 def test_by_touch_at_360_px_the_first_and_the_last_word_are_tapped(new_page, task, marketplace):
     page = new_page(360, 740, is_mobile=True, has_touch=True)
     page.goto(task())
-    page.locator("details.instructions summary").tap()
+    instructions_read(page)
     word(page, "Annika").tap()
     word(page, "Wit").tap()
     label(page, "Person").tap()

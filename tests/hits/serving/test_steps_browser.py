@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from hits.models import Draft
 from tests.axe import violations
 from tests.hits import factories as make
-from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.conftest import ASSIGNMENT, WORKER, instructions_read
 from tests.hits.serving.keyboard import press_until
 from tests.hits.serving.question_set import CANDIDATES, DOCUMENT, SET, fields
 from tests.hits.serving.test_browser import PHONE, settle, submit, submitted
@@ -213,7 +213,7 @@ def test_it_works_in_the_frame_of_another_origin(new_page, task_address, marketp
 def test_on_a_phone_the_question_is_at_the_bottom_edge_and_the_text_above_it(new_page, task_address, marketplace):
     page = new_page(**PHONE)
     page.goto(task_address())
-    page.locator(".instructions summary").tap()
+    instructions_read(page)
     for number, text in enumerate(PATH, 1):
         at_step(page, number)
         panel = page.locator(".answer").bounding_box()

@@ -14,7 +14,7 @@ from hits.text.words import words
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.telling import DOCUMENT, OTHER, STORY
-from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.conftest import ASSIGNMENT, WORKER, instructions_read
 from tests.hits.serving.keyboard import press_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -141,8 +141,7 @@ def test_it_can_be_read_by_everybody_and_the_count_stays_in_sight(new_page, task
     page = new_page(**screen, color_scheme=scheme, reduced_motion="reduce")
     page.goto(task_address())
     assert violations(page) == [] and fits(page)
-    expect(page.get_by_role("heading", name="An example")).to_be_visible()  # the instructions are open at first
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     field(page).fill(f"{STORY}\n\n{OTHER}\n\n" * 3)
     submit(page)
     expect(page.locator(".fault")).to_be_visible()

@@ -11,7 +11,7 @@ from hits.protocols.question_writing.protocol import protocol
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.protocols.writing import DOCUMENT, FIELDS, QUESTION, SECOND
-from tests.hits.serving.conftest import ASSIGNMENT, WORKER
+from tests.hits.serving.conftest import ASSIGNMENT, WORKER, instructions_read
 from tests.hits.serving.mouse import stop_clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -118,6 +118,19 @@ def test_a_reload_loses_nothing(new_page, task_address):
     expect(advice(page, "q2_correct1")).to_contain_text("main words from the paragraph")
     settle(page)
     assert Draft.objects.get().fields.items() >= {**QUESTION, "q2_correct1": SECOND["q2_correct1"]}.items()
+
+
+def test_what_the_browser_kept_is_called_saved_only_once_the_server_has_it(new_page, task_address):
+    page = new_page()
+    page.goto(task_address())
+    field(page, "q1_question").fill("Why?")
+    settle(page)
+    page.route(re.compile("/draft"), lambda route: None)  # no answer comes
+    field(page, "q1_question").fill("Why then?")
+    page.reload()
+    expect(field(page, "q1_question")).to_have_value("Why then?")
+    expect(page.locator("[data-draft-state]")).to_have_text("Saving…")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_a_draft_is_saved_at_a_pause_and_when_the_page_goes_out_of_sight(new_page, task_address):
@@ -228,7 +241,7 @@ def test_it_has_no_accessibility_fault_and_no_field_hides(new_page, task_address
     page = new_page(**screen, color_scheme=scheme, reduced_motion="reduce")
     page.goto(task_address())
     assert violations(page) == []
-    page.locator(".instructions summary").click()
+    instructions_read(page)
     page.locator(".kinds summary").click()
     add(page, "a second correct answer")
     write(page, {**QUESTION, "q1_incorrect2": "", "q1_incorrect3": "Soup."})

@@ -97,7 +97,8 @@ def plainly_grouped(correct):
         return table[-1][-1]
 
     def form(answer):
-        found = re.findall(r"\w+", answer.replace("three", "3")) or [answer]
+        # Without any word it is one thing, also where it has space in it.
+        found = re.findall(r"\w+", answer.replace("three", "3")) or [answer.replace(" ", "\0")]
         return " ".join([word for word in found if word not in ("and", "or", "to", "the", "a")] or found)
 
     def alike(a, b):

@@ -17,6 +17,7 @@ from ops.chromium import ARGUMENTS, quick
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPTS = [
+    ROOT / "static" / "task" / "language.js",
     ROOT / "static" / "task" / "words.js",
     ROOT / "hits" / "protocols" / "question_writing" / "static" / "advice.js",
 ]

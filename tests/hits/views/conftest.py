@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from hits.domain.item_figures import count
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
@@ -19,6 +21,7 @@ from hits.models import (
     Blob,
     Block,
     BonusFile,
+    BudgetRequest,
     ChangeSet,
     Compensation,
     ComputationRun,
@@ -94,6 +97,8 @@ class World:
     results: Upload
     invitation: Invitation
     media: MediaFile
+    waiting: Assignment
+    asked: BudgetRequest
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -107,6 +112,7 @@ class World:
             "release-file": [self.release.number, "train.json"],
             "worker": [self.worker.worker_id],
             "undo-block": [self.block.pk],
+            "resend-invitation": [self.invitation.pk],
             "revoke-invitation": [self.invitation.pk],
             "delete-media": [self.media.pk],
             "pay-bonus": [self.answer.pk],
@@ -115,9 +121,11 @@ class World:
             "compensation": [self.compensation.pk],
             "withdraw-compensation": [self.compensation.pk],
             "item": [self.item.pk],
+            **dict.fromkeys(("approve-request", "decline-request", "withdraw-request"), [self.asked.pk]),
             "ledger-check": [self.check.pk],
             "ledger-check-progress": [self.check.pk],
             "take-back": [self.answer.pk],
+            **dict.fromkeys(["review-approve", "review-reject", "review-undo", "review-rest"], [self.waiting.pk]),
             "protocol-page": ["targets"],
             **dict.fromkeys(["protocol-page-item", "undo-on-page"], ["targets", self.text.pk]),
             **dict.fromkeys(("undo-change", "redo-change"), [self.answer.labels.values_list("pk", flat=True)[0]]),
@@ -131,7 +139,7 @@ class World:
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
-            return ["choice"] if name == "recipe-sample" else []
+            return {"recipe-sample": ["choice"], "help-page": ["review"]}.get(name, [])
         if name == "upload-columns":
             return [self.table.project.slug, self.table.pk]
         if name in RESULT_FILE_PAGES:
@@ -147,7 +155,10 @@ TEST_PAGES = {
     "withdraw-qualification-test", "qualification-test-results",
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
-FREE = {"projects", "new-project", "recipe-sample", "marketplace-calls", "marketplace-balance"}
+FREE = {
+    "projects", "account", "second-factor", "help", "help-page", "notices", "new-project", "recipe-sample",
+    "marketplace-calls", "marketplace-balance",
+}  # fmt: skip
 OWN_PAGES = {"protocol-page", "protocol-page-item", "undo-on-page"}
 ARTICLE_PAGES = {
     "queries", "article", "change-mention", "drop-query", "undo-article", "annotations", "annotations-file",
@@ -158,10 +169,10 @@ OUTSIDE_PAGES = {"computation-outside", "computation-files"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 RESULT_FILE_PAGES = {"results-columns", "results-form", "remove-results"}
 PROJECT_PAGES = {
-    "large-bonus-file", "large-bonus-file-progress",
+    "large-bonus-file", "large-bonus-file-progress", "budget-requests",
     "payments", "payments-progress", "bonuses-csv", "pay-bonus", "bonus-file", "bonus-file-preview", "compensations",
     "new-compensation", "compensation",
-    "clone-project", "recipe-file", "add-stage", "members",
+    "project-card", "simulated-crowd-progress", "clone-project", "recipe-file", "add-stage", "members",
     "project", "project-done", "media", "upload", "upload-progress", "upload-columns", "sample-file", "ledger",
     "ledger-csv", "ledger-checks", "ledger-check", "ledger-check-progress", "releases", "release-preview", "release",
     "project-results", "project-results-file",
@@ -171,10 +182,12 @@ PROJECT_PAGES = {
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
+    "review", "review-reject", "review-rest",
     "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
     "agreement", "agreement-csv", "screening",
-    "answers-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings", "preview-task",
+    "answers-csv", "items-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings",
+    "preview-task",
     "protocol-page", "protocol-page-item",
     "changes", "changes-csv", "queries", "article", "annotations", "annotations-file", "change-set",
 }  # fmt: skip
@@ -183,13 +196,19 @@ PROJECT_VERBS = {
     "withdraw-compensation",
     "add-member",
     "invite",
+    "resend-invitation",
     "revoke-invitation",
     "change-role",
     "remove-member",
     "change-budget",
+    "may-budget",
+    "approve-request",
+    "decline-request",
+    "withdraw-request",
     "archive-project",
     "restore-project",
     "change-tags",
+    "simulated-crowd",
     "import",
     "stop-import",
     "add-media",
@@ -207,6 +226,7 @@ PROJECT_VERBS = {
 }
 STAGE_VERBS = {
     "pause", "resume", "arrivals", "harvest", "auto-block", "advance-approved", "approve", "reject", "try-task",
+    "approve-others", "review-approve", "review-undo",
     "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-on-page", "undo-change",
     "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
     "undo-change-set", "remove-stage", "import-results",
@@ -236,8 +256,9 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     worker, poor = make.worker("AREADER000001"), make.worker("APOOR00000001")
     answer = make.assignment(hits[0], worker, remark="More than one name fits.")
     make.label(answer)
-    make.assignment(
-        hits[1], worker, state=Assignment.State.SUBMITTED, auto_approval_at=make.NOON, problem="No name is chosen."
+    due = timezone.now() + timedelta(days=2)
+    waiting = make.assignment(
+        hits[1], worker, state=Assignment.State.SUBMITTED, auto_approval_at=due, problem="No name is chosen."
     )
     make.verdict(answer.hit.item, detail={"right": 1, "wrong": 0})
     refresh_worker_stats(stage, [worker.pk])
@@ -257,7 +278,8 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         project, stage, answer.hit.item, answer.hit, answer, worker, block, upload, make.release(project), compensation,
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
-        *_tables(owners), make.invitation(project), make.media_file(project),
+        *_tables(owners), make.invitation(project), make.media_file(project), waiting,
+        make.budget_request(project),
     )  # fmt: skip
 
 

@@ -56,6 +56,16 @@ def test_nobody_revokes_or_sees_the_token_of_another_lead(page: Client, bob: Any
     assert status(token) == 200
 
 
+def test_an_address_is_asked_for_only_where_letters_are_sent(page: Client, alice: Any, settings: Any) -> None:
+    alice.email = ""
+    alice.save()
+    said = page.get(reverse("account")).text
+    assert "This installation sends no e-mail" in said and "Add" not in said.partition(">Password<")[2]
+    settings.MAIL = True
+    said = page.get(reverse("account")).text
+    assert "Your account has no e-mail address" in said and "sends no e-mail" not in said
+
+
 def test_a_new_password_ends_tokens_and_other_sessions_and_keeps_this_one(page: Client, alice: Any) -> None:
     elsewhere = Client()
     elsewhere.force_login(alice)

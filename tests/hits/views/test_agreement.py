@@ -92,8 +92,19 @@ def test_figures_have_their_intervals_and_words(client: Client, stage: Stage) ->
     for figure in (f"{alpha['value']:.3f}", f"{alpha['low']:.3f} to {alpha['high']:.3f}"):
         assert figure in said
     assert "Not defined: it is for two annotators, and there are 4." in said
-    assert "Computed over 160 answers" in said and "no answer came since" in said
+    assert "Computed when 160 answers had come" in said and "of them are compared" not in said
+    assert "no answer came since" in said
     assert "Low: below 0.667" in said or "About as by chance" in said
+
+
+def test_answers_that_are_not_compared_are_told_apart_from_those_that_had_come(client: Client, stage: Stage) -> None:
+    answered(stage, 40)
+    stage.summary.answers = 170
+    stage.summary.save()
+    computed(stage)
+    said = page(client, stage)
+    assert "Computed when 170 answers had come" in said
+    assert "160 of them are compared. The rest did not count then, such as answers of blocked workers" in said
 
 
 def test_several_units_stand_in_one_table_that_leads_to_each(client: Client, project: Project) -> None:
@@ -182,7 +193,7 @@ def test_methods_stand_beside_one_another(client: Client, stage: Stage) -> None:
     said = page(client, stage)
     for method in ("Majority", "Weighted majority", "Dawid-Skene", "MACE", "GLAD"):
         assert f"<td>{method}</td>" in said
-    assert " of 12, " in said and "no known answer" not in said
+    assert " of 12, " in said and "no gold answer" not in said
 
 
 def test_texts_have_no_agreement_and_the_page_says_so(client: Client, project: Project) -> None:
@@ -200,12 +211,13 @@ def test_values_come_as_csv(client: Client, stage: Stage) -> None:
     say(stage, [{"ann": "yes", "ben": "yes", "cleo": "no"}, {"ann": "=1+1", "ben": "=1+1"}])
     Item.objects.filter(key="item-2").update(data={"columns": {"text": "=It rains.", "n": 2}})
     (empty,) = csv.reader(io.StringIO(read(client, stage)))
-    assert empty[:8] == ["item", "unit", "value", "confidence", "entropy", "answers", "low", "high"]
-    assert {"Input.n", "Input.text"} < set(empty[8:]) and empty[8:] == sorted(empty[8:])
+    head = ["item", "unit", "value", "value_text", "confidence", "entropy", "answers", "low", "high"]
+    assert empty[:9] == head
+    assert {"Input.n", "Input.text"} < set(empty[9:]) and empty[9:] == sorted(empty[9:])
     computed(stage)
     rows = list(csv.DictReader(io.StringIO(read(client, stage))))
-    assert [(row["item"], row["unit"], row["value"], row["answers"]) for row in rows] == [
-        ("item-1", "choice", "yes", "3"), ("item-2", "choice", "'=1+1", "2")
+    assert [(row["item"], row["unit"], row["value"], row["value_text"], row["answers"]) for row in rows] == [
+        ("item-1", "choice", "yes", "Yes", "3"), ("item-2", "choice", "'=1+1", "'=1+1", "2")
     ]  # fmt: skip
     assert float(rows[0]["confidence"]) == pytest.approx(2 / 3)
     first = Item.objects.get(key="item-1").document.data["text"]
@@ -223,7 +235,7 @@ def test_a_reader_sees_it_and_cannot_start_it(stage: Stage, charlie: Any) -> Non
     answered(stage)
     computed(stage)
     said = page(reader, stage)
-    assert "Computed over" in said and "Compute again" not in said
+    assert "Computed when" in said and "Compute again" not in said
     assert reader.post(reverse("start-computation", args=[stage.project.slug, "judge-agreement"])).status_code == 403
     assert reader.get(address(stage, "agreement-csv")).status_code == 200
 

@@ -57,7 +57,9 @@ def _page(client: Client, stage: Stage) -> str:
 def _rows(page: str) -> list[tuple[str, str, str]]:
     """(answers, value, interval) of the chart's table."""
     table = page.partition("The numbers over time")[2].partition("</table>")[0]
-    return re.findall(r'</time></td><td class="n">(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>', table)
+    return re.findall(
+        r'</time></td><td class="n"[^>]*>(.*?)</td><td class="n"[^>]*>(.*?)</td><td class="n"[^>]*>(.*?)</td>', table
+    )
 
 
 def test_before_the_first_run_there_is_no_chart(client: Client, stage: Stage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from hits.models import ComputationRun, Item, Project, Stage
+from hits.flow.setup import projects
+from hits.models import ComputationRun, Item, Project, Stage, StageSummary
 from tests.hits import factories as make
 from tests.hits.small_recipe import small_project, small_recipe
 from tests.markup import squeezed as said
@@ -52,7 +54,11 @@ def test_what_the_recipe_computes_can_be_started_with_other_parameters(
     assert "Loss over 3 reads: first 1, last 0.333." in text and "<span>read 3</span>" in text
     assert "Read over" not in text and "Share of words that were wrong." in text
     # What is no number has no line, and stands in the log.
-    assert "Said over" not in text and '<td class="num">0.3333</td>' in text and Item.objects.first().key in text
+    assert (
+        "Said over" not in text
+        and '<td class="num" data-label="Loss">0.3333</td>' in text
+        and Item.objects.first().key in text
+    )
     run = ComputationRun.objects.get()
     page = said(client.get(url("computation-results", run.pk)))
     assert '<th scope="col">Words</th>' in page and "<div>10</div>" in page and "<div>10 as text</div>" in page
@@ -114,16 +120,37 @@ def test_a_draw_says_how_many_there_are_and_makes_them(client: Client, project: 
     assert client.post(address, {"items": "0"}).status_code == 400
 
 
-def test_a_draw_of_nothing_names_the_computations_that_it_may_need(client: Client, project: Project) -> None:
+def test_a_draw_of_nothing_says_which_stages_or_which_computation_it_waits_for(client: Client, alice: Any) -> None:
+    made = projects.create_project("Stories", "mcscript", Decimal("5.00"), "lab@example.org", alice)
+
+    def page(name: str, *more: Any) -> str:
+        return said(client.get(reverse(name, args=[made.slug, *more])))
+
+    computations, draw = reverse("computations", args=[made.slug]), reverse("draw", args=[made.slug, "answers"])
+    for shown in (page("draw", "answers"), page("stage", "answers")):
+        assert "Nothing has come through" in shown and "“Questions about things, long texts”</a>" in shown
+        assert computations not in shown.partition("<main")[2]
+    assert f'<a class="button primary" href="{draw}"' not in page("stage", "answers")
+    start = reverse("start-computation", args=[made.slug, "select"])
+    assert start not in page("computations") and "Nothing has come through" in page("computations")
+
+    StageSummary.objects.filter(stage__project=made, stage__key__in=("np-long", "answers")).update(answers=1)
+    assert f'<a class="button primary" href="{draw}"' in page("stage", "answers")
+    assert "Nothing has come through" not in page("draw", "answers")
+    assert start in page("computations")
+    for shown in (page("draw", "review"), page("stage", "human-1")):
+        assert f'The computation <a href="{computations}">“Answers”</a> has to be run first.' in shown
+
+
+def test_a_draw_of_a_recipe_that_does_not_say_what_it_needs_finds_nothing(client: Client, project: Project) -> None:
     Item.objects.update(state="dropped")
-    text = said(client.get(url("draw", "sample")))
-    assert "Nothing to sample" in text and f'<a href="{url("computations")}">computation</a> first: “Words”.' in text
+    assert "There is nothing to sample yet." in said(client.get(url("draw", "sample")))
 
 
 def test_a_stage_that_draws_says_so_among_its_pages(client: Client, project: Project) -> None:
     assert url("draw", "sample") in said(client.get(url("stage", "sample")))
     assert url("draw", "judge") not in said(client.get(url("stage", "judge")))
-    assert "not by a draw" in said(client.get(url("draw", "judge")))
+    assert "not by a sample" in said(client.get(url("draw", "judge")))
 
 
 def test_options_are_tried_by_looking_and_saved_by_the_button(client: Client, project: Project) -> None:

@@ -28,13 +28,14 @@ def _queries(client: Client, address: str) -> list[str]:
 def _grow(world: World, count: int) -> None:
     rows = make.items(world.stage, count, state="open")
     answers = make.assignments(make.hits(rows), world.worker, remark="More than one name fits.")
-    for answer in answers[:60]:
+    for answer in answers[-60:]:
         make.label(answer)
     make.items(world.stage, count)
 
 
 FILES = {
-    "release-file", "ledger-csv", "bonuses-csv", "answers-csv", "changes-csv", "results-file", "project-results-file"
+    "release-file", "ledger-csv", "bonuses-csv", "answers-csv", "items-csv", "changes-csv", "results-file",
+    "project-results-file",
 }  # fmt: skip
 # It says exactly what goes before that goes for good: as many answers as a file can hold.
 COUNTING = {"remove-results"}

@@ -89,21 +89,6 @@ def label(unit: str, value: Any = "x", correct: bool | None = None, **columns: A
     )
 
 
-def test_an_answer_of_many_parts_has_a_line_for_each_group_and_its_measures_come_last() -> None:
-    labels = [
-        label("evidence", {"pastes": [], "seconds": 9}), label("q10/label", "text"), label("q2/label", "script"),
-        label("q2/correct", {"text": "a fork"}), label("sum", 2),
-    ]  # fmt: skip
-    assert figures.answer_lines(labels) == [
-        ("q2", "correct: a fork · label: script"),
-        ("q10", "label: text"),
-        ("sum", "2"),
-        ("", "seconds: 9"),
-    ]
-    unmeasured = [label("evidence", {"pastes": None, "seconds": None}), label("story", {"text": "Once.", "words": 1})]
-    assert figures.answer_lines(unmeasured) == [("", "Once.")]
-
-
 def test_that_there_is_no_reference_is_said_once_for_each_standing() -> None:
     right, void = label("a", correct=True), label("e", void=True)
     assert figures.with_reference([right, label("b"), label("c"), label("d"), void]) == [right, label("b"), void]

@@ -56,7 +56,7 @@ def test_the_list_says_what_each_does_and_where_something_is_to_be_done(client: 
     page = text(client.get(url("grants")))
     assert [held.key for held, _ in client.get(url("grants")).context["listed"]] == ["part-one", "trusted-reader"]
     assert "Everybody gets it who answers in <a" in page and "Who has it cannot answer in <a" in page
-    assert "1 under way" in page and "1 not done" in page and '<td class="n">3</td>' in page
+    assert "1 under way" in page and "1 not done" in page and '<td class="n" data-label="Workers">3</td>' in page
     assert "Nobody can answer there before you" in page
     assert "Qualifications held</a>" in text(client.get(reverse("project", args=["river"])))
 

@@ -121,6 +121,31 @@ def test_an_expired_and_a_revoked_link_let_nobody_in(client: Client, project: Pr
     assert roles(project) == {"alice": "owner"}
 
 
+def test_an_invitation_that_is_sent_again_has_another_link(client: Client, project: Project, settings: Any) -> None:
+    settings.MAIL, settings.INVITATION_DAYS = True, 3
+    old = invited(client, project, email="dora@example.org", days=9)
+    row = Invitation.objects.get()
+    reply = client.post(reverse("resend-invitation", args=["river", row.pk])).content.decode()
+    new = LINK.search(reply)[1]  # type: ignore[index]
+    assert new in mail.outbox[1].body and mail.outbox[1].to == ["dora@example.org"]
+    assert Client().get(old).status_code == 404
+    assert Invitation.objects.living().get().expires_at - timezone.now() > timedelta(days=8)
+    again = signed_in(project.owners.get()).post(f"/api/projects/river/invitations/{row.pk}/resend/")
+    assert (again.status_code, again.json()["error"]["code"]) == (404, "no_invitation")
+    assert client.post(reverse("resend-invitation", args=["river", row.pk])).status_code == 302
+    assert Client().post(new, ACCOUNT).status_code == 302
+    assert roles(project)["dora"] == "reviewer"
+
+
+def test_an_invitation_of_another_project_is_not_sent_again(client: Client, project: Project, bob: Any) -> None:
+    other = make.project(owner=bob, name="Sea", slug="sea", namespace="sea")
+    row = make.invitation(other, "theirs")
+    client.post(reverse("resend-invitation", args=["river", row.pk]))
+    assert client.post(reverse("resend-invitation", args=["sea", row.pk])).status_code == 404
+    row.refresh_from_db()
+    assert row.revoked_at is None and Invitation.objects.count() == 1
+
+
 def test_links_of_a_former_owner_let_nobody_in(client: Client, project: Project, alice: Any, bob: Any) -> None:
     make.member(project, bob)
     link = invited(client, project, role="owner")

@@ -1,4 +1,4 @@
-"""A worker's known answers over time, on the worker's page: the chart of each stage and its table."""
+"""A worker's gold answers over time, on the worker's page: the chart of each stage and its table."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def _page(client: Client, stage: Stage, worker: Worker) -> str:
 
 def _rows(page: str) -> list[tuple[str, ...]]:
     """(right, of known, share, interval) of the table of each chart."""
-    table = page.partition("Known answers right over time")[2].partition("</section>")[0]
-    cell = '<td class="n">(.*?)</td>'
+    table = page.partition("Gold answers right over time")[2].partition("</section>")[0]
+    cell = '<td class="n"[^>]*>(.*?)</td>'
     return re.findall("</time></td>" + 4 * cell, table)
 
 
 def test_a_worker_without_known_answers_has_no_chart(client: Client, stage: Stage, ann: Worker) -> None:
     _answer(stage, ann, [None, None])
-    assert "Known answers right over time" not in _page(client, stage, ann)
+    assert "Gold answers right over time" not in _page(client, stage, ann)
 
 
 def test_one_known_answer_is_one_column_with_its_row(client: Client, stage: Stage, ann: Worker) -> None:
@@ -74,7 +74,7 @@ def test_a_worker_who_grows_worse_is_seen_to(client: Client, stage: Stage, ann: 
     assert [(right, of, share) for right, of, share, _ in _rows(page)] == [
         ("10", "10", "100.0 %"), ("5", "10", "50.0 %"), ("0", "10", "0.0 %")
     ]  # fmt: skip
-    assert "Known answers right in Judge, 3 times from" in page and "first 100 %, last 0 %." in page
+    assert "Gold answers right in Judge, 3 times from" in page and "first 100 %, last 0 %." in page
 
 
 def test_parts_hold_every_known_answer_once_and_say_as_many_as_the_figures(stage: Stage, ann: Worker) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -54,6 +55,22 @@ def test_filters_choose_entries_and_show_their_sums(entries: World, client: Clie
     assert unknown.context["sums"] is None
 
 
+def test_entries_of_a_worker_and_of_days_are_chosen_by_the_address_and_counted_by_kind(
+    entries: World, client: Client
+) -> None:
+    LedgerEntry.objects.filter(kind=Kind.RELEASE).update(created_at=datetime(2026, 3, 31, 23, 59, tzinfo=UTC))
+    reply = client.get(entries.url("ledger"), {"worker": "AREADER000001"})
+    assert {entry.kind for entry in reply.context["page"].rows} == {"settle", "reserve"}
+    counts = {value: number for value, _, number in reply.context["kinds"]}
+    assert counts == {"": "2", "settle": "1", "reserve": "1", **dict.fromkeys(
+        ("bonus", "release", "set-aside", "compensate"), "0")}  # fmt: skip
+    march = client.get(entries.url("ledger"), {"since": "2026-03-31", "until": "2026-03-31"})
+    assert [entry.kind for entry in march.context["page"].rows] == ["release"]
+    later = client.get(entries.url("ledger"), {"since": "2026-04-01", "kind": "release"})
+    assert later.context["page"].rows == [] and "Show all entries" in text(later)
+    assert client.get(entries.url("ledger"), {"since": "spring"}).context["sums"] is None
+
+
 def test_the_export_holds_every_column_of_what_is_chosen(entries: World, client: Client) -> None:
     def rows(**chosen: str) -> list[dict[str, str]]:
         reply = client.get(entries.url("ledger-csv"), chosen)
@@ -71,8 +88,9 @@ def test_the_export_holds_every_column_of_what_is_chosen(entries: World, client:
 def test_a_comparison_that_was_never_made_says_how_to_make_it(world: World, client: Client) -> None:
     LedgerCheck.objects.all().delete()
     page = text(client.get(world.url("ledger-checks")))
-    assert "Never compared" in page and "Compare with the marketplace" in page
-    assert "Never compared with the marketplace" in text(client.get(world.url("ledger")))
+    assert "Never compared" in page and "Compare now" in page
+    ledger = text(client.get(world.url("ledger")))
+    assert "Never compared with the marketplace" in ledger and "Reconcile ledger…" in ledger
 
 
 def test_each_difference_is_shown_with_what_to_do(world: World, client: Client) -> None:

@@ -7,8 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from hits.models import StageSummary
+from hits.models import Action, StageSummary
 from hits.views import overview
+from tests.hits import factories as make
 from tests.hits.views.conftest import World
 from tests.markup import squeezed
 
@@ -25,9 +26,10 @@ def test_a_long_collection_shows_its_last_two_weeks() -> None:
 
 
 def test_the_plot_of_answers_says_what_came_in_the_last_hour() -> None:
-    plot = overview.answers_an_hour([["2026-11-19T10:00:00+00:00", 1500], ["2026-11-19T11:00:00+00:00", 60]])
-    assert "Answers an hour" in plot and "in the last hour 60." in plot
-    assert overview.answers_an_hour([]) == ""
+    found = overview.answers_an_hour([["2026-11-19T10:00:00+00:00", 1500], ["2026-11-19T11:00:00+00:00", 60]])
+    assert "Answers an hour" in found["timeline_plot"] and "in the last hour 60." in found["timeline_plot"]
+    assert found["timeline_rows"] == [("19 Nov 2026, 10:00 UTC", "1,500"), ("19 Nov 2026, 11:00 UTC", "60")]
+    assert overview.answers_an_hour([]) == {"timeline_plot": "", "timeline_rows": []}
 
 
 def test_workers_are_plotted_with_the_floor_and_the_crowd_where_they_are_known() -> None:
@@ -71,3 +73,32 @@ def test_hours_of_the_day_of_hundred_thousand_answers_take_no_further_query(worl
     assert after == before
     assert _hours(many) == [("07:00 to 08:00", "14,700", "46.7 %"), ("08:00 to 09:00", "16,800", "53.3 %")]
     assert "hour of the day" not in none and "Drawn when the first answers are in" in none
+
+
+def test_what_was_done_in_a_stage_names_the_workers_who_were_blocked_there(world: World, client: Client) -> None:
+    block = make.block(world.stage)
+    other = make.block(make.stage(world.project, key="later"))
+    for row in (block, other):
+        Action.objects.create(project=world.project, verb="blocked", origin=Action.Origin.ITSELF, block=row)
+    for page in (world.url("stage"), world.url("stage-done")):
+        text = squeezed(client.get(page))
+        assert block.worker.worker_id in text and "automatically" in text
+        assert other.worker.worker_id not in text
+
+
+def test_no_end_is_foretold_before_a_whole_hour_of_answers(world: World) -> None:
+    stage = world.stage
+    stage.summary.open, stage.summary.answers_an_hour = 10, 60
+    stage.summary.timeline = [["2026-11-19T10:00:00+00:00", 60]]
+    assert overview.expected_end(stage, stage.summary) is None
+    stage.summary.timeline.append(["2026-11-19T11:00:00+00:00", 60])
+    assert overview.expected_end(stage, stage.summary) is not None
+
+
+@pytest.mark.django_db
+def test_the_card_of_money_says_which_figures_are_the_whole_projects(world: World, client: Client) -> None:
+    page = squeezed(client.get(world.url("stage")))
+    card = page[page.index('id="stage-money"') :]
+    own, whole = card[: card.index("</section>")].split("The whole project</h3>")
+    assert "paid for this stage" in own and "Rewards $" in own
+    assert "paid $" in whole and "reserved $" in whole and "left of $" in whole

@@ -106,7 +106,7 @@ def test_a_file_replaces_the_questions_or_is_refused_as_a_whole(client: Client, 
     test.refresh_from_db()
     assert [one["right"] for one in test.questions] == [0, 1, 0]
     assert client.post(fill, {"count": "0"}).status_code == 400
-    assert "known answer" in client.post(fill, {"count": "5"}, follow=True).text
+    assert "gold answer" in client.post(fill, {"count": "5"}, follow=True).text
 
 
 def test_offering_says_what_happens_and_takes_only_what_the_page_showed(

@@ -56,7 +56,7 @@ def test_the_stage_leads_to_its_queries_which_say_what_dropped_each_sentence(cli
     }
     assert sum(row["count"] for row in reply.context["conditions"]) == stage.summary.made["sentences"]
     assert 'aria-label="Sentences: kept ' in page and ">harbour-bridge</a>" in page
-    assert "Draw queries for validation" in page
+    assert "Sample queries for “Validation”" in page
 
 
 def test_the_lists_show_what_was_corrected_sent_or_has_no_query(client: Client, stage: Stage, item: Item) -> None:

@@ -51,9 +51,20 @@ def test_the_preview_shows_what_another_recipe_measures(client: Client, alice: A
     monkeypatch.setattr(releasing, "_build", lambda project: content)
     made = create_project("Sets", "cosmos", Decimal("10"), "lab@example.org", alice, seed=1)
     text = squeezed(client.get(_address("release-preview", made)))
-    for row in ('Share that is unanswerable</th><td class="n">0.25', 'Own measure</th><td class="n">7'):
+    for row in (
+        'Share that is unanswerable</th><td class="n">0.25',
+        'Own measure</th><td class="n">7',
+    ):
         assert row in text
     assert "Queries" not in text
+
+
+def test_the_accuracy_on_gold_items_names_its_stage_by_its_title(project: Project, client: Client) -> None:
+    scores = {"n": 4, "accuracy": 75.0, "answers": 8, "majority": 75.0, "ties": 0}
+    stage = project.stages.get(position=1)
+    make.figures(stage, scores=scores)
+    text = client.get(_address("release-preview", project)).content.decode()
+    assert f"Accuracy on gold items: {stage.title}<" in text and stage.title != stage.key
 
 
 def test_htmx_gets_the_preview_as_a_part(project: Project, client: Client) -> None:
@@ -95,6 +106,8 @@ def test_where_nothing_is_kept_there_is_no_button_and_page_and_verb_say_why(
     make.figures(project.stages.get(position=1), **{"items": 0, **figures})
     text = client.get(_address("release-preview", project)).content.decode()
     assert f"There is nothing to release: {why}" in text and "Make release" not in text
+    assert "#import" in text if not figures else "To the stages" in text
+    assert "Statistics" not in text and 'class="note' not in text and "How it was collected" not in text
     reply = client.post(_address("make-release", project), follow=True)
     assert f"There is nothing to release: {why}" in reply.content.decode()
     assert not Release.objects.exists()
@@ -210,8 +223,12 @@ def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alic
         "stage": "validate", "asked": 6, "answered": 0, "kept": 3, "dropped": 3,
         "dropped_by_reason": {"other name": 1, "by the rule": 2}, "withdrawn": 0, "open": 0, "answers": 4,
         "rejected_answers": 0, "workers": 2, "blocked_workers": 1, "median_seconds": 36.0, "reward": "0.04",
-        "wage_an_hour": "4.00",
+        "wage_an_hour": "3.60",
+        "wage_note": "The median of 4 answers so far, 36 s, says little. "
+        "The wage is that of 40 s an answer, as expected.",
     }  # fmt: skip
     client.force_login(alice)
     page = client.get(_address("release", project, 1)).content.decode()
-    assert "How it was collected" in page and "other name 1, by the rule 2" in page and "$4.00" in page
+    assert "How it was collected" in page and "other name 1, by the rule 2" in page and "$3.60" in page
+    table, _, below = page[page.index("How it was collected</caption>") :].partition("</table>")
+    assert "The median of 4 answers so far" not in table and "The median of 4 answers so far" in below

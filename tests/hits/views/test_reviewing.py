@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from hits import tasks
 from hits.domain.summaries import refresh_summary
@@ -78,10 +79,10 @@ def held(world: World) -> list[Assignment]:
 def test_held_answers_are_counted_and_listed_with_their_reason(
     world: World, client: Client, held: list[Assignment]
 ) -> None:
-    assert "Not counted yet: 2" in client.get(world.url("stage")).content.decode()
+    assert "Held until approved: 2" in client.get(world.url("stage")).content.decode()
     page = client.get(world.url("answers"), {"show": "held"}).content.decode()
     assert page.count("It was submitted 0.4 s after it was accepted.") == 2
-    assert 'Not counted yet <span class="num">2</span>' in page
+    assert 'Held until approved <span class="num">2</span>' in page
     assert page.count('name="answers"') == 2
 
 
@@ -132,6 +133,19 @@ def test_all_faults_of_a_rejection_come_at_once_and_the_ticks_stay(
     assert re.findall(r'name="answers" value="([0-9]+)"[^>]* checked>', kept) == [str(waiting[0].pk)]
 
 
+@pytest.mark.parametrize(("name", "feedback"), [("approve", ""), ("reject", "Please read the text."), ("reject", "")])
+def test_a_decision_leads_back_to_the_list_of_the_same_worker(
+    world: World, client: Client, waiting: list[Assignment], queued: list[Any], name: str, feedback: str
+) -> None:
+    chosen = {"show": "review", "worker": waiting[0].worker.worker_id}
+    page = client.get(reverse("answers", args=[world.project.slug, world.stage.key]), chosen).content.decode()
+    address = f"{reverse(name, args=[world.project.slug, world.stage.key])}?show=review&worker={chosen['worker']}"
+    assert f'action="{escape(address)}"' in page
+    reply = client.post(address, {"answers": [waiting[0].pk], "show": "review", "feedback": feedback}, follow=True)
+    assert {row.worker.worker_id for row in reply.context["page"].rows} <= {chosen["worker"]}
+    assert reply.context["wanted"].worker == chosen["worker"]
+
+
 def test_an_answer_of_another_project_cannot_be_decided_here(world: World, client: Client, queued: list[Any]) -> None:
     foreign = make.assignment(make.hit(), state=Assignment.State.SUBMITTED)
     _post(client, world, "approve", [foreign])
@@ -142,7 +156,7 @@ def test_each_filter_shows_its_answers_and_the_deadline(world: World, client: Cl
     address = reverse("answers", args=[world.project.slug, world.stage.key])
     review = client.get(address, {"show": "review"})
     assert [row.state for row in review.context["page"].rows] == [Assignment.State.SUBMITTED]
-    assert "approved and paid by itself" in review.content.decode()
+    assert "approved and paid automatically" in review.content.decode()
     assert [row.pk for row in client.get(address, {"show": "reported"}).context["page"].rows] == [world.answer.pk]
     assert [row.problem for row in client.get(address, {"show": "invalid"}).context["page"].rows] != [""]
     assert len(client.get(address, {"show": "no such"}).context["page"].rows) == 2

@@ -97,7 +97,7 @@ def test_a_saved_rule_judges_at_once_and_the_page_tells_what_changed(client: Cli
     assert (stage.rule["params"]["text"], stage.rule_edition) == (NEW, 2)
     assert Item.objects.get(key="set-2").conclusion == "valid"
     text = said(client.get(reply["Location"]))
-    assert "1 item stands otherwise than before" in text
+    assert "1 item changed label" in text
     assert "set-2: dropped to valid" in text and "One is enough" in text
     assert RuleEdition.objects.get(number=2).created_by.username == "alice"
 
@@ -137,7 +137,7 @@ def test_judging_again_shows_how_far_it_is_and_then_the_difference(client: Clien
     assert "3 of 4 items judged" in waiting and "hx-get" in waiting
     reply = client.post(url("judge-again", stage))
     text = said(client.get(reply["Location"]))
-    assert "Every item stands as before" in text and "4 items with answers are judged again" in text
+    assert "No item changed label" in text and "4 items with answers are judged again" in text
     for wrong in ("never", "nan", "-1", "1e300", ""):
         assert client.get(url("rule", stage) + f"?since={wrong}").status_code == 200
 
@@ -156,4 +156,4 @@ def test_the_funnel_counts_each_conclusion_and_an_item_names_its_edition(client:
     assert stage.summary.conclusions == [] and refresh_summary(stage).conclusions == [["kept", "valid", 2]]
     assert "?conclusion=valid" in said(client.get(url("stage", stage)))
     page = said(client.get(reverse("item", args=["river", "judge", Item.objects.get(key="set-0").pk])))
-    assert "<strong>valid</strong>" in page and "rule 1</a>, conditions version 1" in page
+    assert "<strong>valid</strong>" in page and "rule 1</a>, in lines" in page

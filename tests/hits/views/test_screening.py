@@ -52,7 +52,7 @@ def test_a_lead_adds_a_test_whose_items_come_from_the_stage(stage: Stage, client
     text = squeezed(client.get(address(stage)))
     assert "Workers of this stage have to pass" in text and "Add the test" not in text
     text = squeezed(client.get(address(test)))
-    assert "answers 4 items with a known answer, and passes with 75 % right" in text
+    assert "answers 4 items with a gold answer, and passes with 75 % right" in text
     assert "may try again 1 time, 12 hours after" in text and "none yet" in text
     settings = squeezed(client.get(reverse("stage-settings", args=["weather", test.key])))
     assert "Test: share that has to be right" in settings and "Test of workers" in settings
@@ -63,7 +63,7 @@ def test_a_lead_adds_a_test_whose_items_come_from_the_stage(stage: Stage, client
     [
         (
             {"items_per_hit": "8"},
-            "needs 10 items with a known answer, 8 for a HIT and 2 to practise on; “Choose” has 7",
+            "needs 10 items with a gold answer, 8 for a HIT and 2 to practise on; “Choose” has 7",
         ),
         ({"screening_share": "0"}, "greater than or equal to 1"),
         ({"screening_hours": "721"}, "less than or equal to 720"),

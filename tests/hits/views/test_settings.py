@@ -9,12 +9,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from lxml import html
+from playwright.sync_api import expect
 
 from hits.flow.setup import projects, stage_settings
 from hits.models import Project, Stage
 from hits.views.stage_settings import GROUPS
+from tests.hits.views.test_browser import Opener, browser, opened
 from tests.markup import squeezed
 
+__all__ = ["browser", "opened"]
 pytestmark = pytest.mark.django_db
 
 
@@ -52,6 +55,33 @@ def test_a_growing_number_of_answers_is_set_with_its_condition(client: Client, s
     assert "“An item has enough answers when” is wrong: line 1, column 1: &#x27;two&#x27; does not say how many" in (
         squeezed(reply)
     )
+
+
+def test_approval_by_a_lead_is_chosen_alone_or_with_a_time_and_a_fault_stands_at_the_time(
+    client: Client, stage: Stage
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(approval="automatic", auto_approval_seconds=0)
+    client.post(address(stage), typed(client, stage, approval="review"))
+    stage.refresh_from_db()
+    assert (stage.approval, stage.auto_approval_seconds) == ("review", 259_200)
+    refused = client.post(address(stage), typed(client, stage, auto_approval_seconds_0="0"))
+    assert refused.status_code == 400
+    assert "must be more than 0 s" in refused.context["form"].errors["auto_approval_seconds"][0]
+    assert "approval" not in refused.context["form"].errors
+
+
+def test_the_time_beside_approval_by_a_lead_is_the_one_that_is_saved_if_it_is_left_alone(
+    client: Client, stage: Stage
+) -> None:
+    Stage.objects.filter(pk=stage.pk).update(approval="automatic", auto_approval_seconds=0)
+    seen = typed(client, stage)
+    assert (seen["auto_approval_seconds_0"], seen["auto_approval_seconds_1"]) == ("3", "86400")
+    client.post(address(stage), seen)
+    stage.refresh_from_db()
+    assert (stage.approval, stage.auto_approval_seconds) == ("automatic", 0)
+    client.post(address(stage), seen | {"approval": "review"})
+    stage.refresh_from_db()
+    assert (stage.approval, stage.auto_approval_seconds) == ("review", 3 * 86_400)
 
 
 def test_everything_is_changed_on_one_page(client: Client, stage: Stage) -> None:
@@ -99,7 +129,7 @@ def test_a_form_that_nobody_touched_changes_nothing(client: Client, stage: Stage
 
 
 def test_one_click_sets_the_recipes_value_and_keeps_what_else_was_typed(client: Client, stage: Stage) -> None:
-    stage_settings.change(stage, {"reward": "0.50"}, None)
+    stage_settings.change(stage, {"reward": "0.30"}, None)
     client.post(address(stage), typed(client, stage, title="Typed", recipe_value="reward"))
     stage.refresh_from_db()
     assert (stage.reward, stage.title) == (Decimal("0.04"), "Typed")
@@ -145,11 +175,41 @@ def test_every_fault_is_told_and_nothing_is_saved(client: Client, stage: Stage) 
 def test_after_publishing_what_is_fixed_is_shown_with_the_reason(client: Client, stage: Stage) -> None:
     Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE")
     text = squeezed(client.get(address(stage)))
-    assert "Fixed. Items were published for this many answers" in text and 'name="answers"' not in text
+    fixed = text[text.index("Fixed since publishing</h2>") :]
+    assert "Items were published for this many answers" in fixed and 'name="answers"' not in text
+    assert "Items were published for this many answers" not in text[: text.index("Fixed since publishing</h2>")]
+    assert "Workers have the qualification already" not in fixed and "Workers were told when they pass" not in fixed
     assert "For the next HITs; those that are published keep theirs." in text
     reply = client.post(address(stage), typed(client, stage, reward="0.20", answers="9"), follow=True)
     stage.refresh_from_db()
     assert (stage.reward, stage.answers, stage.hit_types) == (Decimal("0.20"), 1, ["3TYPE"]), reply.content.decode()
+
+
+def test_of_what_is_fixed_only_what_is_in_use_is_listed(client: Client, stage: Stage) -> None:
+    Stage.objects.filter(pk=stage.pk).update(hit_type_id="3TYPE", grants="part-one")
+    text = squeezed(client.get(address(stage)))
+    assert 'id="setting-grants"' in text and "Workers have the qualification already" in text
+    for name in ("screening_share", "screening_retries", "screening_hours", "practice_items", "most_answers", "enough"):
+        assert f'id="setting-{name}"' not in text, name
+    Stage.objects.filter(pk=stage.pk).update(screening_share=0.75, screening_retries=1)
+    assert 'id="setting-screening_hours"' in squeezed(client.get(address(stage)))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_delay_of_approval_is_asked_only_where_a_lead_approves_and_saving_stays_in_sight(
+    opened: Opener, client: Client, stage: Stage
+) -> None:
+    page = opened(address(stage))
+    delay, save = (
+        page.get_by_label("Approved automatically after").first,
+        page.get_by_role("button", name="Save the set"),
+    )
+    expect(save).to_be_in_viewport()
+    page.locator("[name=approval][value=review]").check()
+    expect(delay).to_be_visible()
+    page.locator("[name=approval][value=automatic]").check()
+    expect(delay).to_be_hidden()
+    expect(save).to_be_in_viewport()
 
 
 def test_the_wage_of_what_is_typed_is_told_and_nothing_saved(client: Client, stage: Stage) -> None:
@@ -187,3 +247,43 @@ def test_a_policy_by_agreement_is_typed(client: Client, stage: Stage) -> None:
 def test_every_setting_has_a_place_on_the_page() -> None:
     shown = {name for groups in GROUPS for _, names in groups for name in names}
     assert shown == set(stage_settings.NAMES)
+
+
+def test_a_large_raise_is_asked_about_with_its_amounts_and_saved_by_the_button_that_repeats_them(
+    client: Client, stage: Stage
+) -> None:
+    stage.summary.waiting = 1_000
+    stage.summary.save()
+    given = typed(client, stage, reward="0.50", answers="12", title="Dear")
+    page = client.post(address(stage), given)
+    text = squeezed(page)
+    assert "Raise “Answers an item” from 1 to 12 and the reward from $0.04 to $0.50?" in text
+    assert "would cost up to $8,400.00 with fees, instead of $50.00" in text and "Nothing was saved yet" in text
+    stage.refresh_from_db()
+    assert (stage.reward, stage.answers, stage.title) == (Decimal("0.04"), 1, "Second validation")
+    [button] = html.fromstring(page.content).xpath('//button[@name="confirmed"]')
+    # What was typed is still in the form, so that the button sends it once more.
+    assert html.fromstring(page.content).xpath('//input[@name="title"]/@value') == ["Dear"]
+    lower = {**given, "reward": "0.60", "confirmed": button.get("value")}
+    assert "to $0.60" in squeezed(client.post(address(stage), lower))
+    client.post(address(stage), {**given, "confirmed": button.get("value")})
+    stage.refresh_from_db()
+    assert (stage.reward, stage.answers, stage.title) == (Decimal("0.50"), 12, "Dear")
+
+
+CUT = """() => [...document.querySelectorAll(".requirement select[name$=qualification]")].filter(one => {
+  const shown = one.offsetWidth;
+  one.style.width = "max-content";
+  return shown < one.offsetWidth && shown < one.parentElement.clientWidth;
+}).length"""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_name_of_a_qualification_is_not_cut(opened: Opener, stage: Stage, width: int) -> None:
+    page = opened(address(stage), width)
+    first = page.locator(".requirement select[name$=qualification]").first
+    assert first.evaluate("one => one.offsetWidth <= one.parentElement.clientWidth")
+    assert page.evaluate(CUT) == 0
+    if width == 1280:
+        assert first.evaluate("one => one.offsetWidth > one.closest('.requirement').clientWidth / 2")

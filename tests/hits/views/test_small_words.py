@@ -95,3 +95,14 @@ def test_borders_and_placeholders_of_fields_can_be_seen(theme: int) -> None:
     for ground in ("surface", "ground"):
         assert _contrast(colours["field-line"], colours[ground]) >= 3
         assert _contrast(colours["ink-2"], colours[ground]) >= 4.5
+
+
+@pytest.mark.django_db
+def test_a_block_that_the_marketplace_was_not_told_yet_is_pending(client: Client, alice: Any) -> None:
+    stage = make.stage(make.project(owner=alice))
+    block = make.block(stage, make.worker("APOOR00000001"), state="intended")
+    make.worker_stat(stage, block.worker)
+    page = client.get(reverse("worker", args=[stage.project.slug, "APOOR00000001"])).content.decode()
+    assert "Block pending" in page and "Being granted" not in page
+    block.until = block.created_at
+    assert block.in_words == "Pause pending"

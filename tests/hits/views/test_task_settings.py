@@ -11,9 +11,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from hits import protocols
+from hits.domain.plugins import recipe_of
 from hits.flow.setup import setting_up
 from hits.models import Stage
+from hits.protocols.given_settings import LONGEST_INSTRUCTIONS
 from hits.protocols.multiple_choice.protocol import protocol
+from hits.views import our_words
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -24,6 +28,12 @@ TYPED = {
     "choices": "Yes | The text says so.\r\n\r\nNo\r\nCannot tell", "several": "", "shuffle": "on",
     "free_text": "optional", "free_text_label": "Why?", "free_text_needed_for": "No", "comment": "on",
     "min_seconds": "5", "early_submit": "notice",
+}  # fmt: skip
+
+
+WITH_INSTRUCTIONS = {
+    "answer_writing", "expert_review", "form", "labelling", "multiple_choice", "question_writing", "reading_test",
+    "select_all", "spans", "staged_choice", "story",
 }  # fmt: skip
 
 
@@ -145,7 +155,7 @@ def test_trying_writes_nothing(client: Client, stage: Stage) -> None:
 def test_other_protocols_get_the_page_by_describing_their_settings(client: Client, alice: Any, name: str) -> None:
     stage = make.stage(make.project(owner=alice), protocol=name)
     page = client.get(address(stage)).content.decode()
-    assert "Minimum time, s" in page
+    assert "Minimum time (seconds)" in page
     shown = client.get(address(stage, "preview-task"))
     assert shown.status_code == 200 and b"Preview:" in shown.content
 
@@ -157,3 +167,85 @@ def test_a_protocol_that_describes_nothing_shows_its_first_item(client: Client, 
     assert b"Nothing to show yet" in client.get(address(stage, "preview-task")).content
     make.item(stage)
     assert b"Mara Okafor" in client.get(address(stage, "preview-task")).content
+
+
+def test_what_every_item_brings_itself_is_not_listed_as_asked(client: Client, stage: Stage) -> None:
+    own = {"question": "Who won?", "choices": [{"id": "c1", "text": "Ada"}, {"id": "c2", "text": "Ben"}]}
+    item = make.item(stage, data=own)
+    written = squeezed(client.get(address(stage)))
+    assert written.count("Not asked now: every item of this stage brings its own.") == 2
+    make.hit(item)
+    frozen = squeezed(client.get(address(stage))).partition("As it was published")[2]
+    frozen = frozen.partition("</dl>")[0]
+    assert frozen.count("each item’s own") == 2 and "Is this text easy to understand?" not in frozen
+    make.item(stage, data={"question": "Who lost?"})
+    frozen = squeezed(client.get(address(stage))).partition("As it was published")[2]
+    frozen = frozen.partition("</dl>")[0]
+    assert frozen.count("each item’s own") == 1 and "Yes" in frozen
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_labels_that_call_for_more_are_said_in_their_words(client: Client, alice: Any, published: bool) -> None:
+    asked = {
+        "labels": ["Common sense", "No"],
+        "dependent_labels": ["Causes", "Other"],
+        "dependent_on": ["Common sense"],
+    }
+    settings = protocols.get("labelling").settings(asked)
+    stage = make.stage(make.project(owner=alice), protocol="labelling", settings=settings)
+    if published:
+        make.hit(make.item(stage))
+    page = squeezed(client.get(address(stage))).partition("Labels that call for it, one a line")[2]
+    said = page.partition("Question above them")[0]
+    assert "Common sense" in said and "common-sense" not in said
+
+
+def test_a_published_task_says_chosen_options_in_their_words(client: Client, stage: Stage) -> None:
+    make.hit(make.item(stage))
+    frozen = squeezed(client.get(address(stage))).partition("As it was published")[2].partition("</dl>")[0]
+    assert "say so, and let the worker decide" in frozen and not re.search(r">\s*notice\s*<", frozen)
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "other"),
+    [("vp-long", "about time that uses the phrase", "_np"), ("np-short", "the phrase is the answer", "_vp")],
+)
+def test_the_preview_of_a_stage_of_questions_has_the_instructions_of_its_part(
+    client: Client, alice: Any, key: str, said: str, other: str
+) -> None:
+    project = make.project(owner=alice, recipe="mcscript")
+    found = next(one for one in recipe_of(project).stages if one.key == key)
+    stage = make.stage(project, key=key, protocol=found.protocol, settings=found.settings)
+    page = client.get(address(stage))
+    assert said in squeezed(client.get(frame_of(page)))
+    assert f"instructions{other}" not in page.content.decode()
+
+
+def test_a_lead_starts_from_our_instructions_instead_of_typing_them_again(client: Client, stage: Stage) -> None:
+    page = client.get(address(stage)).content.decode()
+    assert 'value="start-from-ours"' in page
+    reply = client.post(
+        address(stage), {**TYPED, "instructions": "", "question": "Is it late?", "do": "start-from-ours"}
+    )
+    written = str(reply.context["form"]["instructions"].value())
+    shown = squeezed(client.get(frame_of(reply)))
+    first, _, rest = written.partition("\n\n")
+    assert first and rest and "<" not in written and first.split(".")[0] in shown
+    # What else was typed is there, and nothing is saved.
+    assert "Is it late?" in reply.content.decode() and 'value="start-from-ours"' not in reply.content.decode()
+    stage.refresh_from_db()
+    assert stage.settings["instructions"] == ""
+
+
+@pytest.mark.parametrize("name", protocols.available())
+def test_every_task_whose_instructions_can_be_written_has_ours_as_text(alice: Any, name: str) -> None:
+    stage = make.stage(make.project(owner=alice), protocol=name, settings={})
+    assert bool(our_words.field_of(stage)) == (name in WITH_INSTRUCTIONS)
+    if our_words.field_of(stage):
+        text = our_words.of(stage)
+        assert 100 < len(text) < LONGEST_INSTRUCTIONS and "<" not in text and "{" not in text
+
+
+def test_points_of_a_list_stand_below_one_another_and_paragraphs_apart() -> None:
+    html = "<p>Read <b>all</b> of\n it.</p><ol><li>First</li><li>Then</li></ol><ul><li>Or</li></ul><p>A &amp; b</p>"
+    assert our_words.as_text(html) == "Read all of it.\n\n1. First\n2. Then\n- Or\n\nA & b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _shown(client: Client, world: World, **query: str) -> list[str]:
-    return [stat.worker.worker_id for stat, _ in client.get(world.url("stage"), query).context["workers"]]
+    return [row.stat.worker.worker_id for row in client.get(world.url("stage"), query).context["workers"]]
 
 
 def test_workers_sort_by_answers_and_by_accuracy(world: World, client: Client) -> None:
@@ -40,8 +41,8 @@ def test_figures_that_take_a_comparison_are_not_there_before_it(world: World, cl
     StageSummary.objects.filter(stage=world.stage).update(compared_at=None)
     WorkerStat.objects.filter(stage=world.stage).update(longest_run=0, repeats=0, compared=0)
     text = squeezed(client.get(reverse("workers", args=[world.project.slug, world.stage.key])))
-    assert "of known answers right" in text and "(chance" not in text
-    assert '<td class="n">0 %</td>' not in text
+    assert "of gold answers right" in text and "(chance" not in text
+    assert ">0 %</td>" not in text
     stat = WorkerStat.objects.filter(stage=world.stage, answers__gt=1).earliest("pk")
     assert (WorkerRow(stat).repeats, WorkerRow(stat).longest_run) == (None, None)
 
@@ -117,11 +118,83 @@ def test_looking_blocks_nobody_and_what_was_confirmed_is_the_most_that_it_costs(
 
 def test_a_stage_says_who_blocks_and_a_lead_switches_it(world: World, client: Client) -> None:
     text = squeezed(client.get(world.url("stage")))
-    assert "blocked only by you" in text and "1 worker would be blocked: look at the worker" in text
+    assert "blocked only by you" in text and "1 worker would be blocked" in text
     client.post(world.url("auto-block"), {"by_itself": "yes"})
     assert "blocked automatically, after every 1,000 answers" in squeezed(client.get(world.url("stage")))
     client.post(world.url("auto-block"), {"by_itself": "no"})
     assert not Stage.objects.get(pk=world.stage.pk).auto_block
+
+
+def test_who_is_blocked_by_the_policy_is_written_to_once_when_the_box_is_ticked(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None
+) -> None:
+    text = squeezed(client.get(world.url("block")))
+    assert 'name="tell" checked' in text and "What was approved stays paid. Your answers that still wait" in text
+    for _ in range(2):
+        client.post(world.url("block"), {"workers": [low.worker_id], "cost": "2.70", "tell": "on"})
+    (letter,) = WorkerMessage.objects.filter(worker=low)
+    assert "3 of 60 scored answers were right (5.0 %)" in letter.text and "approved by itself" in letter.text
+    assert world.project.contact_email in letter.text
+
+
+def test_who_is_blocked_without_the_tick_is_written_nothing(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None
+) -> None:
+    client.post(world.url("block"), {"workers": [low.worker_id], "cost": "2.70"})
+    assert Block.objects.filter(worker=low).exists() and not WorkerMessage.objects.exists()
+
+
+def test_the_reason_of_a_block_by_hand_is_told_in_words_for_the_worker(
+    world: World, low: Worker, client: Client, market: Marketplace, eager: None
+) -> None:
+    given = {"worker": low.worker_id, "cost": "2.70", "reason": "Clicks through.", "tell": "on", "told": ""}
+    refused = client.post(world.url("block-chosen"), given)
+    assert refused.status_code == 400 and "Write why, for the workers to read" in squeezed(refused)
+    assert not Block.objects.filter(worker=low).exists()
+    client.post(world.url("block-chosen"), {**given, "told": "Your answers do not depend on the text."})
+    (letter,) = WorkerMessage.objects.filter(worker=low)
+    assert "Why: Your answers do not depend on the text." in letter.text and "Clicks through" not in letter.text
+
+
+def test_a_live_stage_leads_to_the_worker_site(world: World, client: Client) -> None:
+    link = f'<a href="{settings.MTURK_SUBMIT_ORIGINS[0]}">See its HITs at the worker site</a>'
+    for state, there in ((Stage.State.LIVE, True), (Stage.State.DRAFT, False)):
+        Stage.objects.filter(pk=world.stage.pk).update(state=state)
+        assert (link in squeezed(client.get(world.url("stage")))) is there
+
+
+def test_all_pages_and_files_say_alike_who_would_be_blocked(world: World, low: Worker, client: Client) -> None:
+    said = "Would be blocked by the policy of"
+    stage = squeezed(client.get(world.url("stage")))
+    assert '<span class="chip warn" title="Would be blocked by the policy of' in stage
+    table = squeezed(client.get(reverse("workers", args=[world.project.slug, world.stage.key])))
+    own = squeezed(client.get(reverse("worker", args=[world.project.slug, low.worker_id])))
+    assert '<span class="chip warn">would be blocked</span>' in table and "scored answers were right" in table
+    assert '<span class="chip warn">Would be blocked</span>' in own and '<span class="chip good">Working' not in own
+    assert said in table and said in own
+    first, *others = [row.stat.worker.worker_id for row in client.get(world.url("workers")).context["rows"]]
+    assert first == low.worker_id
+    reply = client.get(world.url("workers-csv"))
+    lines = b"".join(reply.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
+    (line,) = [one for one in lines if low.worker_id in one]
+    assert ",would be blocked," in line and said in line
+    assert ">Block by the policy…</a>" in own and "for “Block by hand…” you write the reason" in own
+    good = squeezed(client.get(reverse("worker", args=[world.project.slug, others[0]])))
+    assert said not in good and "Block by the policy" not in good and "Block by hand…" in good
+
+
+def test_the_table_says_why_a_worker_is_blocked_where_nothing_else_stands_out(world: World, client: Client) -> None:
+    def why() -> str:
+        rows = client.get(world.url("workers")).context["rows"]
+        return next(row.why for row in rows if row.stat.worker.worker_id == "APOOR00000001")
+
+    assert why().startswith("Blocked: 2 of 40 scored answers were right, 5.0%; the crowd")
+    block = Block.objects.get(worker__worker_id="APOOR00000001")
+    block.evidence = {"by_hand": True, "worker": "APOOR00000001", "reason": "Always the first.", "figures": {"why": ""}}
+    block.save()
+    assert why() == "Blocked by hand: “Always the first.”"
+    WorkerStat.objects.filter(worker=block.worker).update(why="Median of 2.0 s.", notices=1)
+    assert why() == "Median of 2.0 s."
 
 
 def test_an_unticked_worker_is_counted_out(world: World, client: Client) -> None:
@@ -259,7 +332,7 @@ def test_a_policy_by_speed_shows_how_many_answers_were_not_hurried(world: World,
     WorkerStat.objects.filter(worker__worker_id="ALOW000000001").update(timed=60, hurried=48)
     WorkerStat.objects.filter(worker__worker_id="AGOOD00000001").update(timed=400, hurried=4)
     page = squeezed(client.get(world.url("block")))
-    assert "Not hurried" in page and '<td class="n">12</td>' in page and "20.0 %" in page
+    assert "Not hurried" in page and ">12</td>" in page and "20.0 %" in page
 
 
 def test_chosen_workers_are_paused_and_their_pause_ended(
@@ -294,3 +367,34 @@ def test_workers_are_written_to_with_a_text_that_was_edited(
     assert row.text == "Read the whole text." and row.state == "refused" and "does not exist" in row.error
     log = squeezed(client.get(reverse("worker", args=[world.project.slug, "ALOW000000001"])))
     assert "Please look again" in log and "Refused by the marketplace" in log
+
+
+def test_a_workers_page_has_what_was_written_to_them_and_by_them_with_the_answers_it_goes_with(
+    world: World, client: Client
+) -> None:
+    reader = world.worker
+    world.answer.feedback = "Please read to the <end>."
+    world.answer.save()
+    message = {"project": world.project, "stage": world.stage, "worker": reader, "confirmation": "x" * 12}
+    WorkerMessage.objects.create(**message, subject="Please look again", text="Linden is a town.", state="unknown")
+    # Of others, and of other projects, nothing stands here.
+    other = {**message, "worker": make.worker("AOTHER0000001"), "confirmation": "y" * 12}
+    WorkerMessage.objects.create(**other, subject="Not for you", text="Nothing.")
+    make.assignment(worker_row=reader, remark="Elsewhere.", state="Approved")
+    page = client.get(world.url("worker"))
+    text = squeezed(page)
+    assert [(one.kind, one.from_worker) for one in page.context["letters"]].count(("remark", True)) == 1
+    assert {one.kind for one in page.context["letters"]} == {"remark", "message", "feedback", "bonus"}
+    assert "More than one name fits." in text and "Please read to the &lt;end&gt;." in text and "Well done." in text
+    assert "Please look again" in text and "Linden is a town." in text and "Perhaps sent" in text
+    assert "Not for you" not in text and "Elsewhere." not in text
+    item = reverse("item", args=[world.project.slug, world.stage.key, world.answer.about.pk])
+    anchor = f"answer-{world.answer.pk}"
+    assert f'href="{item}#{anchor}"' in text and f'id="{anchor}"' in client.get(item).content.decode()
+    write = reverse("message-workers", args=[world.project.slug, world.stage.key]) + f"?worker={reader.worker_id}"
+    assert f'href="{write}"' in text and client.get(write).status_code == 200
+
+
+def test_a_worker_to_whom_nothing_was_written_has_a_sentence_that_says_so(world: World, client: Client) -> None:
+    text = squeezed(client.get(reverse("worker", args=[world.project.slug, "AGOOD00000001"])))
+    assert "Nothing was written yet" in text

@@ -32,7 +32,6 @@ def _operator(**arguments: str) -> Address:
 
 GROUP = {"groupId": "group"}
 ADDRESSES = {
-    "health": Address(ANYBODY),
     "site:home": Address(WORKER),
     "site:preview": Address(WORKER, query=GROUP),
     "site:preview_and_accept": Address(WORKER, query=GROUP),
@@ -69,6 +68,8 @@ ADDRESSES = {
     "site:signup": Address(ANYBODY),
     "site:login": Address(ANYBODY),
     "site:logout": Address(ANYBODY),
+    "site:language": Address(ANYBODY),
+    "site:words": Address(ANYBODY, {"language": "language"}),
     "site:qualifications_offered": Address(WORKER),
     "site:qualifications_asked": Address(WORKER),
     "site:qualification": Address(WORKER, {"type_id": "offered"}),
@@ -83,7 +84,15 @@ ADDRESSES = {
     "operator:overview": _operator(),
     "operator:live": _operator(),
     "operator:log": _operator(),
+    "operator:account": _operator(),
+    "operator:end_session": _operator(pk="operator_session"),
+    "operator:end_other_sessions": _operator(),
     "operator:password": _operator(),
+    "operator:code": _operator(),
+    "operator:second_factor": _operator(),
+    "operator:second_factor_begin": _operator(),
+    "operator:second_factor_codes": _operator(),
+    "operator:second_factor_remove": _operator(),
     "operator:requesters": _operator(),
     "operator:requester_new": _operator(),
     "operator:requester": _operator(customer_id="customer"),

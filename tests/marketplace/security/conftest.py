@@ -82,6 +82,7 @@ def world(
         "worker": worker.worker_id,
         "payout": draft.pk,
         "paid": paid.pk,
+        "operator_session": 0,
         "line": line.pk,
         "concern": concern.pk,
         "kind": kind.qualification_type_id,
@@ -94,6 +95,7 @@ def world(
         "invitation": invitation.pk,
         "invitation_token": invitation.token,
         "panel": panel.slug,
+        "language": "de",
         "outside_id": entry.outside_id,
         "confirmation": access.confirmation_link(worker, "walter@example.org", now).split("/")[-2],
         "reset_user": reset_user,
@@ -164,7 +166,7 @@ def tables() -> dict[str, list[Any]]:
 def _queries() -> dict[str, str]:
     found = {}
     for model in apps.get_models():
-        if model._meta.label != "sessions.Session":
+        if model._meta.label not in ("sessions.Session", "marketplace.OperatorSession"):
             columns = [field.column for field in model._meta.concrete_fields if field.attname not in NOTED]
             named = ", ".join(map(connection.ops.quote_name, columns))
             found[model._meta.label] = f"SELECT {named} FROM {model._meta.db_table} ORDER BY {model._meta.pk.column}"

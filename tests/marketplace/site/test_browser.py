@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 
 from marketplace.models import Assignment, Hit, HitType, Worker
 from marketplace.verbs import assignments
+from tests.axe import violations
 from tests.marketplace.site.test_pages_axe import make_question, sign_in
 
 Status = Assignment.Status
@@ -114,9 +115,11 @@ def test_time_running_out_is_said_and_then_over(page: Page, url: str) -> None:
     Assignment.objects.update(deadline=timezone.now() + timedelta(seconds=20))
     page.reload()
     expect(page.locator("#running-out")).to_be_visible()
+    assert violations(page, iframes=False) == []
     expect(page.get_by_role("status")).to_contain_text("left to submit this HIT")
     wait(page, 20)
     expect(page.locator("#time-over")).to_be_visible()
+    assert violations(page, iframes=False) == []
     expect(page.get_by_role("status")).to_contain_text("Time is over")
     expect(page.get_by_role("button", name="Return")).to_be_hidden()
     page.get_by_role("link", name="Go on").click()
@@ -131,6 +134,76 @@ def test_a_late_answer_gets_a_friendly_page_in_the_frame(page: Page, url: str) -
     expect(frame.get_by_role("heading", name="The time ran out")).to_be_visible()
     frame.get_by_role("link", name="Go on").click()
     expect(page.get_by_role("heading", name="Time ran out")).to_be_visible()
+
+
+COME_BACK = "document.dispatchEvent(new Event('visibilitychange'))"
+
+
+@pytest.mark.parametrize(
+    ("how", "heading", "says"), [("answer", "Submitted", "Your answer is kept"), ("return", "Returned", "went back")]
+)
+def test_a_second_tab_says_what_became_of_the_hit(page: Page, url: str, how: str, heading: str, says: str) -> None:
+    start(page, url)
+    first = page.url
+    other = page.context.new_page()
+    other.goto(first)
+    page.evaluate(COME_BACK)
+    expect(page.locator("#ended")).to_be_hidden()
+    if how == "answer":
+        answer(other)
+    else:
+        other.get_by_role("button", name="Return").click()
+    expect(other).not_to_have_url(first)
+    page.evaluate(COME_BACK)
+    told = page.locator("#ended")
+    expect(told).to_contain_text(heading)
+    expect(told).to_contain_text(says)
+    expect(told).to_contain_text("can no longer be submitted")
+    expect(page.get_by_role("status")).to_contain_text(says)
+    expect(page.get_by_role("button", name="Return")).to_be_hidden()
+    assert violations(page, iframes=False) == []
+    # And whoever sends it all the same.
+    page.frame_locator("iframe.task").get_by_label("Answer").fill("Another one")
+    page.frame_locator("iframe.task").get_by_role("button", name="Submit answer").click()
+    heading_of_refusal = {"answer": "This answer was not recorded", "return": "This HIT was returned"}[how]
+    expect(page.frame_locator("iframe.task").get_by_role("heading", name=heading_of_refusal)).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 568), (360, 640), (390, 844)])
+def test_on_a_phone_the_bar_is_one_row_and_its_menu_lies_over_the_task(
+    page: Page, url: str, hit_type: HitType, width: int, height: int
+) -> None:
+    HitType.objects.filter(pk=hit_type.pk).update(title="Donaudampfschifffahrtsgesellschaft " * 3)
+    page.set_viewport_size({"width": width, "height": height})
+    page.set_extra_http_headers({"Accept-Language": "de"})
+    page.goto(url)
+    page.locator("li.hit form button").click()
+    expect(page).to_have_url(WORK)
+    page.wait_for_load_state()
+    frame = page.locator("iframe.task")
+    before = frame.bounding_box()
+    assert before is not None and before["y"] <= 45 and before["height"] >= height - 45
+    menu, give_back = page.locator(".fold summary"), page.locator("#give-back button")
+    assert menu.bounding_box()["height"] >= 44
+    expect(give_back).to_be_hidden()
+    menu.click()
+    expect(give_back).to_be_visible()
+    assert frame.bounding_box() == before, "the task keeps its place"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page, iframes=False) == []
+    page.keyboard.press("Escape")
+    expect(give_back).to_be_hidden()
+    expect(menu).to_be_focused()
+    menu.click()
+    page.mouse.click(width / 2, height - 20)
+    expect(give_back).to_be_hidden()
+    assert page.locator("#sent").is_hidden()
+    page.locator("#sent").evaluate("span => { span.hidden = false }")
+    assert page.locator(".workbar").bounding_box()["height"] <= 62
+    for said in (page.get_by_role("heading", level=1), page.locator("#sent"), page.locator("#clock")):
+        box = said.bounding_box()
+        assert box["width"] > 40 and box["y"] >= 0 and box["y"] + box["height"] <= 62, "all of it is seen"
+        assert box["x"] + box["width"] <= menu.bounding_box()["x"]
 
 
 def test_returning_and_taking_back(page: Page, url: str) -> None:

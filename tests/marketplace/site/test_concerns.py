@@ -27,6 +27,7 @@ def rejected(requester: Requester, held: Assignment, now: datetime) -> Assignmen
 def test_a_report_is_kept_once_and_marks_the_hit(client: Client, hit: Hit, worker: Worker) -> None:
     page = client.get(f"/mturk/report?hitId={hit.hit_id}").text
     assert "It asks for personal data" in page
+    assert f'href="/mturk/preview?groupId={hit.hit_type.hit_group_id}">Cancel' in page
     assert report(client, hit).status_code == 302
     concern = Concern.objects.get()
     assert (concern.kind, concern.reason, concern.worker, concern.assignment) == ("report", "personal", worker, None)

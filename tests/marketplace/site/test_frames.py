@@ -132,7 +132,7 @@ def test_the_frames_host_of_a_server_has_nothing_of_the_site(settings: Any, db: 
     settings.MARKETPLACE_FRAMES_URL = "https://frames.example.net"
     settings.ALLOWED_HOSTS = ["*"]
     browser = Client(HTTP_HOST="frames.example.net")
-    for path in ("/", "/accounts/login/", "/worker/", "/health/", "/mturk/externalSubmit", "/operator/"):
+    for path in ("/", "/accounts/login/", "/worker/", "/mturk/externalSubmit", "/operator/"):
         answer = browser.get(path)
         assert (answer.status_code, dict(answer.cookies)) == (404, {})
         assert "Nothing here" in answer.text

@@ -27,7 +27,15 @@ def test_it_shows_what_a_group_pays_and_how_many_hits_it_has(
     for _ in range(3):
         make_hit(hit_type)
     page = client.get("/").text
-    for part in ("Pick the entity", "Alice", "pays in 1 hour", "3 HITs", "$0.50", "no times yet", "new requester"):
+    for part in (
+        "Pick the entity",
+        "Alice",
+        "pays in 1 hour",
+        "3 HITs",
+        "$0.50",
+        "no typical time yet",
+        "new requester",
+    ):
         assert part in page
 
 
@@ -103,6 +111,35 @@ def test_only_work_that_one_qualifies_for_is_shown_at_first(
     assert "Start" not in everything
 
 
+def test_a_sandbox_leads_who_does_not_qualify_to_the_profile_where_it_can_be_set(
+    client: Client, settings: Any, make_hit_type: Callable[..., HitType], make_hit: Callable[..., Hit]
+) -> None:
+    kind = make_hit_type(title="For experts", requirements=[EXPERIENCED])
+    make_hit(kind)
+    link = '<a href="/worker/profile/#sandbox">'
+    pages = ("/?filtered=1", f"/mturk/preview?groupId={kind.hit_group_id}")
+    for sandbox in (True, False):
+        settings.MARKETPLACE_SANDBOX = sandbox
+        assert [link in client.get(page).text for page in pages] == [sandbox, sandbox]
+    settings.MARKETPLACE_SANDBOX = True
+    assert 'id="sandbox"' in client.get("/worker/profile/").text
+
+
+def test_no_profile_sets_what_a_requester_grants(
+    client: Client,
+    settings: Any,
+    requester: Requester,
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    now: datetime,
+) -> None:
+    settings.MARKETPLACE_SANDBOX = True
+    kind = qualifications.create_type(requester, name="Insider", description="Knows us", status="Active", now=now)
+    make_hit(make_hit_type(title="For insiders", requirements=[requirement(type_id=kind.qualification_type_id)]))
+    page = client.get("/?filtered=1").text
+    assert "not qualified" in page and "#sandbox" not in page
+
+
 def test_a_group_that_guards_its_discovery_is_hidden_from_the_unqualified(
     client: Client,
     requester: Requester,
@@ -139,7 +176,7 @@ def three_groups(
         for _ in range(count):
             make_hit(kind)
     answer_hits(rich, other_worker, 1, took=timedelta(seconds=600))
-    answer_hits(quick, other_worker, 1, took=timedelta(seconds=2))
+    answer_hits(quick, other_worker, 1, took=timedelta(seconds=3))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Every page in a real browser: no accessibility violation, no sideways scrolling, light and dark."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from marketplace.models import Hit, HitType, Requester, Worker
 from marketplace.rules.qualifications import LOCALE
@@ -55,6 +56,7 @@ SIGNED_IN = [
 ]
 SIGNED_OUT = ["/accounts/login/", "/accounts/signup/", "/worker/"]
 SCREENS = [(1280, 800), (360, 700)]
+CLOCKS = {"de": r"^noch \d", "en": r"\d left$"}
 
 
 @pytest.fixture
@@ -157,9 +159,57 @@ def test_every_page_is_accessible(page: Page, client: Client, world: dict[str, A
     assert refused == []
 
 
+def too_wide(page: Page) -> list[str]:
+    """The tables that are no tables any more, or do not fit into their box."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth
+          || getComputedStyle(box.querySelector("tbody tr")).display !== "table-row")
+          .map((box) => box.getAttribute("aria-labelledby"))"""
+    )
+
+
+SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize(("language", "direction"), [("en", "rtl"), ("de", "ltr"), ("es", "ltr")])
+def test_tables_fit_on_a_tablet_and_long_words_and_the_other_direction_on_a_phone(
+    page: Page, client: Client, world: dict[str, Any], language: str, direction: str
+) -> None:
+    page.set_extra_http_headers({"Accept-Language": language})
+    sign_in(page, client, world["url"])
+    wide, sideways = {}, []
+    for path in SIGNED_IN:
+        page.set_viewport_size({"width": 768, "height": 900})
+        page.goto(world["url"] + path.format(**world))
+        assert page.locator("html").get_attribute("lang") == language
+        wide[path] = too_wide(page)
+        page.set_viewport_size({"width": 360, "height": 700})
+        page.evaluate("direction => { document.documentElement.dir = direction }", direction)
+        # In the other direction what is too wide sticks out on the other side.
+        if page.evaluate(SIDEWAYS):
+            sideways.append(path)
+        if path == "/mturk/work/{held}/" and language in CLOCKS:
+            # What a script writes has its words from the catalogue, and is English without one.
+            expect(page.locator("#clock")).to_have_text(re.compile(CLOCKS[language]))
+    assert {path: names for path, names in wide.items() if names} == {}
+    assert sideways == []
+
+
+def test_on_a_phone_what_is_in_hand_has_its_buttons_beside_one_another(
+    page: Page, client: Client, world: dict[str, Any]
+) -> None:
+    page.set_viewport_size({"width": 360, "height": 700})
+    sign_in(page, client, world["url"])
+    page.goto(world["url"] + "/worker/")
+    give_back, go_on = (page.locator(f".held .actions {kind}").first.bounding_box() for kind in ("button", "a"))
+    assert give_back and go_on
+    assert give_back["y"] == go_on["y"] and give_back["height"] == go_on["height"] < 50
+    assert min(give_back["width"], go_on["width"]) > 100
+
+
 def test_forms_with_errors_are_accessible(page: Page, client: Client, world: dict[str, Any]) -> None:
     page.goto(world["url"] + "/accounts/signup/")
-    page.locator("form").evaluate("form => form.noValidate = true")
+    page.locator("main form").evaluate("form => form.noValidate = true")
     page.get_by_role("button", name="Sign up").click()
     assert page.get_by_text("This field is required.").count() == 3
     assert violations(page) == []

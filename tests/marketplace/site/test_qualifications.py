@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
-from marketplace.verbs import qualification_requests, qualifications
+from marketplace.verbs import blocks, qualification_requests, qualifications
 from marketplace.verbs.qualifications import NewTest
 from tests.marketplace.rules.test_answer_key import form, key, percent, question
 from tests.marketplace.site.conftest import requirement
@@ -206,12 +206,64 @@ def test_pages_of_others_and_of_nothing_are_not_there(
     assert Client().get(page_of(kind)).headers["Location"].startswith("/accounts/login/")
 
 
+def test_what_only_keeps_workers_out_is_not_on_offer(
+    client: Client, worker: Worker, requester: Requester, make_type: Any, make_hit_type: Any, now: datetime
+) -> None:
+    """Until other work asks for it; who holds it still finds its page, with nothing to ask for."""
+    kind = make_type(name="Poor quality")
+    make_hit_type(requirements=[requirement(type_id=kind.qualification_type_id, comparator="DoesNotExist")])
+    assert "Poor quality" not in text_of(client, "/worker/qualifications/offered/")
+    assert client.get(page_of(kind)).status_code == 404
+    assert client.post(f"{page_of(kind)}ask/").status_code == 404
+    qualifications.grant(requester, kind.qualification_type_id, worker.worker_id, now)
+    held = text_of(client, page_of(kind))
+    assert "It is not on offer right now" in held and "Ask for it" not in held
+    make_hit_type(title="For the same", requirements=[requirement(type_id=kind.qualification_type_id)])
+    assert "Poor quality" in text_of(client, "/worker/qualifications/offered/")
+    make_hit_type(
+        title="Not for them",
+        requirements=[requirement(type_id=kind.qualification_type_id, comparator="DoesNotExist")],
+    )
+    assert "Ask for it" in text_of(client, page_of(kind))
+
+
+def test_a_test_stays_on_offer_when_work_asks_that_nobody_passed_it(
+    client: Client, requester: Requester, make_type: Any, make_hit_type: Any, now: datetime
+) -> None:
+    tested, plain = make_type(name="Tested", test=TEST), make_type(name="Plain")
+    for kind in (tested, plain):
+        refused = requirement(type_id=kind.qualification_type_id, comparator="DoesNotExist")
+        make_hit_type(title=kind.name, requirements=[refused])
+    assert "Tested" in (listed := text_of(client, "/worker/qualifications/offered/")) and "Plain" not in listed
+    qualifications.update_type(requester, plain.qualification_type_id, now, test=TEST)
+    assert "Plain" in text_of(client, "/worker/qualifications/offered/")
+
+
 def test_a_preview_leads_to_what_is_missing(client: Client, make_type: Any, make_hit_type: Any, make_hit: Any) -> None:
     kind = make_type()
     group = make_hit_type(requirements=[requirement(type_id=kind.qualification_type_id)])
     make_hit(group)
     assert page_of(kind) in client.get(f"/mturk/preview?groupId={group.hit_group_id}").text
     assert "Work that is open now asks for it" in text_of(client, page_of(kind))
+
+
+def test_work_behind_a_test_is_listed_below_what_one_can_start(
+    client: Client, worker: Worker, requester: Requester, make_type: Any, make_hit_type: Any, make_hit: Any, now: Any
+) -> None:
+    """With what the test is and where to take it; what cannot be had is not, and what one holds is above."""
+    open_to_all, kind = make_hit_type(title="Open to all"), make_type(name="Ferry test", test=TEST)
+    secret = make_type(name="Secret", status="Inactive")
+    behind = make_hit_type(title="Behind it", requirements=[requirement(type_id=kind.qualification_type_id)])
+    closed = make_hit_type(title="Closed", requirements=[requirement(type_id=secret.qualification_type_id)])
+    for group in (open_to_all, behind, closed):
+        make_hit(group)
+    first, second = client.get("/").text.split('id="behind-test"')
+    assert "Open to all" in first and "Behind it" not in first
+    assert "Behind it" in second and "Ferry test" in second and "Take the test" in second
+    assert page_of(kind) in second and "Closed" not in second and "Start" not in second
+    assert "behind-test" not in client.get("/?filtered=1").text
+    qualifications.grant(requester, kind.qualification_type_id, worker.worker_id, now)
+    assert "behind-test" not in client.get("/").text
 
 
 def test_the_number_of_queries_does_not_grow(
@@ -224,3 +276,24 @@ def test_the_number_of_queries_does_not_grow(
     for address in ("", "offered/", "asked/", f"{kind.qualification_type_id}/"):
         with django_assert_max_num_queries(12):
             assert client.get(f"/worker/qualifications/{address}").status_code == 200
+
+
+def test_work_behind_a_test_keeps_the_secrets_of_hidden_and_blocking_requesters(
+    client: Client, worker: Worker, requester: Requester, make_type: Any, make_hit_type: Any, make_hit: Any, now: Any
+) -> None:
+    kind = make_type(name="Ferry test", test=TEST)
+    other = make_type(name="Barred")
+    need = requirement(type_id=kind.qualification_type_id)
+    hidden = make_hit_type(title="Hidden one", requirements=[need | {"ActionsGuarded": "DiscoverPreviewAndAccept"}])
+    barred = make_hit_type(
+        title="Barred one", requirements=[need, requirement("DoesNotExist", type_id=other.qualification_type_id)]
+    )
+    seen = make_hit_type(title="Seen one", requirements=[need])
+    for group in (hidden, barred, seen):
+        make_hit(group)
+    qualifications.grant(requester, other.qualification_type_id, worker.worker_id, now)
+    text = client.get("/").text
+    assert "Seen one" in text and "Hidden one" not in text and "Barred one" not in text
+    blocks.block(requester, worker.worker_id, "no", now)
+    text = client.get("/").text
+    assert "Seen one" not in text

@@ -141,6 +141,28 @@ def test_after_the_last_hit_it_says_so_calmly(
     assert 'data-state="finished"' in page.text
 
 
+@pytest.mark.parametrize(
+    ("delay", "said", "unsaid"),
+    [(0, "are approved at once", "the requester looks at it next"), (60, "the requester looks at it next", "at once")],
+)
+def test_after_the_last_hit_it_says_who_approves_the_answers(
+    client: Client,
+    worker: Worker,
+    make_hit_type: Callable[..., HitType],
+    make_hit: Callable[..., Hit],
+    answer_hits: Any,
+    delay: int,
+    said: str,
+    unsaid: str,
+) -> None:
+    kind = make_hit_type(auto_approval_delay_seconds=delay)
+    make_hit(kind)
+    (done,) = answer_hits(kind, worker, 1)
+    assert done.status == (Status.SUBMITTED if delay else Status.APPROVED)
+    page = client.get(f"/mturk/finished?groupId={kind.hit_group_id}").text
+    assert said in page and unsaid not in page
+
+
 def test_the_last_page_offers_new_hits_once_there_are_some(
     client: Client, hit_type: HitType, make_hit: Callable[..., Hit]
 ) -> None:

@@ -182,6 +182,14 @@ def test_tries_are_free_then_slower_and_forgotten_after_a_day(now: datetime) -> 
     assert attempts.forget(now + timedelta(days=3, seconds=1)) == 1
 
 
+@pytest.mark.django_db
+def test_a_free_try_whose_clock_was_read_before_that_of_another_is_free(now: datetime) -> None:
+    """As in an office where many sign in at once: they share an address."""
+    tries = {Tried("test", "192.0.2.7"): Patience(free=3, first=10, longest=30)}
+    attempts.count(tries, now)
+    attempts.count(tries, now - timedelta(milliseconds=5))
+
+
 @pytest.mark.django_db(transaction=True)
 def test_guesses_at_the_same_moment_are_all_counted(now: datetime) -> None:
     tries = {Tried("sign in", "nina"): SIGN_IN, Tried("sign in from", "192.0.2.7"): SIGN_IN}

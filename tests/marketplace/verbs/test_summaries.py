@@ -49,6 +49,16 @@ def test_a_quiet_group_keeps_its_times(
     assert dict(GroupSummary.objects.values_list("hit_type", "seconds")) == {hit_type.pk: 40, busy.pk: 7}
 
 
+@pytest.mark.parametrize(("took", "told"), [(2, None), (3, 3)])
+def test_times_in_which_nobody_can_answer_are_not_told(
+    took: int, told: float | None, hit: Hit, hit_type: HitType, worker: Worker, now: datetime
+) -> None:
+    held = assignments.accept(hit_type, worker, now - timedelta(seconds=took))
+    assignments.submit(held.assignment_id, {"a": ["x"]}, now)
+    summaries.refresh()
+    assert GroupSummary.objects.get(hit_type=hit_type).seconds == told
+
+
 def test_a_requester_is_measured_by_judged_answers_only(
     requester: Requester, hit_type: HitType, make_hit: Callable[..., Hit], worker: Worker, now: datetime
 ) -> None:

@@ -8,11 +8,11 @@
   const cards = [...form.querySelectorAll("[data-question]")], told = form.querySelector("[data-count]");
   const given = JSON.parse(document.getElementById("question-rules").textContent);
   const rules = { ...given, openings: new Set(given.openings), narrator: new Set(given.narrator) };
-  const next = Object.assign(document.createElement("button"), { type: "button", className: "next", textContent: "Next open" });
+  const next = Object.assign(document.createElement("button"), { type: "button", className: "next", textContent: gettext("Next open") });
   let speaking = 0;
 
   if (!cards.length) return;
-  next.append(Object.assign(document.createElement("span"), { textContent: " question" }));
+  next.append(Object.assign(document.createElement("span"), { textContent: `\u00a0${gettext("question")}` })); // a plain space would be dropped
   told.closest("h2").after(next);
   cards.forEach(advise);
   count(false);
@@ -30,7 +30,7 @@
   function count(aloud) {
     for (const card of cards) card.toggleAttribute("data-done", isDone(card));
     const done = cards.filter((card) => "done" in card.dataset).length;
-    const said = `${done} of ${cards.length} answered`;
+    const said = phrase(gettext("%(count)s of %(of)s answered"), { count: done, of: cards.length });
     if (aloud && told.textContent !== said) announcer.textContent = said;
     told.textContent = said;
     next.hidden = done === cards.length;
@@ -40,11 +40,12 @@
   function faults(card, field) {
     const text = valueOf(field), number = card.dataset.question;
     if (!text) return [];
-    if (field.matches(".instead *")) return ofQuestion(card, text, `Your question instead of question ${number}`);
+    if (field.matches(".instead *")) return ofQuestion(card, text, phrase(gettext("Your question instead of question %(number)s"), { number }));
     const long = room(field).filter(([level]) => level === "bad").map(([, said]) => said);
     const correct = card.querySelector(".answers textarea");
     const same = field !== correct && alike(text) === alike(valueOf(correct));
-    return same ? [...long, `The incorrect answer to question ${number} says the same as the correct one. Change one.`] : long;
+    const sentence = gettext("The incorrect answer to question %(number)s says the same as the correct one. Change one.");
+    return same ? [...long, phrase(sentence, { number })] : long;
   }
 
   // A question of one's own is neither one of those on the page nor written twice.
@@ -53,8 +54,9 @@
     const asked = cards.find((other) => alike(other.querySelector("[data-asked]").textContent) === alike(text));
     const before = cards.slice(0, cards.indexOf(card)).find((other) => ownOf(other) && alike(ownOf(other)) === alike(text));
     if (!asked && !before) return found;
-    const same = asked ? `question ${asked.dataset.question}` : `the one instead of question ${before.dataset.question}`;
-    return [...found, `${place} asks the same as ${same}. Ask something else.`];
+    const named = asked ? gettext("question %(number)s") : gettext("the one instead of question %(number)s");
+    const other = phrase(named, { number: (asked ?? before).dataset.question });
+    return [...found, phrase(gettext("%(place)s asks the same as %(other)s. Ask something else."), { place, other })];
   }
 
   function ownOf(card) {

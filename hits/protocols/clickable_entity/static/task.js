@@ -12,7 +12,7 @@
   const groupOf = (radio) => radio.parentElement.dataset.group;
   const textOf = (radio) => radio.parentElement.textContent;
 
-  answer.dataset.missing = "No name is chosen yet. Click a highlighted name in the passage.";
+  answer.dataset.missing = gettext("No name is chosen yet. Click a highlighted name in the passage.");
   upgrade();
   const kept = radios.find((radio) => radio.checked);
   if (kept) fill(kept);
@@ -38,7 +38,7 @@
       slot.textContent = textOf(chosen);
       slot.classList.add("filled");
     }
-    hint.textContent = "Click another name to change it.";
+    hint.textContent = gettext("Click another name to change it.");
   }
 
   function light(group, on) {
@@ -49,7 +49,7 @@
     if (!radios.includes(event.target)) return; // a click on the label arrives again as one on its radio
     fill(event.target);
     const statement = document.querySelector("[data-statement]").textContent.replace(/\s+/g, " ");
-    announcer.textContent = `Blank filled with ${textOf(event.target)}. ${statement}`;
+    announcer.textContent = phrase(gettext("Blank filled with %(name)s. %(statement)s"), { name: textOf(event.target), statement });
     form.dispatchEvent(new Event("change"));
   });
 

@@ -29,14 +29,14 @@
       write(correct, incorrect.value);
       write(incorrect, before);
       look();
-      say(`The answers of question ${one.number} are swapped.`);
+      say(phrase(gettext("The answers of question %(number)s are swapped."), { number: one.number }));
     });
     one.part.querySelector("[data-restore]").addEventListener("click", () => {
       one.deletion.value = "";
       for (const field of Object.values(one.fields)) write(field, field.dataset.was);
       look();
       one.fields.text.focus();
-      say(`Question ${one.number} is as it was.`);
+      say(phrase(gettext("Question %(number)s is as it was."), { number: one.number }));
     });
     for (const list of one.part.querySelectorAll("[data-pick]")) list.addEventListener("change", () => pick(list));
   }
@@ -76,13 +76,15 @@
     const edited = questions.filter((one) => !one.deletion.value && changes(one).length);
     for (const one of questions) tellWhatWas(one, deleted.includes(one));
     for (const field of form.querySelectorAll("[data-written]")) show(field, room(field));
-    const parts = [[edited.length, "edited"], [deleted.length, "deleted"]].filter(([count]) => count);
-    summary.textContent = theText.value ? "· deleted with the text" : parts.map(([count, what]) => `· ${count} ${what}`).join(" ");
+    const parts = [[edited.length, gettext("%(count)s edited")], [deleted.length, gettext("%(count)s deleted")]].filter(([count]) => count);
+    const counted = parts.map(([count, text]) => `· ${phrase(text, { count })}`);
+    summary.textContent = theText.value ? `· ${gettext("deleted with the text")}` : counted.join(" ");
     tellCascade(questions.filter((one) => one.answerable && !one.deletion.value).length);
   }
 
   function tellWhatWas(one, deleted) {
-    const lines = deleted ? [["p", "Will be deleted."]] : changes(one).map((field) => ["p", `${field.labels[0].textContent} was: ${field.dataset.was || "empty"}`]);
+    const before = (field) => phrase(gettext("%(part)s was: %(text)s"), { part: field.labels[0].textContent, text: field.dataset.was || gettext("empty") });
+    const lines = deleted ? [["p", gettext("Will be deleted.")]] : changes(one).map((field) => ["p", before(field)]);
     const place = one.part.querySelector("[data-was-text]");
     place.replaceChildren(...lines.map(([tag, text]) => Object.assign(document.createElement(tag), { textContent: text, dir: "auto" })));
     one.part.querySelector("[data-was-block]").hidden = !lines.length;

@@ -73,7 +73,7 @@
     const read = () => {
       const number = value.value.trim() === "" ? NaN : Number(value.value);
       if (!Number.isNaN(number)) range.value = number;
-      range.setAttribute("aria-valuetext", Number.isNaN(number) ? "no value yet" : String(number));
+      range.setAttribute("aria-valuetext", Number.isNaN(number) ? gettext("no value yet") : String(number));
     };
     const write = () => {
       if (value.value !== range.value) { value.value = range.value; changed(value); }
@@ -96,7 +96,9 @@
     function number(row) {
       rows().forEach((one, at) => { place(one).value = at + 1; });
       changed(place(rows()[0]));
-      if (row) announcer.textContent = `${nameOf(row)}: number ${rows().indexOf(row) + 1} of ${rows().length}`;
+      if (!row) return;
+      const said = { name: nameOf(row), number: rows().indexOf(row) + 1, of: rows().length };
+      announcer.textContent = phrase(gettext("%(name)s: number %(number)s of %(of)s"), said);
     }
     function sort() {
       const places = rows().map((row) => Number(place(row).value));
@@ -135,7 +137,10 @@
   function countWords(field) {
     const counter = field.querySelector("[data-words]"), text = field.querySelector("textarea");
     if (!counter || !text) return;
-    const count = () => { counter.textContent = `(${text.value.trim().split(/\s+/).filter(Boolean).length} now)`; };
+    const count = () => {
+      const found = text.value.trim().split(/\s+/).filter(Boolean).length;
+      counter.textContent = phrase(gettext("(%(count)s now)"), { count: found });
+    };
     text.addEventListener("input", count);
     count();
   }

@@ -20,24 +20,26 @@
 
   // Nobody is told about a word that is still being typed, nor that a question is short before it is left or ends.
   function faultsOf(field, left) {
-    const text = valueOf(field), place = `Question ${field.dataset.number}`;
+    const text = valueOf(field), place = phrase(gettext("Question %(number)s"), { number: field.dataset.number });
     if (!text) return [];
-    if (left || ENDED.test(text)) return [...questionRules.faults(text, place, rules), ...askedBefore(field, place)];
+    if (left || ENDED.test(text)) return [...questionRules.faults(text, place, rules), ...askedBefore(field)];
     const typed = field.value.replace(LAST_WORD, "");
     return questionRules.asked(typed) ? questionRules.faults(typed.trim(), place, { ...rules, fewest_words: 1 }) : [];
   }
 
-  function askedBefore(field, place) {
+  function askedBefore(field) {
     const own = questionRules.asked(valueOf(field));
     const first = own && fields.find((other) => questionRules.asked(valueOf(other)) === own);
-    return first && first !== field ? [`${place} asks the same as question ${first.dataset.number}. Ask something else.`] : [];
+    if (!first || first === field) return [];
+    const sentence = gettext("Question %(number)s asks the same as question %(first)s. Ask something else.");
+    return [phrase(sentence, { number: field.dataset.number, first: first.dataset.number })];
   }
 
   function judge(field, left) {
     if (document.getElementById(`fault-${field.name}`)) return show(field, []); // the server has told it there
     const found = faultsOf(field, left), text = valueOf(field);
     const unended = left && text && !found.length && !ENDED.test(text);
-    show(field, unended ? [["change", "A question mark is missing at the end."]] : found.map((sentence) => ["bad", sentence]));
+    show(field, unended ? [["change", gettext("A question mark is missing at the end.")]] : found.map((sentence) => ["bad", sentence]));
     if (found.length) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   }
@@ -48,7 +50,8 @@
   }
 
   function count() {
-    counter.textContent = `– ${fields.filter((field) => valueOf(field) && !faultsOf(field, true).length).length} of ${fields.length} written`;
+    const written = fields.filter((field) => valueOf(field) && !faultsOf(field, true).length).length;
+    counter.textContent = phrase(gettext("– %(count)s of %(of)s written"), { count: written, of: fields.length });
   }
 
   form.addEventListener("input", (event) => {

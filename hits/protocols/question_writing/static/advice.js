@@ -1,6 +1,6 @@
 // What a written answer shares with the paragraph, and how long it is, while it is being typed. This file knows no page:
 // it puts functions on `advice`, which compute what hits/text/overlap.py and hits/text/words.py do on the server, and
-// takes its words from static/task/words.js. A test runs both sides; change them together.
+// takes its words from static/task/words.js and their language from static/task/language.js. A test runs both sides; change them together.
 "use strict";
 (function () {
   const TINY = 1e-9, SHOWN = 5;
@@ -16,8 +16,8 @@
     return [own.filter((word) => given.has(word)), own.length];
   }
 
-  function number(count, noun) {
-    return count === 1 ? `${count} ${noun}` : `${count} ${noun}s`;
+  function counted(count) {
+    return phrase(ngettext("%(count)s word", "%(count)s words", count), { count });
   }
 
   function listed(found) {
@@ -25,19 +25,24 @@
     return found.length ? ` (${found.slice(0, SHOWN).join(", ")}${more})` : "";
   }
 
+  function joined(text, todo) {
+    return todo ? `${text} ${todo}` : text;
+  }
+
   function change(total, reused, limits, correct) {
     if (correct) {
       const over = reused - Math.floor(limits.correct_reuse * total + TINY);
-      return over > 0 ? ` Say ${over} or more of them in other words.` : "";
+      return over > 0 ? phrase(gettext("Say %(count)s or more of them in other words."), { count: over }) : "";
     }
     const under = Math.ceil(limits.incorrect_reuse * total - TINY) - reused;
-    return under > 0 ? ` Use ${under} or more others of its words, so that this answer tempts.` : "";
+    return under > 0 ? phrase(gettext("Use %(count)s or more others of its words, so that this answer tempts."), { count: under }) : "";
   }
 
   function reuseHint(field, answer, paragraph, limits, little) {
     const [reused, total] = compared(answer, paragraph, little);
     const todo = change(total, reused.length, limits, field.startsWith("correct"));
-    const text = `${reused.length} of ${number(total, "main word")} from the paragraph${listed(reused)}.${todo}`;
+    const told = ngettext("%(count)s of %(total)s main word from the paragraph%(words)s.", "%(count)s of %(total)s main words from the paragraph%(words)s.", total);
+    const text = joined(phrase(told, { count: reused.length, total, words: listed(reused) }), todo);
     const share = total ? reused.length / total : 0;
     return { field, kind: "reuse", share, words: reused, level: todo ? "change" : "good", text };
   }
@@ -47,9 +52,9 @@
     const most = Math.floor(limits.length_factor * middle + TINY);
     const least = Math.ceil(middle / limits.length_factor - TINY);
     let todo = "";
-    if (own > most) todo = ` Shorten it to ${number(most, "word")} or fewer.`;
-    else if (own < least) todo = ` Write ${number(least, "word")} or more.`;
-    const text = `${number(own, "word")}; the others have about ${middle}.${todo}`;
+    if (own > most) todo = phrase(gettext("Shorten it to %(words)s or fewer."), { words: counted(most) });
+    else if (own < least) todo = phrase(gettext("Write %(words)s or more."), { words: counted(least) });
+    const text = joined(phrase(gettext("%(words)s; the others have about %(middle)s."), { words: counted(own), middle }), todo);
     return { field, kind: "length", share: own / middle, words: [], level: todo ? "change" : "good", text };
   }
 

@@ -6,7 +6,7 @@
 
   function count() {
     const answered = questions.filter((question) => question.querySelector(":checked")).length;
-    place.textContent = `· ${answered} of ${questions.length} answered`;
+    place.textContent = `· ${phrase(gettext("%(count)s of %(of)s answered"), { count: answered, of: questions.length })}`;
   }
 
   form.addEventListener("change", count);

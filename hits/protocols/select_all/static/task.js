@@ -9,6 +9,7 @@
     const others = event.target === none ? [...choices.querySelectorAll("input:checked")].filter((box) => box !== none) : [none];
     const cleared = others.filter((box) => box.checked);
     for (const box of cleared) box.checked = false;
-    if (cleared.length) announcer.textContent = "No longer ticked: " + cleared.map((box) => box.parentElement.textContent.trim()).join(", ");
+    const answers = cleared.map((box) => box.parentElement.textContent.trim()).join(", ");
+    if (answers) announcer.textContent = phrase(gettext("No longer ticked: %(answers)s"), { answers });
   });
 })();

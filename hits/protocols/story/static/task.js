@@ -12,9 +12,9 @@
   heard = show();
 
   function told(count) {
-    const of = `${count.toLocaleString("en")} of ${shortest.toLocaleString("en")} to ${longest.toLocaleString("en")} words`;
-    if (count < shortest) return { count, level: "less", text: `${of}: ${(shortest - count).toLocaleString("en")} to go` };
-    if (count > longest) return { count, level: "more", text: `${of}: ${(count - longest).toLocaleString("en")} too many` };
+    const of = phrase(gettext("%(count)s of %(low)s to %(high)s words"), { count: figure(count), low: figure(shortest), high: figure(longest) });
+    if (count < shortest) return { count, level: "less", text: phrase(gettext("%(of)s: %(more)s to go"), { of, more: figure(shortest - count) }) };
+    if (count > longest) return { count, level: "more", text: phrase(gettext("%(of)s: %(more)s too many"), { of, more: figure(count - longest) }) };
     return { count, level: "right", text: of };
   }
 

@@ -99,7 +99,7 @@ def standing(request: HttpRequest, operator: User, worker_id: str) -> HttpRespon
     who = find(worker_id)
     form = StandingForm(request.POST or None, instance=who)
     if request.method != "POST" or not form.is_valid():
-        context = {"form": form, "worker_id": who.worker_id}
+        context = {"form": form, "worker_id": who.worker_id, "name": who.user.get_username()}
         return show(request, "worker_standing", context, SECTION, status=400 if form.errors else 200)
     with act(operator, f"Set {form.said()}", clock.now(), worker=who):
         form.save()

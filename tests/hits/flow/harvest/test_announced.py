@@ -9,7 +9,6 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 from kombu.exceptions import OperationalError
-from redis.exceptions import ConnectionError as RedisDownError
 
 from annotate.celery import app
 from hits import tasks
@@ -150,15 +149,6 @@ def test_the_worker_sends_the_answer_all_the_same_when_the_queue_does_not_answer
     monkeypatch.setattr(tasks.fetch_announced, "apply_async", refuse)
     announce(part[0], "AREADER", "3MINE")
     assert Hit.objects.get(pk=part[0].pk).due_at
-
-
-def test_without_redis_nobody_waits_for_a_queue_that_is_away_as_well(part, monkeypatch):
-    def down(*arguments, **options):
-        raise RedisDownError("no server")
-
-    monkeypatch.setattr(cache, "add", down)
-    announce(part[0], "AREADER", "3MINE")
-    assert waiting() == []
 
 
 def test_when_the_marketplace_does_not_answer_the_hit_stays_due(part, market, settings):

@@ -1,6 +1,7 @@
 """The smallest protocol that is one: a question that is answered with yes or no. Lives outside the package."""
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, LabelValue, SettingsRefusedError
+from hits.protocols.optional import Line
 
 from .wording import LONGEST, reworded
 
@@ -22,6 +23,9 @@ class YesOrNo:
         if answer not in ("yes", "no"):
             raise AnswerRefusedError(["Choose yes or no."])
         return CheckedAnswer((LabelValue("answer", answer, answer == item["answer"]),))
+
+    def in_lines(self, document, item, settings, said):
+        return [Line(item["question"], said["answer"].capitalize(), ("answer",))] if "answer" in said else []
 
     def scores(self, answers):
         return {}

@@ -24,7 +24,13 @@ def test_the_counts_are_those_of_this_moment(
         held = assignments.accept(hit_type, worker, now)
     assignments.submit(held.assignment_id, {"answer": ["x"]}, now)
     said = text_of(desk.get("/operator/"))
-    for words in ("HITs open 1", "In hand 1", "Waiting for review 1", "Workers active today 1", "1 in 24 hours"):
+    for words in (
+        "HITs open 1",
+        "Being worked on 1",
+        "Waiting for review 1",
+        "Workers active today 1",
+        "1 in 24 hours",
+    ):
         assert words in said
     assert text_of(desk.get("/operator/live/")).count("HITs open") == 1
 
@@ -69,19 +75,19 @@ def test_a_notification_that_was_given_up_is_sent_again(desk: Client, requester:
     assert "arn:x" in text_of(desk.get("/operator/notifications/?state=waiting"))
 
 
-# Session and user are two of each.
+# Session, user and whether the user has a second factor are three of each.
 PAGES = {
-    "/operator/": 13,
-    "/operator/requesters/": 4,
-    "/operator/requesters/{requester}/": 11,
-    "/operator/requesters/{requester}/money/": 4,
-    "/operator/workers/?q=w": 4,
-    "/operator/workers/{worker}/": 9,
-    "/operator/owed/": 6,
-    "/operator/payouts/": 4,
-    "/operator/payouts/{payout}/": 6,
-    "/operator/concerns/": 4,
-    "/operator/log/": 4,
+    "/operator/": 14,
+    "/operator/requesters/": 5,
+    "/operator/requesters/{requester}/": 12,
+    "/operator/requesters/{requester}/money/": 5,
+    "/operator/workers/?q=w": 5,
+    "/operator/workers/{worker}/": 10,
+    "/operator/owed/": 7,
+    "/operator/payouts/": 5,
+    "/operator/payouts/{payout}/": 7,
+    "/operator/concerns/": 5,
+    "/operator/log/": 5,
 }
 
 

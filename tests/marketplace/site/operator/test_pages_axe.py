@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page, expect
 
+from common import second_factor
 from marketplace.models import Assignment, Hit, HitType, Notification, Panel, PanelEntry, Requester, Worker
 from marketplace.verbs import (
     access,
@@ -26,7 +27,7 @@ from marketplace.verbs import (
 )
 from tests.axe import violations
 from tests.marketplace.conftest import QUESTION
-from tests.marketplace.site.test_pages_axe import check, sign_in
+from tests.marketplace.site.test_pages_axe import check, sign_in, too_wide
 
 LAYOUT = "<!DOCTYPE html><html lang='en'><head><title>t</title></head><body><main><p>${text}</p></main></body></html>"
 PAGES = [
@@ -54,9 +55,11 @@ PAGES = [
     "/operator/panels/spring/",
     "/operator/notifications/",
     "/operator/notifications/?state=waiting",
+    "/operator/account/",
     "/operator/nothing-here/",
 ]
 FORMS = [
+    "/operator/second-factor/",
     "/operator/password/",
     "/operator/requesters/{requester}/deposit/?amount=12.50",
     "/operator/requesters/{requester}/deposit/?amount=-1",
@@ -103,6 +106,7 @@ def world(
         slug="spring", name="The panel", terms="Be kind.", completion_url="https://example.org/", created_at=now
     )
     PanelEntry.objects.create(panel=panel, worker=walter, outside_id="5f3a9", consented_at=now, last_seen_at=now)
+    second_factor.begin(operator)
     with operators.act(operator, "Deposited $12.50", now, requester=requester):
         accounts.add_key(requester, "publishing script")
     return {
@@ -169,6 +173,30 @@ def test_every_page_is_accessible(
         problems += check(page, world["url"] + path.format(**world), screen)
     assert problems == []
     assert refused == []
+
+
+def test_tables_fit_on_a_tablet(page: Page, desk: Client, world: dict[str, Any]) -> None:
+    page.set_viewport_size({"width": 768, "height": 900})
+    sign_in(page, desk, world["url"])
+    faults = {}
+    for path in PAGES:
+        page.goto(world["url"] + path.format(**world))
+        faults[path] = too_wide(page)
+    assert {path: names for path, names in faults.items() if names} == {}
+
+
+@pytest.mark.parametrize("width", [768, 360])
+def test_the_links_are_one_row_and_that_of_the_page_is_in_sight(
+    page: Page, desk: Client, world: dict[str, Any], width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    sign_in(page, desk, world["url"])
+    for path in ("", "log/"):
+        page.goto(f"{world['url']}/operator/{path}")
+        header, here = page.locator("header.top").bounding_box(), page.locator("nav a[aria-current]").bounding_box()
+        assert header and here
+        assert header["height"] < 100
+        assert here["x"] >= 0 and here["x"] + here["width"] <= width
 
 
 def test_money_is_marked_as_paid_by_hand(page: Page, desk: Client, world: dict[str, Any]) -> None:

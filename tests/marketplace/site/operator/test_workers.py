@@ -76,3 +76,19 @@ def test_standing_is_set_and_counters_that_move_meanwhile_are_kept(desk: Client,
     assert (worker.country, worker.subdivision, worker.masters, worker.adult) == ("US", "CA", True, False)
     action = OperatorAction.objects.get()
     assert action.about == "Set adult content off, Masters on, location"
+
+
+def test_the_form_says_whom_it_is_about_and_the_page_who_set_a_percentage(desk: Client, worker: Worker) -> None:
+    assert "Country and qualifications of walter" in text_of(desk.get(page(worker, "standing/")))
+    assert "sandbox profile" not in text_of(desk.get(page(worker)))
+    Worker.objects.filter(pk=worker.pk).update(percent_approved_override=99)
+    assert "99 % by sandbox profile" in text_of(desk.get(page(worker)))
+
+
+def test_every_form_can_be_left_without_sending_it(desk: Client, worker: Worker, requester: Requester) -> None:
+    of_worker = [page(worker, f"{name}/") for name in ("standing", "suspend", "erase", "reset")]
+    address = f"/operator/requesters/{requester.customer_id}/"
+    of_requester = [f"{address}{name}/" for name in ("deposit", "keys/new", "webhook", "layouts/new")]
+    others = ["password", "requesters/new", "invitations/new", "panels/new"]
+    for path in of_worker + of_requester + [f"/operator/{name}/" for name in others]:
+        assert "Cancel" in text_of(desk.get(path)), path

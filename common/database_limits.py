@@ -1,0 +1,75 @@
+"""How long PostgreSQL may take for a connection, a statement and a transaction at rest, and what it was that ended.
+
+Nothing is limited but the wait for a connection until a process says what it is: pages have short limits, jobs long
+ones, commands such as migrations and backups none. SQLite has its own wait for a lock in the settings.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError, connections
+
+POSTGRESQL: Final = "django.db.backends.postgresql"
+TOO_LONG: Final = "too_long"
+BUSY: Final = "busy"
+AWAY: Final = "away"
+_CANCELLED = "57014"
+# A lock that is not to be had, or two transactions that wait for each other.
+_LOCKS = ("55P03", "40P01", "40001")
+# The server ends or begins, has no connection left, or closed one that rested inside a transaction.
+_ENDED = ("57P01", "57P02", "57P03", "53300", "25P03")
+
+
+def wait_for_connection(config: Any, seconds: int) -> None:
+    """Bound the wait for a connection, in an entry of DATABASES; what its address says wins."""
+    if config["ENGINE"] == POSTGRESQL:
+        config.setdefault("OPTIONS", {}).setdefault("connect_timeout", seconds)
+
+
+def bound_this_process(*, statement: int, idle: int) -> None:
+    """Seconds for one statement and for a transaction at rest; 0 for no limit. Before the first connection is made."""
+    for config in connections.settings.values():
+        if config["ENGINE"] == POSTGRESQL:
+            options = config.setdefault("OPTIONS", {})
+            options["options"] = f"{options.get('options', '')} {_as_options(statement, idle)}".strip()
+
+
+def _as_options(statement: int, idle: int) -> str:
+    limits = {"statement_timeout": statement, "idle_in_transaction_session_timeout": idle}
+    return " ".join(f"-c {name}={seconds * 1000}" for name, seconds in limits.items())
+
+
+def bound_pages() -> None:
+    """This process answers requests."""
+    bound_this_process(statement=settings.DATABASE_STATEMENT_SECONDS, idle=settings.DATABASE_IDLE_SECONDS)
+
+
+def bound_jobs() -> None:
+    """This process works in the background."""
+    bound_this_process(statement=settings.DATABASE_JOB_SECONDS, idle=settings.DATABASE_JOB_SECONDS)
+
+
+def why(error: BaseException) -> str:
+    """TOO_LONG, BUSY or AWAY; empty for an error that says something about the code or the data."""
+    if not isinstance(error, OperationalError | InterfaceError):
+        return ""
+    cause = error.__cause__
+    state = _state(cause)
+    if state == _CANCELLED:
+        return TOO_LONG
+    if state in _LOCKS or "database is locked" in str(error):
+        return BUSY
+    if state in _ENDED or str(state or "").startswith("08") or _is_lost(cause):
+        return AWAY
+    return ""
+
+
+def _state(cause: BaseException | None) -> str | None:
+    return getattr(cause, "pgcode", None) or getattr(cause, "sqlstate", None)
+
+
+def _is_lost(cause: BaseException | None) -> bool:
+    """The driver gives no state where no server has answered."""
+    return type(cause).__module__.startswith("psycopg") and _state(cause) is None

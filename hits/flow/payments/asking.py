@@ -1,0 +1,106 @@
+"""Asking an owner for money: a budget above what one may set, a batch that the budget has no room for."""
+
+from __future__ import annotations
+
+import uuid
+from decimal import Decimal
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from hits.domain import budget_requests
+from hits.domain.action_log import record
+from hits.domain.archived import refuse_archived
+from hits.domain.memberships import NoMemberError, hold
+from hits.models import Account, Membership, Project, Stage
+from hits.models.budget_requests import LONGEST_REASON, BudgetRequest
+from hits.refusals import Refusal
+
+MAY_BUDGET = "changed how high a member may set the budget"
+
+
+class ReasonMissingError(Refusal):
+    """A request is declined with a reason. Nothing was changed."""
+
+    error_code = "reason_missing"
+    http_status = 400
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Say why, in up to {LONGEST_REASON} characters: the person who asked reads it. Nothing was changed."
+        )
+
+
+class NotYoursError(Refusal):
+    """Only whoever asked withdraws a request. Nothing was changed."""
+
+    error_code = "not_yours"
+
+    def __init__(self) -> None:
+        super().__init__("Somebody else asked for this: an owner approves or declines it. Nothing was changed.")
+
+
+def ask_for_budget(project: Project, user: User, budget: Decimal, why: str = "") -> BudgetRequest:
+    """A request that waits for an owner."""
+    return budget_requests.ask(project, user, lambda account: budget, f"budget:{uuid.uuid4()}", why[:LONGEST_REASON])
+
+
+def ask_for_batch(stage: Stage, user: User, items: int, total: Decimal, confirmation: str) -> BudgetRequest | None:
+    """A request for the money of a batch that the budget has no room for; it is published when an owner approves.
+
+    None for somebody who may raise the budget that far. The same confirmation gives the same request.
+    """
+
+    def needed(account: Account) -> Decimal:
+        return account.reserved + account.paid + total
+
+    limit = budget_requests.limit_of(stage.project, user)
+    if limit is None or needed(Account.objects.get(project=stage.project_id)) <= limit:
+        return None
+    batch = {"stage": stage, "items": items, "total": total}
+    return budget_requests.ask(stage.project, user, needed, f"batch:{stage.pk}:{confirmation}", "", **batch)
+
+
+def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
+    """Of a request for a budget alone; `publishing.publish_requested` approves one for a batch.
+
+    Raises RoleRefusedError for somebody who is no owner at this moment, RequestDecidedError and ArchivedError.
+    """
+    with transaction.atomic():
+        hold(row.project, user)
+        refuse_archived(row.project)
+        budget_requests.grant(row, user, reason.strip()[:LONGEST_REASON])
+
+
+def decline(row: BudgetRequest, user: User | None, reason: str) -> None:
+    """Raises ReasonMissingError, RoleRefusedError and RequestDecidedError."""
+    said = reason.strip()
+    if not said or len(said) > LONGEST_REASON:
+        raise ReasonMissingError
+    with transaction.atomic():
+        hold(row.project, user)
+        budget_requests.decline(row, user, said)
+
+
+def withdraw(row: BudgetRequest, user: User | None) -> None:
+    """Raises NotYoursError and RequestDecidedError."""
+    if user is not None and row.asked_by_id != user.pk:
+        raise NotYoursError
+    budget_requests.withdraw(row, user)
+
+
+def allow(project: Project, member: User, amount: Decimal, user: User | None) -> None:
+    """Let a member set the budget up to this amount; 0: not at all. What the budget is stays.
+
+    Raises RoleRefusedError and NoMemberError.
+    """
+    with transaction.atomic():
+        hold(project, user)
+        row = Membership.objects.select_for_update().filter(project=project, user=member).first()
+        if row is None:
+            raise NoMemberError(f"{member} is no member of {project.name} any more. Nothing was changed.")
+        before, row.may_budget = row.may_budget, amount
+        row.save(update_fields=["may_budget"])
+        if before != amount:
+            said = f"{member.get_username()}, ${before:,.2f} to ${amount:,.2f}"
+            record(project, user, MAY_BUDGET, detail={"member": said})

@@ -1,0 +1,28 @@
+"""Actions as pages tell them: settings by the names and units that their fields have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hits.domain.own_qualifications import titles_of
+from hits.flow.setup.stage_settings import CHANGED
+from hits.models import Action, Project
+from hits.views.settings_form import LABELS, said_of
+
+
+def told(project: Project, actions: Iterable[Action]) -> list[tuple[Action, str]]:
+    """Each with what it was about. So many queries, however many actions there are."""
+    titles, qualifications = dict(project.stages.values_list("key", "title")), titles_of(project)
+    return [(action, _about(action, titles, qualifications)) for action in actions]
+
+
+def _about(action: Action, titles: Mapping[str, str], qualifications: Mapping[str, str]) -> str:
+    if action.verb == CHANGED and "values" in action.detail:
+        pairs = action.detail["values"].items()
+        return "; ".join(
+            f"{LABELS.get(name, name)}: {' → '.join(said_of(name, one, titles, qualifications) for one in change)}"
+            for name, change in pairs
+        )
+    if "changed" in action.detail:
+        return ", ".join(LABELS.get(name, name.replace("_", " ")) for name in action.detail["changed"])
+    return action.about

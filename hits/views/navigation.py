@@ -1,0 +1,159 @@
+"""Where a lead is in a project: the menu of its pages, and its stages as a pipeline of single ones and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from hits.domain.own_qualifications import presence
+from hits.domain.plugins import usable_protocol, usable_recipe
+from hits.flow.pipeline import computing
+from hits.flow.setup import projects as flow
+from hits.models import Project, Stage
+from hits.protocols.optional import MediaProtocol
+
+# So many entries fit in one row; beyond them, finished stages are folded.
+UNFOLDED = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry of a project's menu: it leads to the first of `pages`, the names of the pages that belong to it."""
+
+    title: str
+    pages: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        return self.pages[0]
+
+
+RESULTS = Place("Results", ("project-results",))
+BEFORE = (
+    Place(
+        "Project",
+        (
+            "project",
+            "project-done",
+            "upload",
+            "upload-columns",
+            "add-stage",
+            "clone-project",
+            "change-budget",
+            "import",
+        ),
+    ),
+    RESULTS,
+    Place("Releases", ("releases", "release", "release-preview", "make-release", "change-release-card")),
+    Place(
+        "Bonuses",
+        (
+            *("payments", "pay-bonus", "bonus-file", "bonus-file-preview", "large-bonus-file"),
+            *("compensations", "compensation", "new-compensation"),
+        ),
+    ),
+    Place("Ledger", ("ledger", "ledger-checks", "ledger-check", "budget-requests", "decline-request")),
+)
+MEMBERS = Place("Members", ("members",))
+TESTS = Place(
+    "Qualification tests",
+    (
+        *("qualification-tests", "qualification-test", "new-qualification-test", "preview-qualification-test"),
+        *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
+    ),
+)
+GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
+COMPUTATIONS = Place(
+    "Computations", ("computations", "computation", "computation-results", "computation-outside", "start-computation")
+)
+OPTIONS = Place("Options", ("options",))
+MEDIA = Place("Media", ("media", "add-media"))
+
+
+def place_of(page: str, places: Sequence[Place]) -> Place:
+    """The entry that the page belongs to; pages of stages, items and workers belong to the first one, the project."""
+    return next((place for place in places if page in place.pages), places[0])
+
+
+def stages_of(project: Project) -> list[Stage]:
+    """In their order, with their summaries; read once of each project that is in memory."""
+    if not hasattr(project, "stages_shown"):
+        found = list(project.stages.select_related("summary").order_by("position"))
+        for stage in found:
+            stage.project = project
+        project.stages_shown = found  # type: ignore[attr-defined]
+    return project.stages_shown  # type: ignore[attr-defined, no-any-return]
+
+
+def menu(project: Project) -> list[Place]:
+    """What a project has beside its pipeline, the same on each of its pages."""
+    stages = stages_of(project)
+    grants = any(stage.grants or presence(stage.requirements) for stage in stages)
+    shows_media = any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages)
+    return [
+        *BEFORE,
+        TESTS,
+        *([GRANTS] if grants else []),
+        *([COMPUTATIONS] if computing.of_recipe(project) else []),
+        *([OPTIONS] if flow.options_of(project) else []),
+        *([MEDIA] if shows_media else []),
+        MEMBERS,
+    ]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A stage, or several under one name: a group of the recipe, or with `folded` finished stages."""
+
+    title: str
+    stages: tuple[Stage, ...]
+    folded: bool = False
+
+    @property
+    def finished(self) -> int:
+        return sum(stage.summary.is_finished for stage in self.stages)
+
+    @property
+    def is_finished(self) -> bool:
+        return self.finished == len(self.stages)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether there is something in it, and not all of it is finished."""
+        return not self.is_finished and any(stage.summary.items for stage in self.stages)
+
+    def holds(self, current: Stage | None) -> bool:
+        return current is not None and any(stage.pk == current.pk for stage in self.stages)
+
+
+def entries(project: Project) -> list[Entry]:
+    """The stages in their order; those that follow one another in one group of the recipe are one entry."""
+    stages = stages_of(project)
+    recipe = usable_recipe(project)
+    groups = {stage.pk: recipe.group_of(stage.key) if recipe else "" for stage in stages}
+    found: list[Entry] = []
+    for title, members in groupby(stages, key=lambda stage: groups[stage.pk]):
+        together = tuple(members)
+        if title and len(together) > 1:
+            found.append(Entry(title, together))
+        else:
+            found += [Entry("", (stage,)) for stage in together]
+    return found
+
+
+def folded(found: Sequence[Entry], current: Stage | None) -> list[Entry]:
+    """Finished entries that follow one another as one, where there are many; the current one stays by itself."""
+    if len(found) <= UNFOLDED:
+        return list(found)
+    return list(_folded(found, current))
+
+
+def _folded(found: Sequence[Entry], current: Stage | None) -> Iterator[Entry]:
+    for hidden, run in groupby(found, key=lambda entry: entry.is_finished and not entry.holds(current)):
+        together = tuple(run)
+        stages = tuple(stage for entry in together for stage in entry.stages)
+        if hidden and len(together) > 1:
+            yield Entry(f"{len(stages)} finished", stages, folded=True)
+        else:
+            yield from together

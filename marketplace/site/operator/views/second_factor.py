@@ -1,0 +1,166 @@
+"""The operator's second factor: asked for when signing in, set up with an app, and taken away.
+
+Security behavior: the key is shown until its first code was entered, and never again. Recovery codes are shown once,
+on the answer to the form.
+"""
+
+import django_otp
+from django.conf import settings
+from django.contrib import auth, messages
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import mark_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from common import second_factor as scheme
+from marketplace.models import Worker
+from marketplace.rules.errors import TooManyAttempts
+from marketplace.site import throttle
+from marketplace.site.guards import operator_required, other_name
+from marketplace.site.operator.forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm
+from marketplace.site.operator.pages import show
+from marketplace.site.operator.sessions import whose_turn
+from marketplace.site.views.errors import not_found
+from marketplace.verbs import clock, operators
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def code(request: HttpRequest) -> HttpResponse:
+    """The second step of signing in."""
+    elsewhere = other_name(request)
+    if elsewhere is not None:
+        return elsewhere
+    operator = whose_turn(request)
+    if operator is None:
+        if request.user.is_authenticated and not request.user.is_staff:
+            return not_found(request, None, Worker.objects.filter(user_id=request.user.pk).first())
+        return redirect("operator:overview") if request.user.is_authenticated else redirect_to_login("/operator/")
+    form = CodeForm(request.POST or None)
+    if request.method == "POST":
+        tries = throttle.operator_code(operator)
+        try:
+            throttle.count(tries)
+        except TooManyAttempts as refusal:
+            return throttle.too_many(request, refusal, reverse("operator:code"))
+        if form.is_valid():
+            if operators.accept_code(operator, form.cleaned_data["code"], clock.now()):
+                throttle.signed_in(tries)
+                return _signed_in(request, operator)
+            form.add_error("code", WRONG_CODE)
+    context = {"form": form, "next": _next(request)}
+    return show(request, "code", context, status=400 if form.errors else 200)
+
+
+def _signed_in(request: HttpRequest, operator: User) -> HttpResponse:
+    scheme.code_given(request)
+    if not request.user.is_authenticated:
+        auth.login(request, operator, settings.AUTHENTICATION_BACKENDS[0])
+    django_otp.login(request, scheme.device_of(operator))
+    response = HttpResponseRedirect(_next(request))
+    throttle.remember_device(request, response, operator.get_username())
+    return response
+
+
+def _next(request: HttpRequest) -> str:
+    """Where to go after signing in: only within this site."""
+    wanted = request.POST.get("next") or request.GET.get("next", "")
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
+    return wanted if safe else "/operator/"
+
+
+@sensitive_post_parameters()
+@require_http_methods(["GET", "HEAD", "POST"])
+@operator_required
+def second_factor(request: HttpRequest, operator: User) -> HttpResponse:
+    """What there is; a form with the first code of the app turns it on, and shows the recovery codes."""
+    if request.method != "POST":
+        return _page(request, operator)
+    form = CodeForm(request.POST, auto_id="confirm_%s")
+    tries = throttle.operator_code(operator)
+    try:
+        throttle.count(tries)
+    except TooManyAttempts as refusal:
+        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    key, now = request.session.session_key, clock.now()
+    codes = operators.confirm_second_factor(operator, form.cleaned_data["code"], key, now) if form.is_valid() else []
+    if not codes:
+        return _wrong(request, operator, form, "confirm_form")
+    throttle.signed_in(tries)
+    django_otp.login(request, scheme.device_of(operator))
+    return _page(request, operator, codes=codes)
+
+
+def _wrong(request: HttpRequest, operator: User, form: CodeForm, name: str) -> HttpResponse:
+    if form.is_valid():
+        form.add_error("code", WRONG_CODE)
+    return _page(request, operator, 400, **{name: form})
+
+
+def _page(request: HttpRequest, operator: User, status: int = 200, **more: object) -> HttpResponse:
+    waiting = scheme.waiting_device(operator)
+    context = {
+        "device": scheme.device_of(operator),
+        "left": operators.codes_left(operator),
+        # Drawn here from a key of our own: nothing in it comes from a visitor.
+        "picture": mark_safe(scheme.picture(waiting)) if waiting else "",
+        "key": scheme.key_text(waiting) if waiting else "",
+        "confirm_form": CodeForm(auto_id="confirm_%s"),
+        "codes_form": CodeForm(auto_id="codes_%s"),
+        "remove_form": RemoveSecondFactorForm(operator, auto_id="remove_%s"),
+        "required": settings.MARKETPLACE_REQUIRE_SECOND_FACTOR,
+        **more,
+    }
+    return show(request, "second_factor", context, status=status)
+
+
+@require_POST
+@operator_required
+def begin(request: HttpRequest, operator: User) -> HttpResponse:
+    if not scheme.begin(operator):
+        messages.success(request, "You have a second factor already. Turn it off before you set up another app.")
+    return redirect("operator:second_factor")
+
+
+@sensitive_post_parameters()
+@require_POST
+@operator_required
+def new_codes(request: HttpRequest, operator: User) -> HttpResponse:
+    form = CodeForm(request.POST, auto_id="codes_%s")
+    tries = throttle.operator_code(operator)
+    try:
+        throttle.count(tries)
+    except TooManyAttempts as refusal:
+        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    codes = operators.new_recovery_codes(operator, form.cleaned_data["code"], clock.now()) if form.is_valid() else []
+    if not codes:
+        return _wrong(request, operator, form, "codes_form")
+    throttle.signed_in(tries)
+    return _page(request, operator, codes=codes)
+
+
+@sensitive_post_parameters()
+@require_POST
+@operator_required
+def remove(request: HttpRequest, operator: User) -> HttpResponse:
+    """With password and code: a session that was left open is not enough."""
+    tries = {**throttle.operator_password(operator), **throttle.operator_code(operator)}
+    try:
+        throttle.count(tries)
+    except TooManyAttempts as refusal:
+        return throttle.too_many(request, refusal, reverse("operator:second_factor"))
+    form = RemoveSecondFactorForm(operator, request.POST, auto_id="remove_%s")
+    if form.is_valid() and not operators.remove_second_factor(operator, form.cleaned_data["code"], clock.now()):
+        form.add_error("code", WRONG_CODE)
+    if not form.is_valid():
+        return _page(request, operator, 400, remove_form=form)
+    throttle.signed_in(tries)
+    messages.success(request, "Your second factor is off. Signing in takes your password alone.")
+    return redirect("operator:account")

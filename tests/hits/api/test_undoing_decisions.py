@@ -1,0 +1,79 @@
+"""Decisions that wait a little with their call, and are undone until then, at a real marketplace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from hits.domain.marketplace_account import gateway
+from hits.flow.people import reviewing
+from hits.models import Assignment, Stage
+from tests.hits import factories
+from tests.hits.api.conftest import STAGE
+from tests.hits.api.test_errors import refused
+from tests.hits.api.test_publishing import confirm
+from tests.hits.flow.conftest import fields
+
+
+@pytest.fixture
+def waiting(api: APIClient, stage: Stage, market: Any, eager: None) -> list[Assignment]:
+    """Two answers of one worker that wait for review."""
+    Stage.objects.filter(pk=stage.pk).update(auto_approval_seconds=86_400, approval=Stage.Approval.REVIEW)
+    factories.items(stage, 2)
+    confirm(api)
+    worker = market.sign_up_worker()
+    for hit in stage.hits.all():
+        market.answer(worker, hit.hit_id, **fields(hit, "Linden"))
+    api.post(STAGE + "harvest/")
+    return list(stage.assignments.order_by("pk"))
+
+
+def _approve(api: APIClient, row: Assignment) -> None:
+    body = {"answers": [row.pk], "undoable": True}
+    assert api.post(STAGE + "answers/approve/", body, format="json").json()["decided"] == 1
+
+
+def _undo(api: APIClient, row: Assignment) -> Any:
+    return api.post(STAGE + "answers/undo/", {"answers": [row.pk]}, format="json")
+
+
+def _status(row: Assignment) -> str:
+    return str(gateway().assignment(row.assignment_id).status)
+
+
+def test_an_undone_approval_was_never_made_at_the_marketplace(
+    api: APIClient, stage: Stage, waiting: list[Assignment]
+) -> None:
+    _approve(api, waiting[0])
+    assert _undo(api, waiting[0]).json() == {"undone": 1}
+    assert (reviewing.finish(stage), _status(waiting[0])) == (0, "Submitted")
+
+
+def test_a_decision_is_carried_out_and_paid_once_its_wait_is_over_and_no_undo_comes_then(
+    api: APIClient, stage: Stage, waiting: list[Assignment]
+) -> None:
+    _approve(api, waiting[0])
+    assert (reviewing.finish(stage), _status(waiting[0])) == (0, "Submitted")
+    Assignment.objects.filter(pk=waiting[0].pk).update(not_before=timezone.now())
+    refused(_undo(api, waiting[0]), 409, "undo_too_late")
+    assert (reviewing.finish(stage), _status(waiting[0])) == (1, "Approved")
+    refused(_undo(api, waiting[0]), 409, "undo_too_late")
+    assert str(api.get("/api/projects/river/").json()["account"]["paid"]) == "0.05"
+
+
+def test_commands_undo_a_decision_and_approve_a_worker_s_answers_but_one(
+    api: APIClient, stage: Stage, waiting: list[Assignment]
+) -> None:
+    _approve(api, waiting[0])
+    call_command("undo_decision", "river", "validate", waiting[0].assignment_id)
+    with pytest.raises(CommandError, match="3NOSUCH"):
+        call_command("undo_decision", "river", "validate", "3NOSUCH")
+    worker = waiting[0].worker.worker_id
+    call_command("approve", "river", "validate", all=True, worker="ANOBODY", but=[])
+    assert [_status(row) for row in waiting] == ["Submitted", "Submitted"]
+    call_command("approve", "river", "validate", all=True, worker=worker, but=[waiting[1].assignment_id])
+    assert [_status(row) for row in waiting] == ["Approved", "Submitted"]

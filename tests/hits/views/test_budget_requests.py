@@ -1,0 +1,121 @@
+"""Asking for money and deciding about it: on pages, in the API and in commands, with notices of both."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from hits import due_notices, tasks
+from hits.flow.setup import noticing
+from hits.models import Account, BudgetRequest, Notice, Project, Stage
+from tests.hits import factories as make
+from tests.hits.api.conftest import signed_in
+from tests.hits.commands.conftest import run
+from tests.hits.flow.conftest import stand_in
+from tests.hits.flow.stand_in import StandIn
+
+pytestmark = pytest.mark.django_db
+__all__ = ["run", "stand_in"]
+PAGE = "/projects/river/requests/"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    project = make.project(owner=make.user("olga"), budget="0.10", name="River", slug="river")
+    make.member(project, make.user("mia"), "manager")
+    stage = make.stage(project, key="validate")
+    make.items(stage, 4)
+    return stage
+
+
+def client_of(stage: Stage, name: str) -> Client:
+    client = Client()
+    client.force_login(stage.project.memberships.get(user__username=name).user)
+    return client
+
+
+def shown(client: Client) -> str:
+    return " ".join(client.get(PAGE).content.decode().split())
+
+
+def notices(project: Project) -> list[str]:
+    noticing.write_all(due_notices.of_projects)
+    return [f"{row.words} / {row.more}" for row in Notice.objects.filter(project=project, kind="money").order_by("pk")]
+
+
+def test_a_budget_above_the_limit_is_asked_for_on_the_page_and_approved_there(stage: Stage) -> None:
+    mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
+    mia_pk = stage.project.memberships.get(user__username="mia").user_id
+    olga.post(f"{PAGE}limits/", {"member": mia_pk, "may_budget": "5.00"})
+    mia.post("/projects/river/budget/", {"budget": "0.50"})
+    assert Account.objects.get().budget == Decimal("0.50")
+    mia.post("/projects/river/budget/", {"budget": "9.00", "why": "The second half."})
+    row = BudgetRequest.objects.get()
+    assert Account.objects.get().budget == Decimal("0.50") and "The second half." in shown(olga)
+    assert "mia asks for a budget of $9.00" in olga.get("/").content.decode()
+    assert notices(stage.project) == ["mia asks for a budget of $9.00 / The second half."]
+    assert mia.post(f"{PAGE}{row.pk}/approve/").status_code == 403
+    assert olga.post(f"{PAGE}{row.pk}/approve/", {"reason": "Go on."}).status_code == 302
+    assert Account.objects.get().budget == Decimal("9.00")
+    told = "The request of mia for a budget of $9.00 was approved by olga / Go on."
+    assert notices(stage.project)[1:] == [told]
+    assert "approved a request for money" in olga.get("/projects/river/done/").content.decode().lower()
+
+
+def test_a_batch_that_the_budget_has_no_room_for_is_published_once_it_is_approved(
+    stage: Stage, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks.publish_batch, "delay", lambda *given: None)
+    mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
+    quote = "/projects/river/stages/validate/publish/"
+    assert "Ask an owner for $0.20" in mia.get(quote).content.decode()
+    assert "Ask an owner" not in olga.get(quote).content.decode()
+    confirmation = {"items": 4, "total": "0.20", "confirmation": str(uuid.uuid4())}
+    for _ in range(2):
+        assert mia.post(quote, confirmation).headers["Location"] == PAGE
+    assert olga.post(quote, {**confirmation, "confirmation": str(uuid.uuid4())}).status_code == 409
+    row = BudgetRequest.objects.get()
+    declined = olga.post(f"{PAGE}{row.pk}/decline/")
+    assert declined.status_code == 400 and "Say why" in declined.content.decode()
+    olga.post(f"{PAGE}{row.pk}/approve/")
+    account = Account.objects.get()
+    assert (account.budget, account.reserved, stage.batches.get().budget_request) == (Decimal("0.20"),) * 2 + (row,)
+
+
+def test_the_api_asks_decides_and_withdraws(stage: Stage, stand_in: StandIn) -> None:
+    people = {row.user.username: row.user for row in stage.project.memberships.select_related("user")}
+    mia, olga = signed_in(people["mia"]), signed_in(people["olga"])
+    root = "/api/projects/river/"
+    first = mia.put(f"{root}budget/", {"budget": "3.00"}, format="json")
+    again = mia.put(f"{root}budget/", {"budget": "4.00", "why": "More."}, format="json")
+    assert (first.status_code, again.status_code, again.json()["state"]) == (202, 202, "waiting")
+    listed = mia.get(f"{root}requests/").json()["results"]
+    assert [(row["budget"], row["state"]) for row in listed] == [("3.00", "withdrawn"), ("4.00", "waiting")]
+    asked = mia.post(
+        f"{root}stages/validate/publish/", {"items": 4, "total": "0.20", "confirmation": "batch-one"}, format="json"
+    )
+    assert (asked.status_code, asked.json()["stage"], asked.json()["total"]) == (200, "validate", "0.20")
+    one, batch = (f"{root}requests/{row['id']}/" for row in (listed[1], asked.json()))
+    assert mia.post(f"{one}decline/", {"reason": "No."}, format="json").status_code == 403
+    assert olga.post(f"{one}decline/", {"reason": "No."}, format="json").json()["reason"] == "No."
+    assert olga.post(f"{one}approve/", {}, format="json").json()["error"]["code"] == "request_decided"
+    assert olga.post(f"{batch}withdraw/", {}, format="json").json()["error"]["code"] == "not_yours"
+    assert mia.post(f"{batch}withdraw/", {}, format="json").json()["state"] == "withdrawn"
+    allowed = olga.put(f"{root}members/mia/may-budget/", {"may_budget": "2.00"}, format="json")
+    assert allowed.json()["may_budget"] == "2.00"
+    assert mia.put(f"{root}budget/", {"budget": "0.90"}, format="json").json()["budget"] == "0.90"
+
+
+def test_commands_do_the_same(stage: Stage, stand_in: StandIn, run: Callable[..., Any]) -> None:
+    assert "$2.00" in run("members", "river", "--may-budget", "mia=2")
+    run("budget_requests", "river", "--ask", "7.00", "--by", "mia", "--reason", "For March.")
+    run("budget_requests", "river", "--ask", "8.00", "--by", "mia")
+    pks = list(BudgetRequest.objects.order_by("pk").values_list("pk", flat=True))
+    assert "The budget is $8.00" in run("budget_requests", "river", "--approve", pks[1])
+    said = run("budget_requests", "river")
+    assert "Withdrawn" in said and "Approved" in said and "a budget of $8.00" in said

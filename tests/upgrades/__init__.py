@@ -1,0 +1,1 @@
+"""Databases of earlier versions, with a project that is under way, brought to the newest version and finished there."""
