@@ -187,7 +187,7 @@ def sign_up(page: Page, address: str, name: str) -> str:
 def started(page: Page) -> FrameLocator:
     """The task of the HIT that the list offers first."""
     page.get_by_role("link", name="HITs", exact=True).click()
-    page.get_by_role("button", name="Start").first.click()
+    page.get_by_role("button", name="Start: Answer a few questions").first.click()
     task = page.frame_locator("iframe.task")
     expect(task.get_by_text(TEXT)).to_be_attached()
     return task

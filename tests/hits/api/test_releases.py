@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from hits.api.views import releases as view
-from hits.models import Item, Release, Stage, StageSummary
+from hits.models import Item, Project, Release, Stage, StageSummary
 from tests.hits import factories
 from tests.hits.api.conftest import HOME
 from tests.hits.api.test_errors import refused
@@ -58,7 +58,10 @@ def test_files_come_with_their_checksum(api: APIClient, kept: list[Item]) -> Non
     manifest = next(file for file in made["files"] if file["name"] == "manifest.json")
     content = b"".join(api.get(manifest["url"]).streaming_content)
     assert json.loads(content) == made["manifest"]
-    assert hashlib.sha256(content).hexdigest() == made["digest"]
+    key = next(file for file in made["files"] if file["name"].startswith("test-key"))
+    secret = Project.objects.get().pseudonym_key.encode()
+    answers = b"".join(api.get(key["url"]).streaming_content)
+    assert hashlib.sha256(content + secret + answers).hexdigest() == made["digest"]
 
 
 def test_a_large_file_is_streamed_in_chunks(api: APIClient, stage: Stage) -> None:

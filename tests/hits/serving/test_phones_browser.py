@@ -68,6 +68,8 @@ LOOK = """() => {
 def read_through(page: Page, language: str, seen: set[str]) -> None:
     """Presses the sign until it is gone: whatever is asked has been in sight by then, all but the button below it."""
     for _ in range(60):
+        # To be pressed, the sign has to be in sight: who scrolls to it sees what lies above it.
+        page.evaluate("document.querySelector('.answer .more')?.scrollIntoView({ block: 'nearest' })")
         painted(page)
         state = page.evaluate(LOOK)
         assert state["wide"] <= 0

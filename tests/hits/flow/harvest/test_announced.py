@@ -17,6 +17,7 @@ from hits.domain.leases import lease
 from hits.flow.pipeline import serving
 from hits.flow.setup import projects
 from hits.models import Assignment, Draft, Grant, Hit, Item
+from hits.queue import HINTS
 from tests.hits import factories as make
 from tests.hits.flow.conftest import fields
 
@@ -25,9 +26,9 @@ LIST = "ListAssignmentsForHIT"
 
 
 def waiting() -> list[tuple[int, float]]:
-    """The looks that wait in the queue, taken out of it with all else: (its HIT, seconds until it is due)."""
+    """The looks that wait in the queue of hints, taken out of it with all else: (its HIT, seconds until it is due)."""
     found = []
-    with app.connection_for_read() as connection, connection.SimpleQueue("celery") as queue:
+    with app.connection_for_read() as connection, connection.SimpleQueue(HINTS) as queue:
         while True:
             try:
                 message = queue.get_nowait()
