@@ -16,7 +16,7 @@ from hits.domain.media import with_media
 from hits.domain.worker_table import WorkerRow, alone
 from hits.models.answers import Assignment, Label
 from hits.models.projects import Item, Stage
-from hits.models.workers import Worker, WorkerStat
+from hits.models.workers import Block, Worker, WorkerStat
 from hits.protocols.base import Json
 from hits.protocols.optional import MediaProtocol, RowsProtocol
 from hits.quality.worker_figures import is_hurried
@@ -26,9 +26,9 @@ from hits.text.passages import passage_parts
 MOST_OTHERS = 12
 # Characters of another answer beyond which only its beginning is open.
 LONG = 240
-# Columns of a row of which its task names none.
 # Decisions about one worker's answers that can still be undone: more are not counted.
 MOST_ON_THEIR_WAY = 1000
+# Columns of a row of which its task names none.
 MOST_COLUMNS = 10
 # Of the newest rejections of the stage, among which this lead's own are looked for.
 LOOKED_AT = 500
@@ -97,9 +97,12 @@ class ReviewedItem:
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a worker: figures in this stage, None before any, and what was decided in the whole project."""
+    """What is known of a worker: figures in this stage, None before any, and of the whole project the block or pause
+    that is not undone, and what was decided.
+    """
 
     row: WorkerRow | None
+    block: Block | None
     approved: int
     rejected: int
 
@@ -196,12 +199,14 @@ def record_of(stage: Stage, worker: Worker) -> Record:
     """The worker has one row of figures in each stage of the project. What can still be undone is counted."""
     rows = WorkerStat.objects.filter(worker=worker, stage__project=stage.project_id)
     stats = list(rows.select_related("worker", "stage"))
-    here = next((alone(stat) for stat in stats if stat.stage_id == stage.pk), None)
+    block = Block.objects.standing().filter(project=stage.project_id, worker=worker).first()
+    here = next((alone(stat, block) for stat in stats if stat.stage_id == stage.pk), None)
     stages = [stat.stage_id for stat in stats]
     coming = Assignment.objects.filter(stage__in=stages, worker=worker, state=Assignment.State.SUBMITTED)
     decided = Counter(coming.exclude(decision="").order_by().values_list("decision", flat=True)[:MOST_ON_THEIR_WAY])
     return Record(
         here,
+        block,
         sum(stat.approved for stat in stats) + decided[Assignment.State.APPROVED],
         sum(stat.rejected for stat in stats) + decided[Assignment.State.REJECTED],
     )

@@ -206,11 +206,10 @@ def rows_of(stage: Stage, stats: Iterable[WorkerStat]) -> list[WorkerRow]:
     ]
 
 
-def alone(stat: WorkerStat) -> WorkerRow:
-    """The row of one worker without what a computation and the policies of the stage say, which look at all workers;
-    one query.
+def alone(stat: WorkerStat, block: Block | None) -> WorkerRow:
+    """The row of one worker, who has this block, without what a computation and the policies of the stage say, which
+    look at all workers.
     """
-    block = Block.objects.standing().filter(project=stat.stage.project_id, worker=stat.worker_id).first()
     return WorkerRow(stat, block, Estimates(), None)
 
 

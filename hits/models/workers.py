@@ -143,7 +143,7 @@ class BlockQuerySet(models.QuerySet["Block"]):
 
         While the marketplace is not told yet of the end of one, it stands and keeps nobody out any more.
         """
-        return self.filter(state__in=[Block.State.INTENDED, Block.State.GRANTED])
+        return self.filter(state__in=Block.KEEPS_OUT)
 
     def in_force(self) -> BlockQuerySet:
         """The blocks that keep their workers out and make their labels void; a pause makes none void."""
@@ -167,6 +167,8 @@ class Block(models.Model):
         LIFTING = "lifting", "Being undone"
         UNDONE = "undone", "Undone"
 
+    KEEPS_OUT = (State.INTENDED, State.GRANTED)
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="blocks")
     stage = models.ForeignKey(Stage, on_delete=models.CASCADE, related_name="blocks")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="blocks")
@@ -189,6 +191,11 @@ class Block(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker}: {self.in_words}"
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it is one of `in_force`."""
+        return self.state in self.KEEPS_OUT and self.until is None
 
     @property
     def in_words(self) -> str:

@@ -74,12 +74,12 @@ def available(roots: Sequence[Path] = (HOME,)) -> list[str]:
 
 def get(name: str, roots: Sequence[Path] = (HOME,)) -> TaskProtocol:
     """The protocol of that name. Raises UnknownProtocolError, BrokenProtocolError."""
-    return _load(name, _folder(name, roots))
+    return _load(name, _folder(name, tuple(roots)))
 
 
 def pages(name: str, roots: Sequence[Path] = (HOME,)) -> tuple[Page, ...]:
     """The pages of the dashboard that the protocol brings. Raises UnknownProtocolError, BrokenProtocolError."""
-    return _pages(name, _folder(name, roots))
+    return _pages(name, _folder(name, tuple(roots)))
 
 
 def faults(roots: Sequence[Path] = (HOME,)) -> list[BrokenProtocolError]:
@@ -109,7 +109,9 @@ def simulated(roots: Sequence[Path] = (HOME,)) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def _folder(name: str, roots: Sequence[Path]) -> Path:
+@cache
+def _folder(name: str, roots: tuple[Path, ...]) -> Path:
+    """As its modules, a folder that was found stays the protocol's while this process runs."""
     scan = _scan(roots)
     if name in scan.found:
         return scan.found[name]

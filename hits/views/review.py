@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -19,7 +19,7 @@ from django.utils.dateparse import parse_datetime
 from hits import forms, queue, tasks
 from hits.domain import answer_review
 from hits.flow.people import reviewing
-from hits.models import Assignment, Block, Label, Stage
+from hits.models import Assignment, Label, Stage
 from hits.models.projects import to_come
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_stage
@@ -99,27 +99,30 @@ def review(request: LeadRequest, stage: Stage) -> HttpResponse:
     return _shown(request, stage, _wanted(stage, request.GET))
 
 
-def _wanted(stage: Stage, query: Mapping[str, Any]) -> int | None:
+def _wanted(stage: Stage, query: Mapping[str, Any]) -> Assignment | None:
     """After the last one comes the first again. None where no answer waits."""
     at = {name: paging.id_of(query.get(name)) for name in ("answer", "after", "before")}
     if at["answer"] is not None:
-        return at["answer"]
-    rows = reviewing.undecided(stage)
+        return _answer(stage, at["answer"])
     if at["before"] is not None:
-        back = rows.order_by("-pk").values_list("pk", flat=True)
+        back = _whole(reviewing.undecided(stage)).order_by("-pk")
         return back.filter(pk__lt=at["before"]).first() or back.first()
     return _next(stage, at["after"] or 0)
 
 
-def _next(stage: Stage, after: int) -> int | None:
-    rows = reviewing.undecided(stage).order_by("pk").values_list("pk", flat=True)
+def _next(stage: Stage, after: int) -> Assignment | None:
+    rows = _whole(reviewing.undecided(stage)).order_by("pk")
     return rows.filter(pk__gt=after).first() or (rows.first() if after else None)
 
 
 def _answer(stage: Stage, pk: int) -> Assignment:
-    rows = stage.assignments.from_marketplace().select_related("hit__item__document", "worker")
+    return get_object_or_404(_whole(stage.assignments.from_marketplace()), pk=pk)
+
+
+def _whole(rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """With all that the page of an answer shows."""
     labels = Prefetch("labels", Label.objects.order_by("pk"))
-    return get_object_or_404(rows.prefetch_related(labels, "actions"), pk=pk)
+    return rows.select_related("hit__item__document", "worker").prefetch_related(labels, "actions")
 
 
 def _decidable(stage: Stage, pk: int) -> Assignment:
@@ -131,7 +134,7 @@ def _decidable(stage: Stage, pk: int) -> Assignment:
 def _shown(
     request: LeadRequest,
     stage: Stage,
-    pk: int | None,
+    answer: Assignment | None,
     *,
     said: str = "",
     announces: bool = False,
@@ -158,13 +161,13 @@ def _shown(
         "moves_focus": moves_focus,
         "fault": fault,
         "rejecting": rejecting,
-        **(_about(stage, _answer(stage, pk)) if pk is not None else {}),
+        **(_about(stage, answer) if answer else {}),
     }
     if not _is_part(request):
         return render(request, "stage/review.html", {**frame(stage), **context}, status=status)
     # As an answer without a fault, for htmx shows no other.
     reply = render(request, "stage/_review_swapped.html", {**context, "swapped": True})
-    reply["HX-Push-Url"] = _address(stage) if pk is None else _address(stage, answer=pk)
+    reply["HX-Push-Url"] = _address(stage, answer=answer.pk) if answer else _address(stage)
     return reply
 
 
@@ -177,7 +180,6 @@ def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
         "undoable": reviewing.can_be_undone(answer),
         "items": answer_review.items_with_words(stage, answer),
         "record": answer_review.record_of(stage, answer.worker),
-        "is_blocked": Block.objects.of_workers(stage.project_id, [answer.worker_id]),
         "hurried": answer_review.was_hurried(stage, answer),
         "like": likenesses(stage, [answer]).get(answer.pk),
         "rest": rest,
@@ -213,10 +215,10 @@ def reject(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
         return _again(request, stage, pk, DECIDED_BEFORE)
     form = forms.ReasonForm(request.POST)
     if request.method != "POST":
-        return _shown(request, stage, pk, rejecting=_rejection(request, stage, answer))
+        return _shown(request, stage, _answer(stage, pk), rejecting=_rejection(request, stage, answer))
     if not form.is_valid():
         rejecting = _rejection(request, stage, answer)
-        return _shown(request, stage, pk, rejecting=rejecting, fault=NO_REASON, status=400)
+        return _shown(request, stage, _answer(stage, pk), rejecting=rejecting, fault=NO_REASON, status=400)
     count = reviewing.reject(stage, [pk], form.cleaned_data["feedback"], request.user, undoable=True)
     return _decided(request, stage, answer, "rejected", count)
 
@@ -266,7 +268,7 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
 
 def _again(request: LeadRequest, stage: Stage, pk: int, said: str) -> HttpResponse:
     if _is_part(request):
-        return _shown(request, stage, pk, said=said, announces=True, moves_focus=True)
+        return _shown(request, stage, _answer(stage, pk), said=said, announces=True, moves_focus=True)
     messages.info(request, said)
     return redirect(_address(stage, answer=pk))
 
