@@ -245,7 +245,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-AUTHENTICATION_BACKENDS = ["common.sign_in.NameBackend"]
+AUTHENTICATION_BACKENDS = ["marketplace.site.sign_in.Backend"]
 # Operators without a second factor are led to its page, and see no other.
 MARKETPLACE_REQUIRE_SECOND_FACTOR = env_bool("MARKETPLACE_REQUIRE_SECOND_FACTOR", False)
 OTP_TOTP_ISSUER = f"Commons {_public.hostname}"

@@ -40,10 +40,10 @@ def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
         if not request.user.is_authenticated:
             # A form that was sent cannot be sent again after signing in: back to the list instead.
             return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
-        worker = Worker.objects.filter(user_id=request.user.pk).first()
+        # marketplace.site.sign_in.Backend reads them together.
+        worker = getattr(request.user, "worker", None)
         if worker is None:
             return _not_a_worker(request)
-        worker.user = request.user
         if _is_done_for_panel(request, worker):
             # Taking another HIT is refused where it is taken, in marketplace.verbs.assignments.
             return HttpResponseRedirect(reverse("site:panel_finish"))

@@ -384,8 +384,11 @@ def _held(worker: Worker, now: datetime) -> Any:
 
 def assignment_of(worker: Worker, pk: int) -> Assignment | None:
     """The worker's own assignment with its HIT, HIT type and requester."""
-    rows = Assignment.objects.select_related("hit__hit_type__requester", "hit__requester")
-    return rows.filter(pk=pk, worker=worker).first()
+    found = Assignment.objects.select_related("hit__hit_type", "hit__requester").filter(pk=pk, worker=worker).first()
+    if found is not None:
+        # The type's requester is the HIT's.
+        found.hit.hit_type.requester = found.hit.requester
+    return found
 
 
 def latest_assignment(assignment_id: str, worker_id: str) -> Assignment | None:

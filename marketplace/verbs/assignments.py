@@ -1,6 +1,6 @@
 """What happens to one worker's hold on one HIT."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -51,11 +51,19 @@ def accept(
     failing = qualifications.failing(worker, hit_type.requirements, "accept")
     if failing:
         raise DoesNotMeetRequirements(failing)
-    sweep(now)
     if hit is not None:
-        held = _held(hit, worker)
-        if held is not None:
-            return held
+        sweep(now)
+        return _held(hit, worker) or _accepted(hit_type, worker, now, hit, also_returned)
+    try:
+        return _accepted(hit_type, worker, now, None, also_returned)
+    except NoHitsAvailable:
+        # The clock may have freed some. While others are left this is not asked: `tick` asks it every moment.
+        if not sweep(now):
+            raise
+        return _accepted(hit_type, worker, now, None, also_returned)
+
+
+def _accepted(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, also_returned: bool) -> Assignment:
     try:
         with transaction.atomic():
             found = _pick(hit_type, worker, now, hit, also_returned)
@@ -94,10 +102,9 @@ def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, als
         free = free.filter(pk=hit.pk)
     if not also_returned:
         free = free_hits.not_returned_by(free, worker)
-    queries = _in_order_of_choice(free, hit_type, worker)
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:
-        for query in queries:
+        for query in _in_order_of_choice(free, hit_type, worker):
             found = (
                 query.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)
                 .select_related("requester")
@@ -108,12 +115,14 @@ def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, als
     raise NoHitsAvailable
 
 
-def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) -> Sequence[HitQuerySet]:
+def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) -> Iterator[HitQuerySet]:
+    """Made one by one: the first nearly always finds a HIT."""
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
     untouched = free.filter(~Exists(mine)).order_by("pk")
     # Going on behind the last HIT spares the walk over all that this worker has already answered.
     last = last_hit(worker, hit_type)
-    behind = untouched.filter(pk__gt=Coalesce(Subquery(last), 0))
+    yield untouched.filter(pk__gt=Coalesce(Subquery(last), 0))
+    yield untouched
     longest_ago = (
         Assignment.objects.filter(worker=worker, hit__in=free.values("pk"), status__in=Assignment.GIVEN_BACK)
         .values("hit")
@@ -121,7 +130,7 @@ def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) ->
         .order_by("given_back_at", "hit")
         .values("hit")[:1]
     )
-    return behind, untouched, Hit.objects.filter(pk__in=longest_ago)
+    yield Hit.objects.filter(pk__in=longest_ago)
 
 
 def last_hit(worker: Worker, hit_type: HitType) -> QuerySet[Assignment, Any]:
@@ -174,10 +183,11 @@ def submit(
     expired, who accepted before may still submit. The id of a place that somebody gave back is known to
     that worker, too: without a `worker_id` it raises HolderUnclear.
     """
+    held = _held_by_worker(assignment_id, worker_id)
     # Before the lock: the expressions of a form may take their time.
-    of_form = _form_answers(assignment_id, fields, now, worker_id)
+    of_form = _form_answers(held, fields, now)
     with transaction.atomic():
-        assignment = _lock_for_worker(assignment_id, worker_id)
+        assignment = judging.lock(held.pk, held.hit_id)
         if not worker_id:
             _refuse_shared_id(assignment_id)
         if assignment.status != _Status.ACCEPTED:
@@ -213,31 +223,27 @@ def _refuse_shared_id(assignment_id: str) -> None:
         raise HolderUnclear("This place was somebody else's before: the answer has to say whose it is.")
 
 
-def _form_answers(
-    assignment_id: str, fields: Mapping[str, Sequence[str]], now: datetime, worker_id: str | None
-) -> str | None:
+def _form_answers(held: Assignment, fields: Mapping[str, Sequence[str]], now: datetime) -> str | None:
     """The answers to a QuestionForm as XML; None when the HIT has another kind of question, or is not in hand."""
-    held = Assignment.objects.filter(
-        assignment_id=assignment_id, status=_Status.ACCEPTED, deadline__gte=now, hit__question_kind=FORM
-    )
-    if worker_id:
-        held = held.filter(worker__worker_id=worker_id)
-    question = held.values_list("hit__question", flat=True).first()
-    return None if question is None else form_answers_xml(read_form(parse_form(question), fields))
+    if held.hit.question_kind != FORM or held.status != _Status.ACCEPTED or held.deadline < now:
+        return None
+    return form_answers_xml(read_form(parse_form(held.hit.question), fields))
 
 
-def _lock_for_worker(assignment_id: str, worker_id: str | None) -> Assignment:
+def _held_by_worker(assignment_id: str, worker_id: str | None) -> Assignment:
+    """What the answer speaks of, not under lock: with its HIT, whose question is read where it is asked for."""
     if assignment_id == NO_ASSIGNMENT:
         raise AssignmentRefused("This is a preview: accept the HIT before you submit.")
     rows = Assignment.objects.filter(assignment_id=assignment_id)
     if worker_id:
         rows = rows.filter(worker__worker_id=worker_id)
-    found = rows.filter(_LIVE).values_list("pk", "hit_id").first()
+    shown = rows.select_related("hit").only("hit", "status", "deadline", "hit__question_kind")
+    found = shown.filter(_LIVE).first()
     if found is None:
         if rows.exists():
             raise AssignmentRefused("You no longer hold this HIT: it was returned, or its time ran out.")
         raise AssignmentDoesNotExist(assignment_id)
-    return judging.lock(*found)
+    return found
 
 
 def _record_submission(assignment: Assignment, now: datetime) -> None:

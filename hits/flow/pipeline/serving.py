@@ -453,9 +453,8 @@ def _paused(found: eligibility.Ineligible) -> str:
 
 
 def _hit(pk: int) -> Hit:
-    # Four levels of ancestors come along; a longer chain of stages costs one more query a level.
-    related = ("stage__project", "item__document", "item__parent__parent__parent__parent")
-    hit = Hit.objects.select_related(*related).filter(pk=pk).first()
+    # Without what the item was made from: few stages ask for it, and then it costs a query a generation.
+    hit = Hit.objects.select_related("stage__project", "item__document").filter(pk=pk).first()
     if hit is None:
         raise TokenRefusedError(_("This task was taken down by the project that made it."))
     task_words.prefer(hit.stage.page_language)

@@ -65,11 +65,17 @@ LOOK = """() => {
 }"""
 
 
+# By a wheel or a thumb: the driver's own way to an element that sticks to an edge leaps over what is between.
+SCROLL_TO_SIGN = """() => {
+  const sign = document.querySelector(".answer .more");
+  if (!sign.hidden) scrollBy(0, Math.max(0, Math.ceil(sign.getBoundingClientRect().bottom - innerHeight)));
+}"""
+
+
 def read_through(page: Page, language: str, seen: set[str]) -> None:
     """Presses the sign until it is gone: whatever is asked has been in sight by then, all but the button below it."""
     for _ in range(60):
-        # To be pressed, the sign has to be in sight: who scrolls to it sees what lies above it.
-        page.evaluate("document.querySelector('.answer .more')?.scrollIntoView({ block: 'nearest' })")
+        page.evaluate(SCROLL_TO_SIGN)
         painted(page)
         state = page.evaluate(LOOK)
         assert state["wide"] <= 0
