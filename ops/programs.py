@@ -19,6 +19,7 @@ GUNICORN = ROOT / "ops" / "gunicorn.py"
 # Jobs that may take minutes have processes of their own: harvests and decisions do not wait for an import. Each crowd
 # of the two sample projects keeps one busy for minutes; one is left for what a lead starts.
 URGENT_AT_ONCE, LONG_AT_ONCE = 2, 3
+_CELERY = (sys.executable, "-m", "celery", "-A", "annotate")
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,38 @@ class Program:
     # A worker may finish a short task; the broker has to write its file.
     stop_seconds: int = 8
 
+    @property
+    def is_worker(self) -> bool:
+        """Whether it takes jobs from the queue."""
+        return "celery" in self.command and "worker" in self.command
+
 
 def programs(data_dir: Path, ports: Ports, *, with_broker: bool) -> list[Program]:
-    celery = (sys.executable, "-m", "celery", "-A", "annotate")
     found = [
-        Program("web", _gunicorn("annotate.wsgi", ports.web), 20),
-        Program("marketplace", _gunicorn("marketplace.wsgi", ports.marketplace), 20),
+        web("web", ports.web),
+        marketplace("marketplace", ports.marketplace),
         Program("tick", (sys.executable, "-m", "marketplace", "tick"), 30),
-        Program("worker", (*celery, *_worker("celery", "hints,celery", URGENT_AT_ONCE)), 30),
-        Program("long-worker", (*celery, *_worker("long", "long", LONG_AT_ONCE)), 30),
-        Program("beat", (*celery, "beat", "--pidfile", "", "--loglevel", "INFO"), 40),
+        worker("worker", "celery"),
+        Program("long-worker", (*_CELERY, *_worker("long", "long", LONG_AT_ONCE)), 30),
+        Program("beat", (*_CELERY, "beat", "--pidfile", "", "--loglevel", "INFO"), 40),
     ]
     if with_broker:
         found.insert(0, Program("broker", (redis_server(), str(data_dir / "run" / "redis.conf")), 10))
     return found
+
+
+def web(name: str, port: int) -> Program:
+    """The requester's site, under the name that the process manager knows it by."""
+    return Program(name, _gunicorn("annotate.wsgi", port), 20)
+
+
+def marketplace(name: str, port: int) -> Program:
+    return Program(name, _gunicorn("marketplace.wsgi", port), 20)
+
+
+def worker(name: str, host: str) -> Program:
+    """For the urgent jobs; `host` is its name at the queue, where each has one of its own."""
+    return Program(name, (*_CELERY, *_worker(host, "hints,celery", URGENT_AT_ONCE)), 30)
 
 
 def _worker(name: str, queues: str, at_once: int) -> tuple[str, ...]:

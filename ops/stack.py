@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -31,13 +31,21 @@ class Stack:
     """`with Stack(folder) as stack:` prepares, starts, waits until everything answers, and stops.
 
     `settings` are environment variables of either project and win over the defaults for a laptop.
-    `env` is the environment that the processes run in.
+    `env` is the environment that the processes run in. `further` are programs beside the usual ones, as further
+    machines would run them.
     """
 
-    def __init__(self, data_dir: Path, ports: Ports | None = None, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        ports: Ports | None = None,
+        settings: Mapping[str, str] | None = None,
+        further: Sequence[programs.Program] = (),
+    ) -> None:
         self.data_dir = data_dir.resolve()
         self.ports = ports or Ports.free()
         self.own_broker = "REDIS_URL" not in (settings or {})
+        self.further = tuple(further)
         for folder in ("", "logs", "run", "redis"):
             (self.data_dir / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         self.settings = surroundings(self.data_dir, self.ports, settings or {})
@@ -87,7 +95,7 @@ class Stack:
             password = self.settings["REDIS_URL"].split("@")[0].split(":")[-1]
             text = programs.redis_config(self.data_dir, self.ports, password)
             write_private(self.data_dir / "run" / "redis.conf", text)
-        wanted = programs.programs(self.data_dir, self.ports, with_broker=self.own_broker)
+        wanted = [*programs.programs(self.data_dir, self.ports, with_broker=self.own_broker), *self.further]
         config = self.data_dir / "run" / "supervisord.conf"
         write_private(config, programs.supervisor_config(self.data_dir, wanted))
         self._manager = subprocess.Popen(
@@ -198,8 +206,9 @@ class Stack:
         command += ["--timeout", str(self._ping_seconds)]
         self._ping_seconds = min(2 * self._ping_seconds, 30)
         done = subprocess.run(command, env=self.env, cwd=ROOT, capture_output=True)
-        # The one for urgent jobs and the one for long ones.
-        return done.returncode == 0 and done.stdout.count(b"pong") == 2
+        # The one for urgent jobs, the one for long ones, and further ones.
+        wanted = 2 + sum(program.is_worker for program in self.further)
+        return done.returncode == 0 and done.stdout.count(b"pong") == wanted
 
     def _claim_folder(self) -> None:
         self._lock = (self.data_dir / "run" / "lock").open("w")

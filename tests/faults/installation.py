@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -105,10 +105,13 @@ class WorkerPages:
 class Installation:
     """`with Installation(folder) as it:` runs a stack whose marketplace checks signatures and has test controls.
 
-    `settings` win over everything else; with DATABASE_URL both sides are on that server.
+    `settings` win over everything else; with DATABASE_URL both sides are on that server. `further` are programs that
+    run beside the usual ones.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, settings: Mapping[str, str] | None = None, further: Sequence[programs.Program] = ()
+    ) -> None:
         ports = Ports.free()
         self.proxy = CuttingProxy(self.kill_caller)
         address = f"http://127.0.0.1:{ports.marketplace}"
@@ -121,7 +124,7 @@ class Installation:
             "MTURK_SUBMIT_ORIGINS": address,
             **(settings or {}),
         }
-        self.stack = Stack(folder, ports, chosen)
+        self.stack = Stack(folder, ports, chosen, further)
         self.controls = TestControls(address)
         self.kills: Counter[str] = Counter()
         self.project: dict[str, Any] = {}

@@ -9,7 +9,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,9 @@ from botocore import xform_name
 from botocore.loaders import Loader
 
 from hits.mturk.repeats import REPEATS
+from ops import programs as programs_of
 from ops.ensure_database import drop
+from ops.programs import Program
 from ops.surroundings import ROOT, StackError, free_port, second_database
 from ops.waiting import until
 from tests.faults.ids import follow
@@ -105,12 +107,14 @@ def run(name: str, items: int = ITEMS, verbose: bool = False) -> Outcome:
 
 
 @contextmanager
-def installed(outcome: Outcome, settings: Mapping[str, str] | None = None) -> Iterator[Installation]:
+def installed(
+    outcome: Outcome, settings: Mapping[str, str] | None = None, further: Sequence[Program] = ()
+) -> Iterator[Installation]:
     """An installation in a folder of its own; its logs stay when something went wrong."""
     folder = Path(tempfile.mkdtemp(prefix=f"annotate-faults-{outcome.name}-"))
     fine = False
     try:
-        with Installation(folder, settings) as it:
+        with Installation(folder, settings, further) as it:
             try:
                 yield it
             finally:
@@ -436,8 +440,16 @@ WEB_NAME, MARKET_NAME = "annotate.localhost", "crowd.localhost"
 
 
 @contextmanager
-def behind_nginx(outcome: Outcome, settings: Mapping[str, str] | None = None) -> Iterator[tuple[Installation, Proxy]]:
-    """An installation whose people come by TLS through nginx, with the configuration that we ship."""
+def behind_nginx(
+    outcome: Outcome,
+    settings: Mapping[str, str] | None = None,
+    further: Sequence[Program] = (),
+    beside: Mapping[str, Sequence[int]] | None = None,
+) -> Iterator[tuple[Installation, Proxy]]:
+    """An installation whose people come by TLS through nginx, with the configuration that we ship.
+
+    `beside` are the ports of `further` programs that serve the same site as the variable's first one.
+    """
     know_local_names()
     ports = free_port(), free_port()
     web, market = f"https://{WEB_NAME}:{ports[1]}", f"https://{MARKET_NAME}:{ports[1]}"
@@ -453,12 +465,13 @@ def behind_nginx(outcome: Outcome, settings: Mapping[str, str] | None = None) ->
         "MARKETPLACE_HTTP_QUESTION_HOSTS": WEB_NAME,
         **WATCHED,
     }
-    with installed(outcome, behind | dict(settings or {})) as it:
+    with installed(outcome, behind | dict(settings or {}), further) as it:
         folder = it.stack.data_dir / "nginx"
         folder.mkdir()
+        first = {"PROXY_WEB": it.stack.ports.web, "PROXY_MARKETPLACE": it.stack.ports.marketplace}
+        servers = {name: [port, *(beside or {}).get(name, ())] for name, port in first.items()}
         sites = {
-            "PROXY_WEB": f"127.0.0.1:{it.stack.ports.web}",
-            "PROXY_MARKETPLACE": f"127.0.0.1:{it.stack.ports.marketplace}",
+            **{name: ",".join(f"127.0.0.1:{port}" for port in each) for name, each in servers.items()},
             # The whole crowd comes from one address.
             "PROXY_REQUESTS_A_SECOND": "1000",
         }
@@ -535,6 +548,43 @@ REQUESTS_OF_A_PROCESS = 150
 
 def _log(it: Installation, program: str) -> str:
     return (it.stack.data_dir / "logs" / f"{program}.log").read_text(errors="replace")
+
+
+# Many machines
+
+KILL_SECONDS = 60
+KILLED = (
+    *("web-2", "worker-2", "marketplace-2", "worker", "web"),
+    *("worker-3", "marketplace", "tick", "long-worker", "beat"),
+)
+
+
+@scenario("many-machines")
+def many_machines(outcome: Outcome, items: int) -> None:
+    """Two webs, three workers and two marketplaces with one PostgreSQL and one Redis behind one nginx; each minute one
+    of the programs is killed, for ten minutes.
+    """
+    web, market = free_port(), free_port()
+    further = [
+        programs_of.web("web-2", web),
+        programs_of.marketplace("marketplace-2", market),
+        programs_of.worker("worker-2", "second"),
+        programs_of.worker("worker-3", "third"),
+    ]
+    beside = {"PROXY_WEB": [web], "PROXY_MARKETPLACE": [market]}
+    with postgresql() as settings, behind_nginx(outcome, settings, further, beside) as (it, _):
+        job = Job(it, ITEMS_OF_MANY * items, answers=2, parts=10, verbose=outcome.verbose)
+        job.begin()
+        job.drive(every(KILL_SECONDS, KILLED, it.kill))
+        it.stop_crowd()
+        worked = {program.name: len(it.lines(program.name)) for program in further}
+        outcome.notes.append(f"killed one by one: {', '.join(KILLED)}; lines of log: {worked}")
+        outcome.wrong += [f"{name} took no part" for name, lines in worked.items() if not lines]
+        outcome.verdict = judge(it)
+
+
+# A crowd of 16 is at work for as long as programs are killed.
+ITEMS_OF_MANY = 2
 
 
 # A database that is lost
