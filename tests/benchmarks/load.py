@@ -1,9 +1,9 @@
 """Workers who submit at a running marketplace over connections that they keep: is any answer lost, any connection cut?
 
 `python -m tests.benchmarks.load` runs 50 workers in a tight loop and 200 who think for 10 seconds, on PostgreSQL
-(TEST_DATABASE_URL names the server). Exit status 0 when nothing was lost and nothing was cut.
-`--workers 20 --think 3 --rounds 5` runs one other load; what follows `--` is handed to gunicorn, as in
-`-- --keep-alive 2`.
+(TEST_DATABASE_URL names the server). An accept is the form and the page that it leads to. Exit status 0 when nothing
+was lost and nothing was cut. `--workers 20 --think 3 --rounds 5` runs one other load; what follows `--` is handed to
+gunicorn, as in `-- --keep-alive 2`.
 """
 
 from __future__ import annotations
@@ -55,10 +55,20 @@ class Tally:
     faults: Counter[str] = field(default_factory=Counter)
     connections: int = 0
     seconds: float = 0.0
+    # Of each answered request, by what it asked for.
+    took: dict[str, list[float]] = field(default_factory=dict)
+
+    def p95(self, what: str) -> float:
+        """Milliseconds that the slowest of twenty took at least."""
+        took = sorted(self.took.get(what, [0.0]))
+        return 1000 * took[int(0.95 * (len(took) - 1))]
 
 
 LOADS = (Load(50, 60), Load(200, 8, think=10))
-HEAD = ("load", "submitted", "recorded", "lost", "cut", "other faults", "connections", "seconds")
+HEAD = (
+    *("load", "submitted", "recorded", "lost", "cut", "other faults", "connections", "seconds"),
+    *("HITs a second", "p95 of accept, ms", "p95 of submit, ms"),
+)
 
 
 class CountingAdapter(HTTPAdapter):
@@ -110,12 +120,14 @@ class LoadWorker:
     def _ask(self, what: str, ask: Callable[[], requests.Response], fine: Sequence[int] = (200,)) -> requests.Response:
         """Again when the connection was cut, as a person does; what was cut is counted."""
         for _ in range(TRIES):
+            began = time.monotonic()
             try:
                 reply = ask()
             except requests.ConnectionError:
                 self.tally.cut[what] += 1
                 continue
             if reply.status_code in fine:
+                self.tally.took.setdefault(what, []).append(time.monotonic() - began)
                 return reply
             self.tally.faults[f"{what}: {reply.status_code}"] += 1
             time.sleep(0.1)
@@ -150,6 +162,7 @@ def labour(load: Load, address: str, group: str, people: Sequence[Any]) -> Tally
         sum((each.faults for each in tallies), Counter()),
         sum(each.connections for each in tallies),
         time.monotonic() - began,
+        {what: [took for each in tallies for took in each.took.get(what, ())] for what in ("accept", "submit")},
     )
 
 
@@ -199,7 +212,11 @@ def run(loads: Sequence[Load], url: str, options: Sequence[str]) -> bool:
         lost = load.workers * load.rounds - kept
         faults = sum(tally.faults.values())
         rows.append((lost, sum(tally.cut.values()), faults))
-        figures = (load.title, len(tally.submitted), kept, *rows[-1], tally.connections, f"{tally.seconds:.0f}")
+        figures = (
+            *(load.title, len(tally.submitted), kept, *rows[-1], tally.connections, f"{tally.seconds:.0f}"),
+            f"{len(tally.submitted) / tally.seconds:.1f}",
+            *(f"{tally.p95(what):.0f}" for what in ("accept", "submit")),
+        )
         if number == 0:
             print(" | ".join(HEAD))
         print(" | ".join(str(each) for each in figures), flush=True)
