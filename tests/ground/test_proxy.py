@@ -33,7 +33,7 @@ ADDRESSES = {
     "MARKETPLACE_FRAMES_URL": f"https://{FRAMES}",
 }
 SECRET = "a-secret-of-this-test-0123456789-abcdefghijklmnopqrstuvwxyz"
-RATE = 50
+RATE = 30
 SLOW = 64
 LIMITS = {"header": 10, "body": 15}
 
@@ -196,7 +196,10 @@ def test_a_line_of_the_log_names_the_request_and_holds_no_answer(proxy: Proxy) -
 
 
 def test_who_asks_too_often_is_told_so_and_files_of_pages_do_not_count(proxy: Proxy) -> None:
-    statuses = [proxy.ask(MARKET, "/health/").status for _ in range(6 * RATE)]
+    statuses = []
+    # How many it takes depends on how fast this machine asks.
+    while 429 not in statuses and len(statuses) < 100 * RATE:
+        statuses.append(proxy.ask(MARKET, "/health/").status)
     assert 429 in statuses
     assert statuses[:RATE] == [200] * RATE
     assert {proxy.ask(MARKET, "/static/missing.css").status for _ in range(20)} == {404}
