@@ -19,6 +19,7 @@ from marketplace.rules.errors import AlreadyDone, MarketplaceError
 from marketplace.site.operator.pages import refused
 from marketplace.site.operator.sessions import missing_factor
 from marketplace.site.pages import problem
+from marketplace.site.sign_in import worker_of
 from marketplace.site.views.errors import not_found
 from marketplace.verbs import panels
 
@@ -40,8 +41,7 @@ def worker_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Http
         if not request.user.is_authenticated:
             # A form that was sent cannot be sent again after signing in: back to the list instead.
             return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/")
-        # marketplace.site.sign_in.Backend reads them together.
-        worker = getattr(request.user, "worker", None)
+        worker = worker_of(request.user)
         if worker is None:
             return _not_a_worker(request)
         if _is_done_for_panel(request, worker):
@@ -89,7 +89,7 @@ def operator_required(view: Callable[..., HttpResponseBase]) -> Callable[..., Ht
                 return HttpResponse(status=204, headers={"HX-Refresh": "true"})
             return redirect_to_login(request.get_full_path() if request.method in ("GET", "HEAD") else "/operator/")
         if not user.is_staff:
-            return not_found(request, None, Worker.objects.filter(user_id=user.pk).first())
+            return not_found(request, None, worker_of(user))
         lacking = missing_factor(request)
         if lacking is not None:
             return lacking

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from common.sign_in import NameBackend
+from marketplace.models import Worker
 
 
 class Backend(NameBackend):
@@ -12,3 +13,9 @@ class Backend(NameBackend):
         """The active account, with its worker where it has one; None where there is none."""
         user = get_user_model().objects.select_related("worker").filter(pk=user_id).first()
         return user if user is not None and self.user_can_authenticate(user) else None
+
+
+def worker_of(user: Any) -> Worker | None:
+    """The worker that an account is; None of an operator's and of nobody's. No query for who is signed in."""
+    found: Worker | None = getattr(user, "worker", None)
+    return found

@@ -57,7 +57,8 @@ def accept(
     try:
         return _accepted(hit_type, worker, now, None, also_returned)
     except NoHitsAvailable:
-        # The clock may have freed some. While others are left this is not asked: `tick` asks it every moment.
+        # Assignments whose time has run out may leave some free. `tick` looks for them all the time, so nobody waits for
+        # that here while others are left.
         if not sweep(now):
             raise
         return _accepted(hit_type, worker, now, None, also_returned)

@@ -35,6 +35,7 @@ from marketplace.rules.errors import AssignmentDoesNotExist, AssignmentRefused, 
 from marketplace.rules.question import NO_ASSIGNMENT
 from marketplace.site import queries
 from marketplace.site.large_forms import refuse_large, says_itself
+from marketplace.site.sign_in import worker_of
 from marketplace.site.views.frames import form_again
 from marketplace.site.words import dollars
 from marketplace.verbs import assignments, clock
@@ -141,7 +142,7 @@ def _signed_in(request: HttpRequest) -> Worker | None:
     """Who sends a form of ours; asked only when needed, so that an ordinary answer costs no look at the session."""
     if request.method != "POST" or not request.user.is_authenticated:
         return None
-    return Worker.objects.filter(user_id=request.user.pk).first()
+    return worker_of(request.user)
 
 
 def _ask_who(request: HttpRequest, assignment_id: str, fields: dict[str, list[str]]) -> HttpResponse:

@@ -80,7 +80,7 @@ def test_lists_and_single_hits_take_the_same_queries_whatever_the_number(
     assert queries(lambda: ask("ListReviewableHITs", MaxResults=100)) == sweep + 1
     assert queries(lambda: ask("ListReviewableHITs", HITTypeId=hit_type.hit_type_id)) == sweep + 2
     assert queries(lambda: ask("ListAssignmentsForHIT", HITId=hit_id)) == sweep + 2
-    # The clock is asked only where no HIT is left.
+    # What has become due is looked for only where no HIT is left.
     assert queries(lambda: assignments.accept(hit_type, worker, timezone.now())) == 6
 
 
