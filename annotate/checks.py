@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 
-from annotate.env import SHORTEST_SECRET
-from common.configuration import is_home
+from common.configuration import SHORTEST_TOKEN, is_home
 
 
 @register(Tags.security)
@@ -65,10 +64,10 @@ def rates_are_in_order(app_configs, **kwargs):
 
 @register(Tags.security)
 def webhook_cannot_be_guessed(app_configs, **kwargs):
-    if 0 < len(settings.MTURK_WEBHOOK_SECRET) < SHORTEST_SECRET:
+    if 0 < len(settings.MTURK_WEBHOOK_SECRET) < SHORTEST_TOKEN:
         yield Error(
             "MTURK_WEBHOOK_SECRET is too short: whoever guesses it has the marketplace asked again and again.",
-            hint=f"Give the secret that the marketplace made for its webhook; {SHORTEST_SECRET} characters at least.",
+            hint=f"Give the secret that the marketplace made for its webhook; {SHORTEST_TOKEN} characters at least.",
             id="annotate.E012",
         )
 

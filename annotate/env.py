@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-SHORTEST_SECRET = 16
+from common.configuration import token_fault
 
 
 def text(name: str, default: str | None = None) -> str:
@@ -41,8 +41,8 @@ def choice(name: str, default: str, among: tuple[str, ...]) -> str:
 def secret(name: str) -> str:
     """Empty where it is not set; one that can be guessed is refused."""
     value = os.environ.get(name, "")
-    if value and len(value) < SHORTEST_SECRET:
-        raise ImproperlyConfigured(f"{name} needs at least {SHORTEST_SECRET} characters.")
+    if fault := token_fault(name, value):
+        raise ImproperlyConfigured(fault)
     return value
 
 

@@ -38,6 +38,8 @@ MANIFEST, POSTGRESQL_DUMP, SQLITE_DUMP = "manifest.json", "database.dump", "data
 PIECE = 1024 * 1024
 # Where a session of another program stands in the way, restoring gives up and changes nothing.
 LOCK_SECONDS = 10
+# The number of the lock of whoever tries a backup; any will do.
+_TRYING = 1
 Figures = dict[str, dict[str, int]]
 
 
@@ -47,11 +49,15 @@ class BackupError(Exception):
 
 @dataclass(frozen=True)
 class Backed:
-    """What is backed up: the project's name, its version and the kind of column that holds money."""
+    """What is backed up: the project's name, its version and the kind of column that holds money.
+
+    `filled` are the tables of its own that have rows as soon as an empty database was migrated.
+    """
 
     name: str
     version: str
     money: type[models.Field[Any, Any]]
+    filled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,11 @@ def make(what: Backed, folder: Path, *, keep: int | None = None, verify: bool = 
     made = Made(file, manifest, verify, _drop_old(what, folder, keep))
     _tell_last(what, folder, made)
     return made
+
+
+def scratch_name(database: str) -> str:
+    """The database in which backups of this one are tried, where the role may make none."""
+    return f"{database}_try"
 
 
 def last_good(name: str, folder: Path) -> datetime | None:
@@ -280,7 +291,11 @@ def read_manifest(file: Path) -> Manifest:
         values = json.loads(content.read())
         if values.get("format") != FORMAT:
             raise BackupError(f"{file} has the format {values.get('format')}; this version reads {FORMAT}.")
-        return Manifest(**values)
+        manifest = Manifest(**values)
+        # It becomes the name of a file.
+        if manifest.dump not in (POSTGRESQL_DUMP, SQLITE_DUMP):
+            raise BackupError(f"{file} is broken: it names {manifest.dump} as its dump. Take another backup.")
+        return manifest
 
 
 @contextmanager
@@ -355,22 +370,44 @@ def _compare(manifest: Manifest, there: Figures) -> None:
 
 @contextmanager
 def _scratch_database(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
-    name = f"{connection.settings_dict['NAME']}_try_{os.getpid()}"
+    """An empty one: that which `ops.database_roles` made for the role, or else one that the role makes and drops."""
+    kept = scratch_name(connection.settings_dict["NAME"])
     with _named(connection, "postgres") as server, server.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [kept])
+        if cursor.fetchone():
+            with _emptied(connection, kept) as restored:
+                yield restored
+            return
+        name = f"{kept}_{os.getpid()}"
         quoted = server.ops.quote_name(name)
         try:
             cursor.execute(f"CREATE DATABASE {quoted} TEMPLATE template0")
         except DatabaseError as error:
             role = connection.settings_dict["USER"]
             raise BackupError(
-                f"The backup could not be tried: {str(error).strip()}. Let the role make a database for it, ALTER "
-                f'ROLE "{role}" CREATEDB, or back up with --unverified.'
+                f"The backup could not be tried: {str(error).strip()}. Make the database {kept} and give it to the "
+                f'role, let the role make one, ALTER ROLE "{role}" CREATEDB, or back up with --unverified.'
             ) from error
         try:
             with _named(connection, name) as restored:
                 yield restored
         finally:
             cursor.execute(f"DROP DATABASE IF EXISTS {quoted} WITH (FORCE)")
+
+
+@contextmanager
+def _emptied(connection: BaseDatabaseWrapper, name: str) -> Iterator[BaseDatabaseWrapper]:
+    """The database of that name, for one program at a time; nothing is in it before and after."""
+    empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
+    with _named(connection, name) as scratch, scratch.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [_TRYING])
+        if not cursor.fetchone()[0]:
+            raise BackupError(f"Another program tries a backup in the database {name} now. Wait for its end.")
+        cursor.execute(empty)
+        try:
+            yield scratch
+        finally:
+            cursor.execute(empty)
 
 
 # Restoring
@@ -386,7 +423,7 @@ def restore(what: Backed, file: Path, *, replace: bool) -> Manifest:
         _refuse_foreign(what, manifest, connection)
         _refuse_newer(manifest, connection)
         dump = _unpack(file, manifest, Path(scratch))
-        if not replace and (held := _tables_with_rows(connection)):
+        if not replace and (held := _tables_with_rows(connection, what)):
             raise BackupError(
                 f"The database is not empty: {', '.join(held[:4])} have rows. --replace drops what is in it. "
                 "Nothing was changed."
@@ -419,9 +456,9 @@ def _refuse_newer(manifest: Manifest, connection: BaseDatabaseWrapper) -> None:
         )
 
 
-def _tables_with_rows(connection: BaseDatabaseWrapper) -> list[str]:
+def _tables_with_rows(connection: BaseDatabaseWrapper, what: Backed) -> list[str]:
     """Tables that somebody filled: what migrating an empty database writes is nobody's."""
-    own = {"django_migrations", "django_content_type", "auth_permission", "marketplace_qualificationtype"}
+    own = {"django_migrations", "django_content_type", "auth_permission"} | what.filled
     with connection.cursor() as cursor:
         found = []
         for table in sorted(set(connection.introspection.table_names(cursor)) - own):
@@ -492,11 +529,13 @@ def _restore_postgresql(connection: BaseDatabaseWrapper, manifest: Manifest, dum
     with script.open("w") as target:
         target.write(f"SET lock_timeout = '{LOCK_SECONDS}s';\nSET statement_timeout = 0;\n")
         target.write("DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\n")
-    # A dump may create the schema itself.
-    plain = _run(["pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump)], surroundings)
-    with script.open("ab") as target:
-        target.write(re.sub(rb"^CREATE SCHEMA public;$", b"", plain, flags=re.MULTILINE))
+    plain = dump.with_suffix(".plain")
+    _run(["pg_restore", "--no-owner", "--no-privileges", f"--file={plain}", str(dump)], surroundings)
+    with plain.open("rb") as lines, script.open("ab") as target:
+        # A dump may create the schema itself. Line by line: files and media are in the dump too.
+        target.writelines(line for line in lines if line != b"CREATE SCHEMA public;\n")
         target.write(_counting(manifest).encode())
+    plain.unlink()
     _run(["psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1", "-f", str(script)], surroundings)
 
 
@@ -530,12 +569,17 @@ def refuse_without_programs(connection: BaseDatabaseWrapper, *names: str) -> Non
             )
 
 
-def _run(command: list[str], surroundings: Mapping[str, str]) -> bytes:
-    done = subprocess.run(command, env={**os.environ, **surroundings}, stdin=subprocess.DEVNULL, capture_output=True)
+def _run(command: list[str], surroundings: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        command,
+        env={**os.environ, **surroundings},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
         raise BackupError(f"{command[0]} failed, and nothing was changed: {said[-1000:]}")
-    return done.stdout
 
 
 def _surroundings(connection: BaseDatabaseWrapper) -> dict[str, str]:

@@ -92,40 +92,6 @@ class ForgottenForm(forms.Form):
     )
 
 
-WRONG_CODE = "This code is wrong, or was used before. Wait for the next one of the app."
-
-
-class CodeForm(forms.Form):
-    code = forms.CharField(
-        max_length=40,
-        label="Code",
-        widget=forms.TextInput(
-            attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
-        ),
-    )
-
-
-class RemoveSecondFactorForm(CodeForm):
-    password = forms.CharField(
-        label="Present password",
-        strip=False,
-        max_length=1000,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-    field_order = ["password", "code"]
-
-    def __init__(self, user: User, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.user = user
-        self.fields["code"].label = "Code of the app, or a recovery code"
-
-    def clean(self) -> dict[str, Any]:
-        # Before the code is looked at, which is good once.
-        if "password" in self.cleaned_data and not self.user.check_password(self.cleaned_data["password"]):
-            self.add_error("password", "This is not your present password.")
-        return self.cleaned_data
-
-
 class ProjectSearchForm(forms.Form):
     """A state that does not exist finds as if none was chosen."""
 

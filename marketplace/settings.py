@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from common import error_reports, logs
+from common import __version__, error_reports, logs
 from common.addresses import LOOPBACK_NAMES
-from common.configuration import debug_fault, is_home, secret_fault
+from common.configuration import debug_fault, is_home, secret_fault, token_fault
 from common.database_limits import wait_for_connection
 from common.icon import ROOT_FILES, keep_for_a_day
 from common.mail import env_mail
@@ -72,8 +72,8 @@ def env_rate(name: str) -> Rate | None:
 def env_secret(name: str) -> str:
     """Empty where it is not set; one that can be guessed is refused."""
     raw = os.environ.get(name, "")
-    if 0 < len(raw) < 16:
-        raise ImproperlyConfigured(f"{name} needs at least 16 characters.")
+    if fault := token_fault(name, raw):
+        raise ImproperlyConfigured(fault)
     return raw
 
 
@@ -316,7 +316,7 @@ CONTENT_SECURITY_POLICY = {
 READINESS_CHECKS = "marketplace.readiness.CHECKS"
 METRICS_PARTS = "marketplace.figures.PARTS"
 METRICS_TOKEN = env_secret("MARKETPLACE_METRICS_TOKEN")
-error_reports.begin(os.environ.get("MARKETPLACE_SENTRY_DSN", ""), "marketplace")
+error_reports.begin(os.environ.get("MARKETPLACE_SENTRY_DSN", ""), f"marketplace@{__version__}")
 LOG_FORMAT = env_choice("MARKETPLACE_LOG_FORMAT", logs.LINES, *logs.FORMATS)
 # Gunicorn's form of the lines of requests is in ops/gunicorn.py.
 LOGGING = logs.settings(

@@ -1,8 +1,9 @@
 """A PostgreSQL role and a database for each project, neither of which may look into the other's.
 
 `python -m ops.database_roles`: ADMIN_DATABASE_URL is of a role that may make roles and databases. DATABASE_URL and
-MARKETPLACE_DATABASE_URL name what is to be there: user, password and database. What is there already stays: a database
-that the administrator owned before is handed over, with its tables. May be run again, as after a change of a password.
+MARKETPLACE_DATABASE_URL name what is to be there: user, password and database. Beside each database there is an empty
+one in which its backups are tried, for the roles may make none. What is there already stays: a database that the
+administrator owned before is handed over, with its tables. May be run again, as after a change of a password.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import closing
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import psycopg2
 from psycopg2 import sql
 from psycopg2.extensions import connection as Connection
 
+from common.backups import scratch_name
 from ops.ensure_database import ensure
 
 NAMES = ("DATABASE_URL", "MARKETPLACE_DATABASE_URL")
@@ -33,9 +35,15 @@ def hand_out(admin_url: str, url: str) -> str:
     """Make the role and the database of `url`; the role's name. Raises psycopg2.Error when the server refuses."""
     parts, admin = urlsplit(url), urlsplit(admin_url)
     role, password, database = (unquote(part or "") for part in (parts.username, parts.password, parts.path.strip("/")))
-    inside = admin._replace(path=f"/{parts.path.strip('/')}").geturl()
     with _connected(admin_url) as server:
         _make_role(server, role, password)
+    for name in (database, scratch_name(database)):
+        _hand_over(admin._replace(path=f"/{quote(name)}").geturl(), name, role)
+    return role
+
+
+def _hand_over(inside: str, database: str, role: str) -> None:
+    """`inside` is the address of the database for the administrator."""
     ensure(inside)
     with _connected(inside) as server:
         _run(server, "ALTER DATABASE {} OWNER TO {}", database, role)
@@ -44,7 +52,6 @@ def hand_out(admin_url: str, url: str) -> str:
         _run(server, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
         for name in _owned(server):
             _run(server, "ALTER TABLE public.{} OWNER TO {}", name, role)
-    return role
 
 
 def _make_role(server: Connection, role: str, password: str) -> None:

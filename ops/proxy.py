@@ -15,8 +15,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 HERE = Path(__file__).resolve().parent
-# What both projects take of a form or an answer, with room for the boundaries between its parts.
-FORM_BODY = "3m"
+# What the requester's side takes of a form, with room for the boundaries between its parts; in MB.
+FORM_MB = 3
 # Where files come: pages and API. Each of these views bounds its own file again.
 UPLOADS = (
     r"^/(api/)?projects/[^/]+/(import|uploads|media|payments/file|bonus-files|computations|releases"
@@ -55,22 +55,25 @@ def configuration(given: Mapping[str, str]) -> str:
         "connections": str(_number(given, "PROXY_CONNECTIONS", 200, 100_000, faults)),
         "challenges": given.get("PROXY_CHALLENGES") or "/var/www/challenges",
         "log": given.get("PROXY_LOG") or "/var/log/nginx/annotate.log",
-        "body": FORM_BODY,
         "names": " ".join(hosts.values()),
     }
     values["burst"] = str(4 * int(values["rate"]))
-    largest = max(_number(given, "MAX_IMPORT_MB", 64, 1024, faults), _number(given, "MAX_MEDIA_MB", 512, 4096, faults))
+    # An import may bring its media along.
+    largest = _number(given, "MAX_IMPORT_MB", 64, 1024, faults) + _number(given, "MAX_MEDIA_MB", 512, 4096, faults)
+    form = _number(given, "MARKETPLACE_MAX_FORM_MB", 3, 100, faults)
     if faults:
         raise ProxyError("\n".join(faults))
-    servers = [_server(given, values, host, name, largest) for name, host in hosts.items()]
+    servers = [_server(given, values, host, name, largest, form) for name, host in hosts.items()]
     return _filled("nginx.conf.template", {**values, "servers": "".join(servers).rstrip()})
 
 
-def _server(given: Mapping[str, str], values: Mapping[str, str], host: str, name: str, largest: int) -> str:
+def _server(given: Mapping[str, str], values: Mapping[str, str], host: str, name: str, largest: int, form: int) -> str:
+    """`largest` is the size of files that leads may send, `form` that of a form of the marketplace, in MB."""
     folder = f"{given.get('PROXY_CERTIFICATES') or '/etc/letsencrypt/live'}/{host}"
     is_web = name == "PUBLIC_URL"
     own = {
         "name": host,
+        "body": f"{FORM_MB if is_web else form}m",
         "certificate": f"{folder}/fullchain.pem",
         "key": f"{folder}/privkey.pem",
         "upstream": "annotate_web" if is_web else "annotate_market",

@@ -10,11 +10,11 @@ import django_otp
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.safestring import mark_safe
 from django.views.decorators.debug import sensitive_post_parameters
 
-from common import second_factor as scheme
-from hits import forms, sign_in
+from common.second_factor import device_of
+from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
+from hits import sign_in
 from hits.flow.setup import second_factor as flow
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 
@@ -25,16 +25,9 @@ def second_factor(request: LeadRequest) -> HttpResponse:
 
 
 def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpResponse:
-    device, waiting = scheme.device_of(request.user), scheme.waiting_device(request.user)
     context = {
-        "device": device,
+        **page_context(request.user),
         "left": flow.codes_left(request.user),
-        # The picture is drawn here from our own address: nothing in it comes from a visitor.
-        "picture": mark_safe(scheme.picture(waiting)) if waiting else "",
-        "key": scheme.key_text(waiting) if waiting else "",
-        "confirm_form": forms.CodeForm(auto_id="confirm_%s"),
-        "codes_form": forms.CodeForm(auto_id="codes_%s"),
-        "remove_form": forms.RemoveSecondFactorForm(request.user, auto_id="remove_%s"),
         "required": sign_in.lacks_second_factor(request) == "set-up",
         **more,
     }
@@ -57,15 +50,15 @@ def confirm(request: LeadRequest) -> HttpResponse:
     tries = sign_in.code_tries(request.user)
     if wait := sign_in.seconds_to_wait(tries):
         return _page(request, 429, wait=wait)
-    form = forms.CodeForm(request.POST, auto_id="confirm_%s")
+    form = CodeForm(request.POST, auto_id="confirm_%s")
     key = request.session.session_key
     codes = flow.confirm(request.user, form.cleaned_data["code"], key) if form.is_valid() else []
     if not codes:
         if form.is_valid():
-            form.add_error("code", forms.WRONG_CODE)
+            form.add_error("code", WRONG_CODE)
         return _page(request, 400, confirm_form=form)
     sign_in.succeeded(tries)
-    django_otp.login(request, scheme.device_of(request.user))
+    django_otp.login(request, device_of(request.user))
     return _page(request, codes=codes)
 
 
@@ -75,11 +68,11 @@ def new_codes(request: LeadRequest) -> HttpResponse:
     tries = sign_in.code_tries(request.user)
     if wait := sign_in.seconds_to_wait(tries):
         return _page(request, 429, wait=wait)
-    form = forms.CodeForm(request.POST, auto_id="codes_%s")
+    form = CodeForm(request.POST, auto_id="codes_%s")
     codes = flow.new_codes(request.user, form.cleaned_data["code"]) if form.is_valid() else []
     if not codes:
         if form.is_valid():
-            form.add_error("code", forms.WRONG_CODE)
+            form.add_error("code", WRONG_CODE)
         return _page(request, 400, codes_form=form)
     sign_in.succeeded(tries)
     return _page(request, codes=codes)
@@ -92,9 +85,9 @@ def remove(request: LeadRequest) -> HttpResponse:
     tries = {**sign_in.password_tries(request.user), **sign_in.code_tries(request.user)}
     if wait := sign_in.seconds_to_wait(tries):
         return _page(request, 429, wait=wait)
-    form = forms.RemoveSecondFactorForm(request.user, request.POST, auto_id="remove_%s")
+    form = RemoveSecondFactorForm(request.user, request.POST, auto_id="remove_%s")
     if form.is_valid() and not flow.remove(request.user, form.cleaned_data["code"]):
-        form.add_error("code", forms.WRONG_CODE)
+        form.add_error("code", WRONG_CODE)
     if not form.is_valid():
         return _page(request, 400, remove_form=form)
     sign_in.succeeded(tries)

@@ -25,6 +25,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from common.second_factor import RECOVERY, code_given, device_of, password_given, whose_password
+from common.second_factor_forms import WRONG_CODE, CodeForm
 from hits import forms, queue, sign_in, tasks
 from hits.domain.action_log import acting_from, record_account
 from hits.flow.setup import second_factor
@@ -73,12 +74,12 @@ def code(request: HttpRequest) -> HttpResponse:
     tries = sign_in.code_tries(user)
     if wait := sign_in.seconds_to_wait(tries):
         return _code_page(request, 429, wait=wait)
-    form = forms.CodeForm(request.POST)
+    form = CodeForm(request.POST)
     with acting_from(Action.Origin.PAGE):
         how = second_factor.accept(user, form.cleaned_data["code"]) if form.is_valid() else ""
     if not how:
         if form.is_valid():
-            form.add_error("code", forms.WRONG_CODE)
+            form.add_error("code", WRONG_CODE)
         return _code_page(request, 400, form=form)
     sign_in.succeeded(tries)
     code_given(request)
@@ -111,7 +112,7 @@ def _next(request: HttpRequest) -> str:
 
 
 def _code_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
-    context = {"form": forms.CodeForm(), "next": _next(request), **more}
+    context = {"form": CodeForm(), "next": _next(request), **more}
     response = render(request, "account/code.html", context, status=status)
     if "wait" in more:
         response["Retry-After"] = str(more["wait"])

@@ -2,6 +2,9 @@
 
 from common import __version__
 from common.backups import Backed
+from marketplace.models import QualificationType
 from marketplace.models.fields import MoneyField
 
-MARKETPLACE = Backed("marketplace", __version__, MoneyField)
+# Migrating writes the types of qualifications that the system has.
+_FILLED = frozenset({QualificationType._meta.db_table})
+MARKETPLACE = Backed("marketplace", __version__, MoneyField, _FILLED)

@@ -146,6 +146,14 @@ def test_nothing_but_the_proxy_is_open_to_other_machines(config: dict[str, Any])
     assert ports == {"web": ["127.0.0.1:8000:8000/tcp"], "marketplace": ["127.0.0.1:8001:8001/tcp"]}
 
 
+def test_the_proxy_takes_what_the_sites_behind_it_take(tmp_path: Path) -> None:
+    sizes = {"MAX_IMPORT_MB": "100", "MAX_MEDIA_MB": "2000", "MARKETPLACE_MAX_FORM_MB": "20"}
+    services = yaml.safe_load(compose_config(tmp_path, REQUIRED | sizes).stdout)["services"]
+    asked = services["web"]["environment"] | services["marketplace"]["environment"]
+    for name, size in sizes.items():
+        assert asked[name] == services["proxy-configuration"]["environment"][name] == size
+
+
 def test_the_sandbox_stays_off(config: dict[str, Any]) -> None:
     for service in config["services"].values():
         switches = {"DEBUG", "MARKETPLACE_DEBUG", "MARKETPLACE_SANDBOX", "MARKETPLACE_ACCEPT_ANY_KEY"}

@@ -6,13 +6,16 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg2
 import pytest
 
+from common.backups import scratch_name
 from ops.database_roles import hand_out, main
 from ops.ensure_database import drop, ensure
+from tests.ground.commands import python
 
 SERVER = urlsplit(os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/postgres"))
 ADMIN = SERVER._replace(path="/postgres").geturl()
@@ -39,7 +42,8 @@ def urls() -> Iterator[dict[str, str]]:
     }
     yield {name: url.geturl() for name, url in found.items()}
     for url in found.values():
-        drop(SERVER._replace(path=url.path).geturl())
+        for path in (url.path, scratch_name(url.path)):
+            drop(SERVER._replace(path=path).geturl())
         run(ADMIN, f"DROP ROLE IF EXISTS {url.username}")
 
 
@@ -52,6 +56,21 @@ def test_each_role_makes_tables_in_its_own_database_and_may_not_enter_the_other(
         psycopg2.connect(own._replace(path=other.path).geturl())
     rights = run(urls["DATABASE_URL"], "SELECT rolsuper, rolcreatedb, rolcreaterole FROM pg_roles WHERE rolname = user")
     assert rights == [(False, False, False)]
+
+
+def test_a_role_that_may_make_no_database_has_one_to_try_its_backups_in(urls: dict[str, str], tmp_path: Path) -> None:
+    url = urls["DATABASE_URL"]
+    for each in urls.values():
+        hand_out(ADMIN, each)
+    run(url, "CREATE TABLE item (id int); INSERT INTO item VALUES (7)")
+    for _ in range(2):  # nothing of the first is in the way of the second
+        done = python("manage.py", "backup", str(tmp_path / "backups"), data_dir=tmp_path, DATABASE_URL=url)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "1 rows" in done.stdout and "restored on trial and counted" in done.stdout
+    scratch = urlsplit(url)._replace(path=scratch_name(urlsplit(url).path)).geturl()
+    assert run(scratch, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'") == []
+    with pytest.raises(psycopg2.OperationalError, match="permission denied for database"):
+        psycopg2.connect(urlsplit(urls["MARKETPLACE_DATABASE_URL"])._replace(path=urlsplit(scratch).path).geturl())
 
 
 def test_what_the_administrator_owned_before_is_handed_over_with_its_rows(urls: dict[str, str]) -> None:

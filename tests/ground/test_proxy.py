@@ -226,6 +226,16 @@ def test_every_variable_that_cannot_be_used_is_named_at_once() -> None:
         assert f"{name} must be" in str(refused.value)
 
 
+def test_what_a_site_may_be_sent_comes_through_the_proxy_as_large_as_its_settings_say() -> None:
+    def sizes(**given: str) -> list[str]:
+        return re.findall(r"client_max_body_size (\w+);", configuration(ADDRESSES | given))
+
+    # Of the leads' site its forms and files, a file with its media; of both names of the marketplace its forms.
+    assert sizes() == ["3m", "577m", "3m", "3m"]
+    larger = {"MAX_IMPORT_MB": "100", "MAX_MEDIA_MB": "2000", "MARKETPLACE_MAX_FORM_MB": "20"}
+    assert sizes(**larger) == ["3m", "2101m", "20m", "20m"]
+
+
 def test_two_sites_under_one_name_are_refused() -> None:
     with pytest.raises(ProxyError, match="differ"):
         configuration({"PUBLIC_URL": f"https://{WEB}", "MARKETPLACE_PUBLIC_URL": f"https://{WEB}"})

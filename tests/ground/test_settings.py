@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from common import __version__
 from tests.ground.commands import forked, python
 
 PUBLISHED = "only-for-tests-only-for-tests-only-for-tests"
@@ -64,6 +65,15 @@ def test_the_requester_side_accepts_a_server_configuration(tmp_path: Path) -> No
         BEHIND_PROXY="True",
     )
     assert (done.returncode, done.stdout) == (0, "System check identified no issues (0 silenced).\n")
+
+
+@pytest.mark.parametrize(("side", "name"), [("annotate", "SENTRY_DSN"), ("marketplace", "MARKETPLACE_SENTRY_DSN")])
+def test_reports_of_errors_say_the_version(side: str, name: str, tmp_path: Path) -> None:
+    ask = "import sentry_sdk; from django.conf import settings; settings.DEBUG; "
+    ask += "print(sentry_sdk.get_client().options['release'])"
+    dsn = {name: "https://key@127.0.0.1:9/1", "DJANGO_SETTINGS_MODULE": f"{side}.settings"}
+    done = python("-c", ask, data_dir=tmp_path, **dsn)
+    assert done.stdout == f"{side}@{__version__}\n", done.stderr
 
 
 def test_a_command_without_the_server_s_environment_says_how_to_get_it(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO, StringIO
@@ -62,6 +63,21 @@ def test_a_backup_is_whole_counted_and_restored(stage: object, tmp_path: Path) -
     assert Project.objects.create(name="new", slug="new", recipe="r", namespace="n", seed=1).pk
 
 
+def test_restoring_keeps_little_of_the_database_in_memory(stage: object, tmp_path: Path) -> None:
+    for _ in range(24):
+        Blob.store(os.urandom(1_000_000))
+    made = backups.make(REQUESTER, tmp_path, verify=False)
+    connections.close_all()
+    tracemalloc.start()
+    try:
+        backups.restore(REQUESTER, made.file, replace=True)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 16_000_000
+    assert Blob.objects.count() == 25
+
+
 def test_a_database_that_is_not_empty_is_replaced_only_when_that_is_said(stage: object, tmp_path: Path) -> None:
     made = backups.make(REQUESTER, tmp_path, verify=False)
     with pytest.raises(CommandError, match="not empty"):
@@ -103,6 +119,8 @@ def test_what_cannot_be_restored_is_refused_and_changes_nothing(stage: object, t
     refused(_changed(made.file, bad, migrations=newer, version="9.0"), "newer version, 9.0.*9999_of_tomorrow")
     refused(_changed(made.file, bad, project="marketplace"), "backup of marketplace")
     refused(_changed(made.file, bad, engine="mysql"), "of mysql")
+    refused(_changed(made.file, bad, dump=f"{tmp_path}/elsewhere"), "is broken: it names .*elsewhere as its dump")
+    assert not (tmp_path / "elsewhere").exists()
     fewer = {**made.manifest.tables, "hits_item": {"rows": 4, "further_cost": 0}}
     refused(_changed(made.file, bad, tables=fewer), "not what was backed up.*hits_item")
     with pytest.raises(BackupError, match="hits_item"):

@@ -4,7 +4,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.db.models import Q
 
 from marketplace.models import HitType, QualificationType, Worker
@@ -23,40 +22,6 @@ def _amount(label: str, help_text: str = "", smallest: str = "0.01", **more: Any
         decimal_places=2,
         **more,
     )
-
-
-WRONG_CODE = "This code is wrong, or was used before. Wait for the next one of the app."
-
-
-class CodeForm(forms.Form):
-    code = forms.CharField(
-        max_length=40,
-        label="Code",
-        widget=forms.TextInput(
-            attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
-        ),
-    )
-
-
-class RemoveSecondFactorForm(CodeForm):
-    password = forms.CharField(
-        label="Your password",
-        strip=False,
-        max_length=1000,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
-    )
-    field_order = ["password", "code"]
-
-    def __init__(self, operator: User, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.operator = operator
-        self.fields["code"].label = "Code of the app, or a recovery code"
-
-    def clean(self) -> dict[str, Any]:
-        # Before the code is looked at, which is good once.
-        if "password" in self.cleaned_data and not self.operator.check_password(self.cleaned_data["password"]):
-            self.add_error("password", "This is not your password.")
-        return self.cleaned_data
 
 
 class RequesterForm(forms.Form):

@@ -13,17 +13,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.safestring import mark_safe
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import second_factor as scheme
+from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
 from marketplace.models import Worker
 from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.guards import operator_required, other_name
-from marketplace.site.operator.forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm
 from marketplace.site.operator.pages import show
 from marketplace.site.operator.sessions import whose_turn
 from marketplace.site.views.errors import not_found
@@ -105,16 +104,9 @@ def _wrong(request: HttpRequest, operator: User, form: CodeForm, name: str) -> H
 
 
 def _page(request: HttpRequest, operator: User, status: int = 200, **more: object) -> HttpResponse:
-    waiting = scheme.waiting_device(operator)
     context = {
-        "device": scheme.device_of(operator),
+        **page_context(operator),
         "left": operators.codes_left(operator),
-        # Drawn here from a key of our own: nothing in it comes from a visitor.
-        "picture": mark_safe(scheme.picture(waiting)) if waiting else "",
-        "key": scheme.key_text(waiting) if waiting else "",
-        "confirm_form": CodeForm(auto_id="confirm_%s"),
-        "codes_form": CodeForm(auto_id="codes_%s"),
-        "remove_form": RemoveSecondFactorForm(operator, auto_id="remove_%s"),
         "required": settings.MARKETPLACE_REQUIRE_SECOND_FACTOR,
         **more,
     }
