@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from hits.domain.action_log import record
 from hits.models import Account, Membership, Project
-from hits.models.budget_requests import BudgetRequest
+from hits.models.budget_requests import LONGEST_REASON, BudgetRequest
 from hits.refusals import Refusal
 
 BUDGET_CHANGED = "changed the budget"
@@ -88,12 +88,21 @@ def ask(
     return row
 
 
+def find(project: Project, pk: int) -> BudgetRequest | None:
+    """A request of this project, with what deciding about it reads."""
+    rows = project.budget_requests.select_related("asked_by", "stage__project__account", "stage__summary")
+    row = rows.filter(pk=pk).first()
+    if row is not None:
+        row.project = project
+    return row
+
+
 def grant(row: BudgetRequest, user: User | None, reason: str) -> None:
     """Approve a request that still waits, and raise the budget to what it needs now; never lower it.
 
     Inside a transaction that holds the project, and the stage of a batch. Raises RequestDecidedError.
     """
-    _decide(row, State.APPROVED, user, reason)
+    _decide(row, State.APPROVED, user, reason.strip()[:LONGEST_REASON])
     account = Account.objects.select_for_update().get(project=row.project_id)
     before = account.budget
     needed = row.budget if row.stage_id is None else account.reserved + account.paid + row.total

@@ -57,7 +57,6 @@ def agreement(request: HttpRequest, stage: Stage) -> HttpResponse:
         "units": _units(stage, report.get("units", []), stage_statistics.figures_over_time(stage)),
         "texts": [unit for unit, level in crowd_answers.levels_of(stage).items() if level == crowd_answers.TEXT],
         "fewest_new": stage_statistics.FEWEST_NEW,
-        "most_units": stage_statistics.MOST_UNITS,
         "pull": PULL,
         "differ": DIFFER,
     }

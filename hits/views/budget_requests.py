@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 
 from hits import forms, tasks
-from hits.domain.budget_requests import limit_of
+from hits.domain.budget_requests import find, limit_of
 from hits.flow.payments import asking
 from hits.flow.setup import members
 from hits.models import BudgetRequest, Membership, Project
@@ -39,9 +39,10 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
 def approve(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     row = _row(project, pk)
     form = forms.DecisionForm(request.POST)
-    reason = form.cleaned_data["reason"] if form.is_valid() else ""
+    if not form.is_valid():
+        return _page(request, project, 400, refused=row.pk, fault=" ".join(map(str, form.errors["reason"])))
     try:
-        batch = tasks.approve_request(row, request.user, reason)
+        batch = tasks.approve_request(row, request.user, form.cleaned_data["reason"])
     except Refusal as refusal:
         return _page(request, project, 409, refused=row.pk, fault=str(refusal))
     if batch is None:
@@ -95,7 +96,7 @@ def allow(request: LeadRequest, project: Project) -> HttpResponse:
 
 
 def _row(project: Project, pk: int) -> BudgetRequest:
-    rows = project.budget_requests.select_related("asked_by", "stage__project__account", "stage__summary")
-    row = get_object_or_404(rows, pk=pk)
-    row.project = project
+    row = find(project, pk)
+    if row is None:
+        raise Http404
     return row

@@ -255,7 +255,9 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
         return _page(request, project, 400, budget_form=form)
     except AboveLimitError:
         asked = forms.AskForm(request.POST)
-        asking.ask_for_budget(project, request.user, budget, asked.cleaned_data["why"] if asked.is_valid() else "")
+        if not asked.is_valid():
+            return _page(request, project, 400, budget_form=form, ask_form=asked)
+        asking.ask_for_budget(project, request.user, budget, asked.cleaned_data["why"])
         messages.success(request, f"An owner was asked for a budget of ${budget:,.2f}. You get a notice of the answer.")
         return redirect("budget-requests", project.slug)
     except flow.BudgetNotConfirmedError as error:

@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 
 from hits import forms, tasks
 from hits.domain import further_answers
-from hits.domain.budget_requests import limit_of
 from hits.domain.commitments import BalanceTooLowError
 from hits.domain.own_qualifications import titles_of
 from hits.domain.qualification_tests import NotOfferedError, unoffered
@@ -88,10 +87,9 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
 
 def _has_to_ask(request: HttpRequest, stage: Stage, quote: publishing.Quote) -> bool:
     """Whether nothing but the budget is in the way, and this person may not raise it so far."""
-    limit = limit_of(stage.project, cast(User, request.user))
     account = stage.project.account
     beyond = quote.items and quote.total > account.left and len(quote.problems) == 1
-    return bool(beyond and limit is not None and account.reserved + account.paid + quote.total > limit)
+    return bool(beyond and asking.has_to_ask(account, cast(User, request.user), quote.total))
 
 
 def _affordable(quote: publishing.Quote) -> int | None:

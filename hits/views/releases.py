@@ -118,7 +118,6 @@ def _frame(project: Project) -> dict[str, Any]:
         "project": project,
         "stages": stages,
         "titles": titles,
-        "last_stage": stages[-1] if stages else None,
         "any_items": any(stage.summary.items for stage in stages),
         "any_verdict": any(stage.summary.kept or stage.summary.dropped for stage in stages),
     }

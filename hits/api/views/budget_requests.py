@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,6 +13,7 @@ from hits.api.paging import PageQuery, page, page_of
 from hits.api.shapes import budget_requests as shapes
 from hits.api.shapes.members import MayBudget as MayBudgetShape
 from hits.api.shapes.members import MemberShape
+from hits.domain.budget_requests import find
 from hits.flow.payments import asking
 from hits.flow.setup import members
 from hits.models import BudgetRequest
@@ -22,9 +24,9 @@ TAG = "Money"
 # `self.row(pk)` is a request of the caller's project.
 class RequestView(ProjectView):
     def row(self, pk: int) -> BudgetRequest:
-        rows = self.project.budget_requests.select_related("asked_by", "stage__project__account", "stage__summary")
-        found = get_object_or_404(rows, pk=pk)
-        found.project = self.project
+        found = find(self.project, pk)
+        if found is None:
+            raise Http404
         return found
 
 

@@ -51,14 +51,22 @@ def ask_for_batch(stage: Stage, user: User, items: int, total: Decimal, confirma
     None for somebody who may raise the budget that far. The same confirmation gives the same request.
     """
 
-    def needed(account: Account) -> Decimal:
-        return account.reserved + account.paid + total
-
-    limit = budget_requests.limit_of(stage.project, user)
-    if limit is None or needed(Account.objects.get(project=stage.project_id)) <= limit:
+    if not has_to_ask(Account.objects.get(project=stage.project_id), user, total):
         return None
     batch = {"stage": stage, "items": items, "total": total}
-    return budget_requests.ask(stage.project, user, needed, f"batch:{stage.pk}:{confirmation}", "", **batch)
+    confirmation = f"batch:{stage.pk}:{confirmation}"
+    return budget_requests.ask(stage.project, user, lambda account: _needed(account, total), confirmation, "", **batch)
+
+
+def has_to_ask(account: Account, user: User | None, total: Decimal) -> bool:
+    """Whether this person may not raise the budget so far that there is room for a batch of this price."""
+    limit = budget_requests.limit_of(account.project, user)
+    return limit is not None and _needed(account, total) > limit
+
+
+def _needed(account: Account, total: Decimal) -> Decimal:
+    """The budget that has room for a batch of this price."""
+    return account.reserved + account.paid + total
 
 
 def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
@@ -69,7 +77,7 @@ def approve(row: BudgetRequest, user: User | None, reason: str = "") -> None:
     with transaction.atomic():
         hold(row.project, user)
         refuse_archived(row.project)
-        budget_requests.grant(row, user, reason.strip()[:LONGEST_REASON])
+        budget_requests.grant(row, user, reason)
 
 
 def decline(row: BudgetRequest, user: User | None, reason: str) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from hits import tasks
-from hits.domain.budget_requests import in_words, limit_of
+from hits.domain.budget_requests import find, in_words, limit_of
 from hits.flow.payments import asking
 from hits.flow.pipeline import sending
 from hits.management.commands._base import ProjectCommand, dollars
@@ -61,11 +61,9 @@ class Command(ProjectCommand):
             sending.send(batch.pk)
 
     def _row(self, project: Project, pk: int) -> BudgetRequest:
-        rows = project.budget_requests.select_related("asked_by", "stage__project__account", "stage__summary")
-        row = rows.filter(pk=pk).first()
+        row = find(project, pk)
         if row is None:
             raise CommandError(f"{project.slug} has no request {pk}. Nothing was changed.")
-        row.project = project
         return row
 
     def _list(self, project: Project) -> None:

@@ -16,7 +16,6 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
 from common.configuration import is_home
 from hits import queue, tasks
@@ -192,8 +191,6 @@ def _finish(project: Project, batch: Batch) -> str:
     """Queue what a simulated crowd and a release still lack."""
     if project.releases.exists():
         return "Answered and released."
-    try:
-        queue.start(tasks.finish_sample, project.pk)
-    except OperationalError:
-        return f"{_said(batch)} The job queue does not answer, so nobody answers them now."
+    if not queue.start(tasks.finish_sample, project.pk):
+        return f"{_said(batch)} The job queue does not answer: a simulated crowd answers them when it is back."
     return "A simulated crowd answers them now, which takes some minutes; a release follows."

@@ -12,8 +12,9 @@ import pytest
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from kombu.exceptions import OperationalError
 
-from hits import sample_crowd, tasks
+from hits import queue, sample_crowd, tasks
 from hits.domain import wages
 from hits.domain.eligibility import Cause
 from hits.domain.marketplace_account import gateway
@@ -22,7 +23,7 @@ from hits.flow.people import blocking
 from hits.flow.pipeline import importing, publishing, sending
 from hits.flow.setup import projects, release_cards, stage_settings
 from hits.management.commands import load_sample
-from hits.models import Action, Batch, Document, Hit, Item, Project, Stage, StageSummary, Upload
+from hits.models import Action, Batch, Document, Hit, Item, Project, Stage, StageSummary, Upload, WaitingJob
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
 
@@ -185,6 +186,19 @@ def test_a_second_sample_is_to_be_answered_by_a_simulated_crowd_until_it_is_rele
     make.release(project)
     assert "Answered and released" in load("--finished")
     assert queued == [project.pk] * 2
+
+
+def test_without_a_queue_the_crowd_is_kept_for_when_it_is_back(
+    laptop: Any, market: Marketplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: Any) -> None:
+        raise OperationalError("no broker")
+
+    monkeypatch.setattr(queue.absence, "until", 0.0)
+    monkeypatch.setattr(tasks.finish_sample, "delay", refuse)
+    assert "The job queue does not answer: a simulated crowd answers them when it is back." in load("--finished")
+    project = Project.objects.get(name="Sample: letters to a ferry line")
+    assert [(row.task, row.arguments) for row in WaitingJob.objects.all()] == [(tasks.finish_sample.name, [project.pk])]
 
 
 def test_the_crowd_knows_the_answers_to_the_items_of_its_project(

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 
 from hits import due_notices, tasks
+from hits.flow.payments import asking
 from hits.flow.setup import noticing
 from hits.models import Account, BudgetRequest, Notice, Project, Stage
 from tests.hits import factories as make
@@ -85,6 +86,32 @@ def test_a_batch_that_the_budget_has_no_room_for_is_published_once_it_is_approve
     olga.post(f"{PAGE}{row.pk}/approve/")
     account = Account.objects.get()
     assert (account.budget, account.reserved, stage.batches.get().budget_request) == (Decimal("0.20"),) * 2 + (row,)
+
+
+def test_what_is_too_long_is_refused_on_pages_and_asks_or_decides_nothing(stage: Stage) -> None:
+    mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
+    refused = mia.post("/projects/river/budget/", {"budget": "9.00", "why": "x" * 501})
+    assert refused.status_code == 400 and "at most 500 characters" in refused.content.decode()
+    assert not BudgetRequest.objects.exists()
+    mia.post("/projects/river/budget/", {"budget": "9.00"})
+    row = BudgetRequest.objects.get()
+    refused = olga.post(f"{PAGE}{row.pk}/approve/", {"reason": "x" * 501})
+    assert refused.status_code == 400 and "at most 500 characters" in refused.content.decode()
+    assert (BudgetRequest.objects.get().state, Account.objects.get().budget) == ("waiting", Decimal("0.10"))
+
+
+@pytest.mark.parametrize("items", [None, 4])
+def test_a_long_reason_of_a_command_is_cut_whatever_was_asked_for(
+    stage: Stage, stand_in: StandIn, items: int | None
+) -> None:
+    mia = stage.project.memberships.get(user__username="mia").user
+    if items is None:
+        row: BudgetRequest | None = asking.ask_for_budget(stage.project, mia, Decimal("0.20"))
+    else:
+        row = asking.ask_for_batch(stage, mia, items, Decimal("0.20"), "batch")
+    assert row is not None
+    tasks.approve_request(row, None, " " + "x" * 501)
+    assert BudgetRequest.objects.get().reason == "x" * 500
 
 
 def test_the_api_asks_decides_and_withdraws(stage: Stage, stand_in: StandIn) -> None:
