@@ -171,9 +171,8 @@ def _decided(projects: Sequence[Project]) -> Iterator[Due]:
     slugs = {project.pk: project.slug for project in projects}
     decided = BudgetRequest.objects.filter(project__in=slugs, told=False).exclude(state=BudgetRequest.State.WAITING)
     for row in decided.select_related("asked_by", "decided_by", "stage").order_by("pk"):
-        asker = row.asked_by.get_username() if row.asked_by else "somebody"
         by = f" by {row.decided_by.get_username()}" if row.decided_by else ""
-        words = f"The request of {asker} for {in_words(row)} was {row.get_state_display().lower()}{by}"
+        words = f"The request of {row.asker} for {in_words(row)} was {row.get_state_display().lower()}{by}"
         address = reverse("budget-requests", args=[slugs[row.project_id]])
         mark = Mark(BudgetRequest.objects.filter(pk=row.pk), "told", False, True)
         yield Due(row.project_id, Kind.MONEY, f"decided-{row.pk}", words, address, row.reason, is_event=True, mark=mark)
@@ -202,8 +201,9 @@ def _calls(projects: Sequence[Project]) -> Iterator[Due]:
     ):
         said = some(number, "message to a worker", "messages to workers")
         yield due(project, f"messages-{page}", f"{said}: refused, or perhaps not arrived", "workers", stage)
+    stages = {project.pk: project.stages.all() for project in projects}
     grants = Grant.objects.filter(project__in=slugs, state__in=_FAILED_GRANT).exclude(error="").order_by()
     for project, key, number in grants.values_list("project", "key").annotate(n=Count("pk")):
-        title = title_of(key, Stage.objects.filter(project=project, grants=key).order_by("position"))
+        title = title_of(key, [stage for stage in stages[project] if stage.grants == key])
         said = f"The qualification “{title}” did not reach {some(number, 'worker', 'workers')}, or was not withdrawn"
         yield due(project, f"grants-{key}", said, "grants-of", key)

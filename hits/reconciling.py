@@ -16,6 +16,7 @@ from django.db import transaction
 from hits.domain import marketplace_account, restorations, summaries
 from hits.domain.plugins import UNUSABLE
 from hits.domain.reconciled import Report
+from hits.domain.wanted_answers import chunks
 from hits.flow.pipeline import advancing, deciding, harvesting, scoring
 from hits.flow.restoring import adopting_hits, adopting_payments, adopting_qualifications
 from hits.models import Assignment, Item, Restoration, Stage, WorkerMessage
@@ -81,23 +82,24 @@ def _adopt_all(market: Gateway, report: Report) -> adopting_hits.Listed:
 def _catch_up(stage: Stage, report: Report) -> None:
     """From the answers that are there to the items that follow; without a purchase."""
     slug = stage.project.slug
-    waiting = dict(stage.assignments.filter(state=Assignment.State.SUBMITTED).values_list("pk", "state"))
-    waiting |= dict(stage.assignments.filter(state=Assignment.State.REJECTED).values_list("pk", "state"))
+    open_states = (Assignment.State.SUBMITTED, Assignment.State.REJECTED)
+    before = dict(stage.assignments.filter(state__in=open_states).values_list("pk", "state"))
     if new := harvesting.harvest(stage):
         report.changed("answers", slug, stage.key, f"{new:,} new")
-    now = stage.assignments.exclude(state__in=[Assignment.State.SUBMITTED]).values_list("pk", "state")
-    decided = Counter(state for pk, state in now if pk in waiting and waiting[pk] != state)
+    now = (Assignment.objects.filter(pk__in=pks).values_list("pk", "state") for pks in chunks(sorted(before)))
+    decided = Counter(state for rows in now for pk, state in rows if state != before[pk])
     if decided:
         said = ", ".join(f"{count:,} {state}" for state, count in sorted(decided.items()))
         report.changed("decisions", slug, stage.key, said)
-    before = Item.objects.filter(stage__project=stage.project_id).count()
+    items = Item.objects.filter(stage__project=stage.project_id)
+    there = items.count()
     try:
         scoring.score(stage)
         deciding.decide(stage)
         advancing.advance(stage)
     except UNUSABLE as error:
         report.not_known("unusable", slug, stage.key, str(error))
-    if made := Item.objects.filter(stage__project=stage.project_id).count() - before:
+    if made := items.count() - there:
         report.changed("made", slug, stage.key, f"{made:,} items")
 
 

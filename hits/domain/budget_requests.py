@@ -137,8 +137,7 @@ def _decide(row: BudgetRequest, state: str, user: User | None, reason: str) -> N
 
 
 def _told(row: BudgetRequest) -> dict[str, str]:
-    asker = row.asked_by.get_username() if row.asked_by else "somebody"
-    return {"member": f"{asker}, {in_words(row)}", "request": str(row.pk)}
+    return {"member": f"{row.asker}, {in_words(row)}", "request": str(row.pk)}
 
 
 def in_words(row: BudgetRequest) -> str:

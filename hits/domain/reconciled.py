@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+# What rows that are made then say of themselves.
+FOUND = "Found at the marketplace after the database was restored."
+
 
 @dataclass(frozen=True)
 class Kind:

@@ -44,5 +44,10 @@ class BudgetRequest(models.Model):
         return f"request {self.pk}: {self.get_state_display()}"
 
     @property
+    def asker(self) -> str:
+        """The account of whoever asked; “somebody” where it is gone."""
+        return self.asked_by.get_username() if self.asked_by else "somebody"
+
+    @property
     def waits(self) -> bool:
         return self.state == self.State.WAITING

@@ -8,7 +8,7 @@ is written down with its money, and the HITs with answers that are not here beco
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -28,7 +28,7 @@ from hits.domain.books import ZERO, with_places
 from hits.domain.due_hits import mark_due
 from hits.domain.hit_items import all_item_pks
 from hits.domain.hit_tokens import Named
-from hits.domain.reconciled import Report
+from hits.domain.reconciled import FOUND, Report
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import chunks
 from hits.models import (
@@ -48,7 +48,6 @@ from hits.mturk.gateway import Gateway, RemoteHit
 
 T = TypeVar("T")
 CHUNK = 200
-FOUND = "Found at the marketplace after the database was restored."
 # What reads may lag behind, and what clocks differ: a HIT that is listed anew says so once.
 WHOLE_SECOND = timedelta(seconds=1)
 UNKNOWN_OUTCOME = (Hit.State.PLANNED, Hit.State.SENT)
@@ -72,18 +71,17 @@ class _Candidate:
     items: list[Item]
 
 
-def adopt(market: Gateway, report: Report, beat: Callable[[], object] = lambda: None) -> Listed:
+def adopt(market: Gateway, report: Report) -> Listed:
     """Compare every HIT of this installation with its row; returns what has none. Raises MarketplaceError."""
     projects = {project.namespace: project for project in Project.objects.select_related("account")}
     listed = Listed()
     for chunk in _pieces(market.all_hits(), CHUNK):
-        beat()
         listed.hit_ids.update(remote.hit_id for remote in chunk)
         _adopt_listed([one for one in chunk if one.annotation.partition(".")[0] in projects], projects, listed, report)
     by_pk = {project.pk: project for project in projects.values()}
     for pk, remotes in listed.unknown.items():
         listed.unknown[pk] = _adopt_unknown(by_pk[pk], remotes, report)
-    _look_for_unlisted(market, listed, report, beat)
+    _look_for_unlisted(market, listed, report)
     return listed
 
 
@@ -402,11 +400,11 @@ def _batch(stage: Stage, kind: str, count: int) -> Batch:
 # Rows whose HIT is not on the list
 
 
-def _look_for_unlisted(market: Gateway, listed: Listed, report: Report, beat: Callable[[], object]) -> None:
+def _look_for_unlisted(market: Gateway, listed: Listed, report: Report) -> None:
     rows = Hit.objects.filter(hit_id__isnull=False, deleted_at=None).select_related("stage__project").order_by("pk")
     unlisted = (row for row in rows.iterator(2000) if row.hit_id not in listed.hit_ids)
     for some in _pieces(unlisted, CHUNK):
-        for row, outcome in market.run(lambda row: market.hit(row.hit_id or ""), some, beat=beat):
+        for row, outcome in market.run(lambda row: market.hit(row.hit_id or ""), some):
             slug, subject = row.stage.project.slug, f"HIT {row.hit_id}"
             if isinstance(outcome, GoneError):
                 report.not_known("not_there", slug, subject, "not there")

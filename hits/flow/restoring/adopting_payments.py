@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from defusedxml import ElementTree
@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from hits.domain.ledger import pay_payment, reserve_payment
-from hits.domain.reconciled import Report
+from hits.domain.reconciled import FOUND, Report
 from hits.models import (
     Assignment,
     Bonus,
@@ -39,12 +39,12 @@ QUALIFICATION = "compensation"
 _Key = tuple[str, str, Decimal, str]
 
 
-def adopt_bonuses(market: Gateway, report: Report, beat: Callable[[], object] = lambda: None) -> None:
+def adopt_bonuses(market: Gateway, report: Report) -> None:
     """One call for each HIT with answers. Raises MarketplaceError."""
     answered = Exists(Assignment.objects.filter(hit=OuterRef("pk")))
     hits = Hit.objects.filter(answered, hit_id__isnull=False).select_related("stage__project__account")
     for some in _by_key(hits):
-        for hit, paid in market.run(lambda row: _paid(market, row), some, beat=beat):
+        for hit, paid in market.run(lambda row: _paid(market, row), some):
             if isinstance(paid, MarketplaceError):
                 raise paid
             if paid or hit.assignments.filter(bonuses__state__in=OPEN).exists():
@@ -183,7 +183,7 @@ def _adopt_offer(project: Project, number: int, worker_id: str, remote: RemoteHi
         worker_id=worker_id,
         amount=remote.reward,
         fee=fees.bonus_fee(remote.reward),
-        reason=_reason(remote) or "Found at the marketplace after the database was restored.",
+        reason=_reason(remote) or FOUND,
         confirmation=f"restored:{remote.hit_id}",
         state=Compensation.State.OFFERED,
         hit_type_id=remote.hit_type_id,

@@ -6,7 +6,7 @@ until a lead decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 
 from django.db import transaction
@@ -26,10 +26,9 @@ REASON = "Found at the marketplace after the database was restored: a block or a
 Holders = Mapping[str, int]
 
 
-def adopt(market: Gateway, report: Report, beat: Callable[[], object] = lambda: None) -> None:
+def adopt(market: Gateway, report: Report) -> None:
     """Raises MarketplaceError."""
     for project in Project.objects.filter(stages__state__in=[Stage.State.LIVE, Stage.State.PAUSED]).distinct():
-        beat()
         for key in [POOR_QUALITY, *(held.key for held in held_in(project))]:
             kind = _type_id(market, project, key)
             holders = _holders(market, kind) if kind else {}

@@ -130,7 +130,8 @@ def send(row: Invitation, link: str) -> bool:
     try:
         # Django refuses a line break in a subject, for it could begin another header.
         return bool(send_mail(f"Invitation to {' '.join(row.project.name.split())}", text, None, [row.email]))
-    except OSError:
+    except (OSError, ValueError):
+        # ValueError: a domain that has no spelling in ASCII.
         log.exception("The invitation %s could not be sent", row.pk)
         return False
 

@@ -49,7 +49,8 @@ def send(account: User) -> bool:
     )
     try:
         return bool(send_mail("Set your password", text, None, [account.email]))
-    except OSError:
+    except (OSError, ValueError):
+        # ValueError: a domain that has no spelling in ASCII.
         log.exception("The link for account %s could not be sent", account.pk)
         return False
 

@@ -12,9 +12,11 @@ from django.core import mail
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from common import patience
-from hits.models import AccountAction, ApiToken, LeadSession
+from hits.flow.setup import invitations, passwords
+from hits.models import AccountAction, ApiToken, Invitation, LeadSession, Project
 from tests.hits import factories as make
 from tests.hits.api.conftest import signed_in
 
@@ -127,6 +129,14 @@ def test_closed_accounts_and_other_addresses_get_no_letter(alice: Any, mailing: 
     ask("alice@example.org")
     assert ask("").status_code == 400
     assert mail.outbox == []
+
+
+def test_an_address_that_mail_cannot_spell_is_told_as_not_sent(alice: Any, mailing: None) -> None:
+    # 63 characters are a valid label, and have no spelling in ASCII that is short enough.
+    alice.email = f"alice@{'ü' * 63}.org"
+    assert not passwords.send(alice)
+    row = Invitation(email=alice.email, role="reader", project=Project(name="P"), expires_at=timezone.now())
+    assert not invitations.send(row, "https://annotate.example/invitation")
 
 
 def test_letters_asked_for_from_one_place_are_bounded(mailing: None) -> None:
