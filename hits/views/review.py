@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -300,11 +301,14 @@ def _many(
     if request.method == "POST" and form.is_valid():
         found = reviewing.waiting(stage, worker=worker, but=but, until=form.cleaned_data["until"])
         given = form.cleaned_data
-        if (len(found.pks), found.cost, found.of_blocked) == (given["count"], given["cost"], given["of_blocked"] or 0):
-            count = reviewing.approve(stage, found.pks, request.user)
-            said = f"{count:,} answer{'' if count == 1 else 's'} will be approved and paid."
-            jobs.start(request, tasks.finish_reviews, stage.pk, said=said)
-            return redirect(_address(stage))
+        shown = given["count"], given["cost"], given["of_blocked"] or 0
+        # A worker may be blocked between this look and the approval: that asks again.
+        with suppress(reviewing.FromBlockedWorkersError):
+            if (len(found.pks), found.cost, found.of_blocked) == shown:
+                count = reviewing.approve(stage, found.pks, request.user, of_blocked=found.of_blocked)
+                said = f"{count:,} answer{'' if count == 1 else 's'} will be approved and paid."
+                jobs.start(request, tasks.finish_reviews, stage.pk, said=said)
+                return redirect(_address(stage))
         messages.info(request, "Other answers wait now than were shown. Nothing was approved: look once more.")
     found = reviewing.waiting(stage, worker=worker, but=but)
     start = [stage.project.slug, stage.key]

@@ -57,7 +57,7 @@ def accept(
     try:
         return _accepted(hit_type, worker, now, None, also_returned)
     except NoHitsAvailable:
-        # Assignments whose time has run out may leave some free. `tick` looks for them all the time, so nobody waits for
+        # Assignments that have run out may leave some free. `tick` looks for them all the time: nobody has to wait for
         # that here while others are left.
         if not sweep(now):
             raise

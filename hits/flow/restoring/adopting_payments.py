@@ -151,8 +151,18 @@ def adopt_compensations(market: Gateway, offers: Mapping[int, Sequence[RemoteHit
                 columns = {"hit_id": remote.hit_id, "hit_type_id": remote.hit_type_id, "expires_at": remote.expires_at}
                 Compensation.objects.filter(pk=row.pk).update(**columns, state=Compensation.State.OFFERED)
                 report.changed("compensation_found", project.slug, f"compensation {row.pk}", f"${row.amount:,.2f}")
-        if new:
-            _adopt_offers(market, project, new, report)
+        for remote in new:
+            if not _number(remote):
+                subject = f"{remote.annotation}, which names no compensation"
+                report.not_known("unknown_item", project.slug, f"HIT {remote.hit_id}", subject)
+        if numbered := [remote for remote in new if _number(remote)]:
+            _adopt_offers(market, project, numbered, report)
+
+
+def _number(remote: RemoteHit) -> int:
+    """Of the compensation that the HIT offers; 0 where its annotation has none that a database could hold."""
+    written = remote.annotation.rpartition(".c")[2]
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0
 
 
 def _adopt_offers(market: Gateway, project: Project, remotes: Sequence[RemoteHit], report: Report) -> None:
@@ -164,7 +174,7 @@ def _adopt_offers(market: Gateway, project: Project, remotes: Sequence[RemoteHit
         for page in market.holder_pages(kind):
             workers |= {(kind, holder.value): holder.worker_id for holder in page}
     for remote in remotes:
-        number = int(remote.annotation.rpartition(".c")[2])
+        number = _number(remote)
         worker_id = workers.get((_qualification(remote), number))
         subject = f"compensation {number}"
         if worker_id is None:

@@ -15,8 +15,10 @@ from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.core.validators import validate_email
+from django.db import transaction
 from django.urls import reverse
 
+from hits.domain.action_log import record_account
 from hits.domain.rates import allow
 from hits.refusals import Refusal
 
@@ -90,23 +92,29 @@ def find(user: User, token: str) -> str:
     return str(address)
 
 
+@transaction.atomic
 def confirm(user: User, token: str) -> str:
     """Make the address the person's. Raises NoLinkError."""
     address = find(user, token)
     if User.objects.filter(pk=user.pk, email=user.email).update(email=address) != 1:
         raise NoLinkError
+    record_account(user, user, "changed the address", address)
     return address
 
 
+@transaction.atomic
 def remove(user: User) -> None:
     """No letters go out any more."""
-    User.objects.filter(pk=user.pk).update(email="")
+    if User.objects.filter(pk=user.pk).exclude(email="").update(email=""):
+        record_account(user, user, "removed the address")
 
 
 def set_by_administrator(user: User, address: str) -> None:
     """Without a link: whoever runs commands on the server may. Raises AddressRefusedError."""
     _check(address)
-    User.objects.filter(pk=user.pk).update(email=address)
+    with transaction.atomic():
+        User.objects.filter(pk=user.pk).update(email=address)
+        record_account(user, None, "changed the address", address)
 
 
 def _check(address: str) -> None:

@@ -336,6 +336,10 @@ def test_an_address_is_the_persons_once_its_link_is_confirmed(alice: Any, mailbo
     assert alice.email == "new@example.org"
     with pytest.raises(notice_addresses.NoLinkError):
         notice_addresses.confirm(alice, token)
+    notice_addresses.remove(alice)
+    notice_addresses.remove(alice)
+    told = list(alice.account_actions.order_by("id").values_list("verb", "about"))
+    assert told == [("changed the address", "new@example.org"), ("removed the address", "")]
 
 
 def test_links_to_addresses_are_few_a_minute_and_go_to_addresses_alone(alice: Any, mailbox: Mailbox) -> None:

@@ -255,6 +255,23 @@ def test_hits_of_which_nobody_has_the_items_are_closed_or_left(drill: Drill) -> 
     assert reconciling.reconcile(leave_unknown=True).agrees
 
 
+@pytest.mark.parametrize("mark", ["cfoo", f"c{'9' * 30}", "c"])
+def test_an_offer_whose_mark_has_no_number_of_ours_is_named_and_ends_nothing(drill: Drill, mark: str) -> None:
+    drill.back_up()
+    stage = drill.project.stages.get(position=1)
+    gateway().create_hit(
+        sending.ensure_hit_type(stage, gateway()),
+        question=_question(4_000),
+        max_assignments=1,
+        lifetime_seconds=3600,
+        token=f"{drill.project.namespace}.{mark}",
+    )
+    drill.restore()
+    found = reconciling.reconcile()
+    assert not found.agrees
+    assert [line.kind for line in found.report.holding_up] == ["unknown_item"]
+
+
 def test_an_item_that_is_here_again_gets_what_its_closed_hit_collected_before_anything_is_bought(
     drill: Drill, bring: Callable[..., object]
 ) -> None:

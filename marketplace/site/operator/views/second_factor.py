@@ -19,12 +19,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from common import second_factor as scheme
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
-from marketplace.models import Worker
 from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.guards import operator_required, other_name
 from marketplace.site.operator.pages import show
 from marketplace.site.operator.sessions import whose_turn
+from marketplace.site.sign_in import worker_of
 from marketplace.site.views.errors import not_found
 from marketplace.verbs import clock, operators
 
@@ -40,7 +40,7 @@ def code(request: HttpRequest) -> HttpResponse:
     operator = whose_turn(request)
     if operator is None:
         if request.user.is_authenticated and not request.user.is_staff:
-            return not_found(request, None, Worker.objects.filter(user_id=request.user.pk).first())
+            return not_found(request, None, worker_of(request.user))
         return redirect("operator:overview") if request.user.is_authenticated else redirect_to_login("/operator/")
     form = CodeForm(request.POST or None)
     if request.method == "POST":
