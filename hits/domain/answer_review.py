@@ -198,14 +198,17 @@ def _picture(file: Json | None) -> Picture | None:
 def record_of(stage: Stage, worker: Worker) -> Record:
     """The worker has one row of figures in each stage of the project. What can still be undone is counted."""
     rows = WorkerStat.objects.filter(worker=worker, stage__project=stage.project_id)
-    stats = list(rows.select_related("worker", "stage"))
+    stats = list(rows)
     block = Block.objects.standing().filter(project=stage.project_id, worker=worker).first()
-    here = next((alone(stat, block) for stat in stats if stat.stage_id == stage.pk), None)
+    own = next((stat for stat in stats if stat.stage_id == stage.pk), None)
+    if own is not None:
+        # Both were read before.
+        own.stage, own.worker = stage, worker
     stages = [stat.stage_id for stat in stats]
     coming = Assignment.objects.filter(stage__in=stages, worker=worker, state=Assignment.State.SUBMITTED)
     decided = Counter(coming.exclude(decision="").order_by().values_list("decision", flat=True)[:MOST_ON_THEIR_WAY])
     return Record(
-        here,
+        alone(own, block) if own else None,
         block,
         sum(stat.approved for stat in stats) + decided[Assignment.State.APPROVED],
         sum(stat.rejected for stat in stats) + decided[Assignment.State.REJECTED],

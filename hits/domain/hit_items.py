@@ -39,8 +39,10 @@ def hits_of(item_pks: Iterable[int]) -> QuerySet[Hit]:
 def answers_to(item_pks: Iterable[int]) -> QuerySet[Assignment]:
     """The answers about any of these items, imported ones too. Each part goes by an index, which "or" would not."""
     pks = list(item_pks)
-    given = Assignment.objects.filter(hit__in=hits_of(pks)).values("pk")
-    return Assignment.objects.filter(pk__in=given.union(Assignment.objects.filter(item__in=pks).values("pk")))
+    first = Assignment.objects.filter(hit__item__in=pks).values("pk")
+    further = Assignment.objects.filter(hit__further__item__in=pks).values("pk")
+    imported = Assignment.objects.filter(item__in=pks).values("pk")
+    return Assignment.objects.filter(pk__in=first.union(further, imported))
 
 
 def without_hit(items: QuerySet[Item]) -> QuerySet[Item]:

@@ -50,6 +50,14 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Newest:
+    """Of the decision made last: whether it can be undone, and whether its call waits for nothing."""
+
+    undoable: bool
+    sent: bool
+
+
+@dataclass(frozen=True)
 class Sitting:
     """What this lead decided in this stage without a longer pause. `last` are the newest decisions, oldest first."""
 
@@ -142,20 +150,21 @@ def _shown(
     moves_focus: bool = False,
     fault: str = "",
     rejecting: Mapping[str, Any] | None = None,
+    newest: Newest | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """What was decided last, or `said` in its place, is told to screen readers where this `announces` it; with
     `moves_focus` what had the focus is gone. With `rejecting` the form of a rejection stands in place of the buttons.
+    `newest` is the decision that this request made.
     """
     sitting = Sitting.of(request, stage)
-    newest = stage.assignments.defer("answer").filter(pk=sitting.newest.answer).first() if sitting.newest else None
+    newest = newest or _newest(stage, sitting.newest)
     context = {
         "project": stage.project,
         "stage": stage,
         "summary": stage.summary,
         "sitting": sitting,
-        "newest_undoable": newest is not None and reviewing.can_be_undone(newest),
-        "newest_sent": newest is not None and reviewing.is_sent_at_once(newest),
+        "newest": newest,
         "left": reviewing.left_of([stage])[stage.pk],
         "said": said,
         "announces": announces,
@@ -172,8 +181,15 @@ def _shown(
     return reply
 
 
+def _newest(stage: Stage, decision: Decision | None) -> Newest:
+    answer = stage.assignments.defer("answer").filter(pk=decision.answer).first() if decision else None
+    if answer is None:
+        return Newest(undoable=False, sent=False)
+    return Newest(reviewing.can_be_undone(answer), reviewing.is_sent_at_once(answer))
+
+
 def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
-    rest = reviewing.waiting(stage, worker=answer.worker.worker_id, but=[answer.pk], most=MOST_COUNTED)
+    rest = reviewing.others_waiting(answer, MOST_COUNTED)
     return {
         "answer": answer,
         "waits": reviewing.waits(answer),
@@ -183,7 +199,8 @@ def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
         "record": answer_review.record_of(stage, answer.worker),
         "hurried": answer_review.was_hurried(stage, answer),
         "like": likenesses(stage, [answer]).get(answer.pk),
-        "rest": rest,
+        "rest": min(rest, MOST_COUNTED),
+        "more_rest": rest > MOST_COUNTED,
     }
 
 
@@ -238,15 +255,27 @@ def _decided(request: LeadRequest, stage: Stage, answer: Assignment, what: str, 
     if not count:
         return _gone_on(request, stage, answer.pk, DECIDED_BEFORE)
     Sitting.of(request, stage).plus(Decision(answer.pk, answer.worker.worker_id, what)).keep(request, stage)
-    if reviewing.goes_at_once(answer):
+    at_once = reviewing.goes_at_once(answer)
+    if at_once:
         queue.start(tasks.finish_reviews, stage.pk)
-    return _gone_on(request, stage, answer.pk, "", moves_focus=what == "rejected")
+    # The decision is a moment old, so its row, read again, would say nothing else.
+    newest = Newest(undoable=not at_once, sent=at_once)
+    return _gone_on(request, stage, answer.pk, "", moves_focus=what == "rejected", newest=newest)
 
 
-def _gone_on(request: LeadRequest, stage: Stage, after: int, said: str, *, moves_focus: bool = False) -> HttpResponse:
+def _gone_on(
+    request: LeadRequest,
+    stage: Stage,
+    after: int,
+    said: str,
+    *,
+    moves_focus: bool = False,
+    newest: Newest | None = None,
+) -> HttpResponse:
     """The next answer by itself."""
     if _is_part(request):
-        return _shown(request, stage, _next(stage, after), said=said, announces=True, moves_focus=moves_focus)
+        following = _next(stage, after)
+        return _shown(request, stage, following, said=said, announces=True, moves_focus=moves_focus, newest=newest)
     if said:
         messages.info(request, said)
     return redirect(_address(stage, after=after))

@@ -164,6 +164,12 @@ def waiting(
     )
 
 
+def others_waiting(answer: Assignment, most: int) -> int:
+    """How many further answers of its worker wait for a decision in its stage: so many, or one more, at most."""
+    rows = Assignment.objects.filter(stage=answer.stage_id, worker=answer.worker_id, state=SUBMITTED, decision="")
+    return len(rows.exclude(pk=answer.pk).values_list("pk")[: most + 1])
+
+
 def of_blocked(stage: Stage, assignment_pks: Iterable[int]) -> int:
     """How many of these answers wait for a decision and are from blocked workers."""
     return undecided(stage).filter(by_blocked_worker(), pk__in=list(assignment_pks)).count()

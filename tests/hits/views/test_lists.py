@@ -299,7 +299,9 @@ def test_the_page_of_an_item_says_gold_by_the_text_of_the_choice(client: Client,
     brought = {"question": "What is it about?", "choices": choices} if own else {}
     item = make.item(asked, data={**brought, "gold": ["c2"]})
     page = squeezed(client.get(reverse("item", args=[asked.project.slug, asked.key, item.pk])))
-    assert "<dt>Gold</dt><dd>Lost property</dd>" in page and "c2" not in page
+    assert "<dt>Gold</dt><dd>Lost property</dd>" in page
+    # As a word: tokens of forms hold it by chance.
+    assert not re.search(r"\bc2\b", page)
     assert ("<dt>Question</dt>" in page, "<dt>Choices</dt><dd>Timetable · Lost property</dd>" in page) == (own, own)
 
 
