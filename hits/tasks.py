@@ -19,7 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from hits import due_notices, queue, sample_crowd
-from hits.domain import closed_hits, drafts, marketplace_account, results_forms, stage_statistics
+from hits.domain import closed_hits, drafts, marketplace_account, results_forms, stage_statistics, summaries
 from hits.domain.action_log import acting_from
 from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
@@ -166,6 +166,12 @@ def fetch_announced(hit_pk: int) -> int:
     if hit and new:
         conclude_stage(hit.stage_id)
     return new
+
+
+@shared_task
+def count_figures(stage_pk: int) -> None:
+    """Of a large stage, where they are old and have rested."""
+    deciding.refresh_figures(Stage.objects.select_related("project").get(pk=stage_pk))
 
 
 @shared_task
@@ -558,6 +564,7 @@ def resume_all() -> int:
         *((send_messages, pk) for pk in messaging.unfinished()),
         *((finish_reviews, pk) for pk in reviewing.unfinished()),
         *((conclude_stage, pk) for pk in _unconcluded()),
+        *((count_figures, pk) for pk in summaries.due()),
         *((top_up, pk) for pk in topping_up.unfinished()),
         *((adopt_returned, pk) for pk in closed_hits.projects()),
         *((publish_arrivals, pk) for pk in publishing.unpublished()),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import median
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Min, Q, QuerySet
 from django.db.models.functions import TruncHour
+from django.utils import timezone
 
 from hits.domain import screening
 from hits.domain.hit_items import with_hit, without_hit
@@ -21,20 +23,45 @@ from hits.models.projects import Item, Stage, StageSummary
 from hits.models.workers import WorkerStat
 
 HISTOGRAM_BINS = 20
+# Items and answers of a stage from which on its figures are not counted again at every change of a row.
+MANY = 50_000
+# They rest so many times as long as it took to count them.
+REST = 10
 
 
 @transaction.atomic
-def refresh_summary(stage: Stage) -> StageSummary:
+def refresh_summary(stage: Stage) -> bool:
+    """Count the figures of the stage again; returns whether it was done.
+
+    With millions of answers that takes seconds, and a row changes at every answer. So the figures of a large stage rest
+    once they are counted: they are marked as old, and `due` names the stage when they may be counted again.
+    """
     # Before the rows are counted: of two processes, the one that counted first does not write over the other one.
-    StageSummary.objects.select_for_update().get_or_create(stage=stage)
+    summary, _ = StageSummary.objects.select_for_update().get_or_create(stage=stage)
+    if _rests_until(summary) > timezone.now():
+        StageSummary.objects.filter(pk=summary.pk).update(is_old=True)
+        return False
+    began = time.monotonic()
     figures = {
         **_item_figures(stage),
         **_answer_figures(stage),
         "histogram": _histogram(stage),
         **_timeline(stage),
     }
-    summary, _ = StageSummary.objects.update_or_create(stage=stage, defaults=figures)
-    return summary
+    figures |= {"count_seconds": time.monotonic() - began, "is_old": False}
+    StageSummary.objects.update_or_create(stage=stage, defaults=figures)
+    return True
+
+
+def due() -> list[int]:
+    """Stages whose figures are old and may be counted again."""
+    now = timezone.now()
+    return [row.stage_id for row in StageSummary.objects.filter(is_old=True) if _rests_until(row) <= now]
+
+
+def _rests_until(summary: StageSummary) -> datetime:
+    is_large = summary.items + summary.answers > MANY
+    return summary.updated_at + timedelta(seconds=REST * summary.count_seconds * is_large)
 
 
 def _item_figures(stage: Stage) -> dict[str, Any]:

@@ -425,7 +425,11 @@ class StageSummary(models.Model):
     made = models.JSONField(default=dict, help_text="Where a program makes the items: sums of their figures by name.")
     compared_at = models.DateTimeField(null=True, help_text="When the workers were last compared with one another.")
     compared_answers = models.PositiveIntegerField(default=0, help_text="The answers that were there then.")
-    updated_at = models.DateTimeField(auto_now=True)
+    updated_at = models.DateTimeField(auto_now=True, help_text="When the figures were counted.")
+    count_seconds = models.FloatField(default=0, db_default=0, help_text="How long it took to count them.")
+    is_old = models.BooleanField(
+        default=False, db_default=False, help_text="Rows have changed since, and the figures wait to be counted again."
+    )
 
     def __str__(self) -> str:
         return f"summary of {self.stage_id}"

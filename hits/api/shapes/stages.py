@@ -42,7 +42,10 @@ class FiguresShape(Shape):
     scores = serializers.DictField(help_text="Such as em and f1, where the protocol measures them.")
     conclusions = serializers.ListField(help_text="[[outcome, the rule's own word, items], ...], most first.")
     made = serializers.DictField(help_text="Where a program makes the items: sums of their figures by name.")
-    updated_at = serializers.DateTimeField()
+    updated_at = serializers.DateTimeField(help_text="When they were counted.")
+    is_old = serializers.BooleanField(
+        help_text="Answers have come since. Figures of a large stage are not counted again at each of them."
+    )
 
 
 class StageShape(Shape):

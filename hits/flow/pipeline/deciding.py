@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -22,7 +23,7 @@ from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted, chunks
 from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict
-from hits.protocols.base import COUNTED
+from hits.protocols.base import COUNTED, Json
 from hits.protocols.optional import ItemwiseProtocol
 from hits.quality import enough
 from hits.quality.conditions import Values
@@ -52,19 +53,25 @@ def decide(stage: Stage) -> int:
             _decide_chunk(stage, items)
             # With the last items the figures: whoever sees that nothing is left to be decided reads them next.
             if measured := not stale.exists():
-                _refresh(stage)
+                refresh_figures(stage)
         total += len(items)
     if not measured:
         # Another process decided the last ones.
-        _refresh(stage)
+        refresh_figures(stage)
     return total
 
 
-def _refresh(stage: Stage) -> None:
-    refresh_summary(stage)
+def refresh_figures(stage: Stage) -> None:
+    """Count the stage's figures and those that its task measures besides, unless they rest: see `refresh_summary`."""
+    began = time.monotonic()
+    if not refresh_summary(stage):
+        return
     try:
         with transaction.atomic():
-            _measure(stage)
+            scores = _measured(stage)
+            if scores is not None:
+                taken = time.monotonic() - began
+                StageSummary.objects.filter(stage=stage).update(scores=scores, count_seconds=taken)
     except Exception as error:
         # The verdicts are written and stand; figures that a task measures besides are those of the last time.
         note(error, f"the measures of {stage}")
@@ -334,22 +341,20 @@ def _tell_why(items: Sequence[Item], newest: dict[int, Any]) -> None:
     Hit.objects.filter(id__in=given_up).update(error=NOBODY_CAME.format(times=REOPENINGS + 1))
 
 
-def _measure(stage: Stage) -> None:
+def _measured(stage: Stage) -> Json | None:
     """What the protocol measures over the answers: of items, such as how often the majority is right, under any rule;
-    of single answers, such as EM and F1, where the rule only measures.
+    of single answers, such as EM and F1, where the rule only measures; None where it measures nothing.
 
     Items are measured as soon as all wanted answers count, by all that do, also those that the rule drops: what a rule
     does with ties changes no figure.
     """
     protocol = protocol_of(stage)
     if stage.rule["name"] != "measured" and not isinstance(protocol, ItemwiseProtocol):
-        return
+        return None
     labels = Label.objects.counting().filter(stage=stage).exclude(item__state=Item.State.CHECK)
     if isinstance(protocol, ItemwiseProtocol):
-        scores = protocol.item_scores(_all_answers(labels, stage), settings_of(stage))
-    else:
-        scores = protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
-    StageSummary.objects.filter(stage=stage).update(scores=scores)
+        return protocol.item_scores(_all_answers(labels, stage), settings_of(stage))
+    return protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
 
 
 def _first_answers(labels: QuerySet[Label]) -> list[tuple]:

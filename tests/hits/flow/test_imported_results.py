@@ -24,7 +24,19 @@ from hits.flow.setup import projects, setting_up
 from hits.formats.faults import FormatErrors
 from hits.formats.mapping import MappingRefusedError
 from hits.formats.results import OWN_COLUMNS
-from hits.models import Assignment, Block, Document, Item, Label, LedgerEntry, Stage, Upload, Verdict, Worker
+from hits.models import (
+    Assignment,
+    Block,
+    Document,
+    Item,
+    Label,
+    LedgerEntry,
+    Stage,
+    StageSummary,
+    Upload,
+    Verdict,
+    Worker,
+)
 from tests.hits import factories as make
 from tests.hits.formats.shared_data import shared_file
 
@@ -167,7 +179,8 @@ def test_times_of_imported_answers_are_in_no_median_that_pay_is_measured_by() ->
     stage = moods()
     imported(stage, csv_of(*(row(number, f"A{number}", "Glad") for number in range(3))))
     make.assignment(make.hit(stage.items.get()), seconds=90.0, answer={"mood": "sad"})
-    summary = refresh_summary(stage)
+    refresh_summary(stage)
+    summary = StageSummary.objects.get(stage=stage)
     assert (summary.median_seconds, len(summary.timeline), summary.answers) == (90.0, 1, 4)
 
 

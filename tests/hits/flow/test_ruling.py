@@ -12,10 +12,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from hits.domain.summaries import refresh_summary
 from hits.flow.pipeline import deciding
 from hits.flow.setup import ruling
-from hits.models import Item, RuleEdition, Stage, Verdict
+from hits.models import Item, RuleEdition, Stage, StageSummary, Verdict
 from hits.quality.known_rules import COSMOS_VALIDATION, COSMOS_VALIDATION_TO_THE_LETTER, MCSCRIPT_LABELS
 from tests.hits import factories
 from tests.hits.small_recipe import answered
@@ -263,11 +262,11 @@ def test_the_measured_accuracy_is_of_the_same_items_whether_a_rule_drops_ties_or
     for votes in (["yes", "yes", "no"], ["no", "no", "yes"], ["yes", "no", "maybe"], ["maybe", "no", "yes"], ["yes"]):
         answered(stage, *({"choice": vote, "choice.correct": vote == "yes"} for vote in votes))
     deciding.decide(stage)
-    before = refresh_summary(stage).scores
+    before = StageSummary.objects.get(stage=stage).scores
     assert before == {"accuracy": 500 / 12, "majority": 25.0, "ties": 2, "answers": 12, "n": 4}
     ruling.save(stage, ruling.written(stage, TIES), stage.rule_edition, "", None)
     deciding.decide(stage)
-    summary = refresh_summary(stage)
+    summary = StageSummary.objects.get(stage=stage)
     assert (summary.kept, summary.dropped) == (2, 2)
     assert summary.scores == before
 
