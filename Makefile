@@ -17,7 +17,7 @@ help: ## list the targets
 run: $(RUNTIME) ## start everything on this machine, with two sample projects; Ctrl-C ends it
 	@$(BIN)/python -m ops.run
 
-test: $(TOOLS) ## run every test that this machine can run, and say what it could not
+test: $(TOOLS) $(AUDIT) ## run every test that this machine can run, and say what it could not
 	@$(BIN)/python -m ops.run_tests
 
 test-fast: $(TOOLS) ## run what needs neither a browser nor another database, in about a minute
