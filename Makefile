@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 TOOLS := $(VENV)/.tools
+AUDIT := $(VENV)/audit/.installed
 MINUTES ?= 10
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast check demo bench fuzz faults messages screenshots lock clean
+.PHONY: help run test test-fast check demo bench fuzz faults messages screenshots lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +17,7 @@ help: ## list the targets
 run: $(RUNTIME) ## start everything on this machine, with two sample projects; Ctrl-C ends it
 	@$(BIN)/python -m ops.run
 
-test: $(TOOLS) ## run every test that this machine can run, and say what it could not
+test: $(TOOLS) $(AUDIT) ## run every test that this machine can run, and say what it could not
 	@$(BIN)/python -m ops.run_tests
 
 test-fast: $(TOOLS) ## run what needs neither a browser nor another database, in about a minute
@@ -50,6 +51,15 @@ lock: $(TOOLS) ## write requirements.lock anew, after a change of requirements.t
 		--no-emit-find-links --no-annotate --strip-extras --no-header -o requirements.lock requirements.txt
 	@sed -i '1i # Made by `make lock` from requirements.txt and constraints.txt: every package of the image with the hashes of its files.' requirements.lock
 
+sbom: $(AUDIT) ## write build/sbom.json, the packages of the image as CycloneDX: versions and hashes of requirements.lock
+	@mkdir -p build
+	@$(VENV)/audit/bin/python -m cyclonedx_py requirements requirements.lock --output-reproducible \
+		--output-format JSON --output-file build/sbom.json
+	@echo "Wrote build/sbom.json."
+
+audit: $(AUDIT) ## look for known vulnerabilities of the packages of requirements.lock
+	@$(BIN)/python -m ops.audit
+
 clean: ## remove the virtual environment, caches and test results; data/ stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .collected build test-results
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -68,4 +78,10 @@ $(RUNTIME): requirements-local.txt requirements.txt constraints.txt | $(VENV)/bi
 $(TOOLS): requirements-dev.txt $(RUNTIME)
 	@echo "Installing requirements-dev.txt into $(VENV) (once) ..."
 	@$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(AUDIT): requirements-audit.txt | $(VENV)/bin/python
+	@echo "Installing requirements-audit.txt into $(VENV)/audit (once) ..."
+	@$(PYTHON) -m venv $(VENV)/audit
+	@$(VENV)/audit/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-audit.txt
 	@touch $@

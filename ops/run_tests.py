@@ -308,6 +308,10 @@ def _empty_results() -> None:
     RESULTS.mkdir(parents=True)
 
 
+def _beside(module: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", module], cwd=ROOT)
+
+
 def main() -> int:
     if sys.argv[1:] == ["--fast"]:
         return run_fast()
@@ -321,13 +325,13 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     # Beside the tests: it leaves a core idle, and they wait for servers and browsers.
-    with subprocess.Popen([sys.executable, "-m", "ops.check"], cwd=ROOT) as checking:
+    with _beside("ops.check") as checking, _beside("ops.audit") as auditing:
         try:
             outcomes = run_all(groups(server)).values()
         finally:
             if server:
                 drop(f"{server}test_{_database_name()}")
-    checks = checking.returncode
+    checks, vulnerable = checking.returncode, auditing.returncode
 
     passed = set().union(*(each.passed for each in outcomes))
     # A test that one database cannot run is no gap when the other one ran it.
@@ -338,12 +342,14 @@ def main() -> int:
         print("\n".join(f"  - {gap}" for gap in gaps))
     if checks:
         print("\nThe checks of lint, formatting, templates and types failed.")
+    if vulnerable:
+        print("\nA package of the image has a known vulnerability, or could not be looked up: see `make audit`.")
     in_ci = os.environ.get("CI") == "true"
     if gaps and in_ci:
         print("\nUnder CI=true a gap is a failure.")
     failed = sum(len(each.failed) or bool(each.trouble) for each in outcomes)
     print(f"\n{sum(len(each.passed) for each in outcomes)} passed, {failed} failed, {len(skipped)} skipped")
-    return 1 if failed or checks or (gaps and in_ci) else 0
+    return 1 if failed or checks or vulnerable or (gaps and in_ci) else 0
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ TARGETS = [
     "messages",
     "screenshots",
     "lock",
+    "sbom",
+    "audit",
     "clean",
 ]
 
@@ -44,7 +46,7 @@ def test_make_alone_explains_itself() -> None:
     assert listed == ["help", *TARGETS]
 
 
-@pytest.mark.parametrize("target", ["run", "demo", "test", "check", "bench", "messages", "screenshots"])
+@pytest.mark.parametrize("target", ["run", "demo", "test", "check", "bench", "messages", "screenshots", "audit"])
 def test_what_make_starts_is_there(target: str) -> None:
     module = re.search(r"-m ((?:ops|tests)\.\w+)", _make("--dry-run", target).stdout)
     assert module is not None

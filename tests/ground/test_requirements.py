@@ -12,7 +12,13 @@ import pytest
 
 from ops.surroundings import ROOT
 
-FILES = ["requirements.txt", "requirements-local.txt", "requirements-dev.txt", "constraints.txt"]
+FILES = [
+    "requirements.txt",
+    "requirements-local.txt",
+    "requirements-dev.txt",
+    "constraints.txt",
+    "requirements-audit.txt",
+]
 OURS = {"annotate", "common", "hits", "marketplace", "ops", "tests", "samples"}
 RUNTIME = ("annotate", "common", "hits", "marketplace", "ops")
 # What `make run` starts on one machine: no server runs it.
