@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,9 +29,11 @@ def title_of(key: str, givers: Iterable[Stage] = ()) -> str:
     return f"{'Result of' if all(stage.screening_share for stage in stages) else 'Answered'} {named}"
 
 
-def titles_of(project: Project) -> dict[str, str]:
-    """Key to title, of the qualifications that the project's stages give or ask for, and of its tests."""
-    stages = list(project.stages.order_by("position"))
+def titles_of(project: Project, stages: Sequence[Stage] | None = None) -> dict[str, str]:
+    """Key to title, of the qualifications that the project's stages give or ask for, and of its tests. `stages` are all
+    of the project in their order, where they were read before.
+    """
+    stages = list(project.stages.order_by("position")) if stages is None else stages
     asked = {one["qualification"] for stage in stages for one in own(stage.requirements)}
     keys = {POOR_QUALITY, INVITED, *asked, *(stage.grants for stage in stages)} - {""}
     found = {key: title_of(key, [stage for stage in stages if stage.grants == key]) for key in keys}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from hits.domain.own_qualifications import titles_of
 from hits.flow.setup.stage_settings import CHANGED
 from hits.models import Action, Project
+from hits.views import navigation
 from hits.views.settings_form import LABELS, said_of
 
 
 def told(project: Project, actions: Iterable[Action]) -> list[tuple[Action, str]]:
     """Each with what it was about. So many queries, however many actions there are."""
-    titles, qualifications = dict(project.stages.values_list("key", "title")), titles_of(project)
+    titles = {stage.key: stage.title for stage in navigation.stages_of(project)}
+    qualifications = navigation.qualification_titles(project)
     return [(action, _about(action, titles, qualifications)) for action in actions]
 
 

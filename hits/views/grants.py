@@ -11,10 +11,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
-from hits.domain.own_qualifications import Held, held_in, presence, titles_of
+from hits.domain.own_qualifications import Held, held_in, presence
 from hits.flow.people import granting
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
-from hits.views import jobs, paging
+from hits.views import jobs, navigation, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 State = Grant.State
@@ -119,6 +119,6 @@ def withdraw(request: HttpRequest, project: Project, held: str, pk: int) -> Http
 def of_stage(stage: Stage, tests: Sequence[QualificationTest]) -> dict[str, Any]:
     """For the stage's page: what it gives, and the granted qualifications that decide who may answer."""
     earned = {test.key for test in tests}
-    titles = titles_of(stage.project)
+    titles = navigation.qualification_titles(stage.project)
     asked = [(key, titles[key], wanted) for key, wanted in presence(stage.requirements).items() if key not in earned]
     return {"gives": stage.grants, "gives_title": titles.get(stage.grants), "asks_for": sorted(asked)}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from hits.domain.own_qualifications import presence
+from hits.domain.own_qualifications import presence, titles_of
 from hits.domain.plugins import usable_protocol, usable_recipe
 from hits.flow.pipeline import computing
 from hits.flow.setup import projects as flow
@@ -84,6 +84,13 @@ def stages_of(project: Project) -> list[Stage]:
             stage.project = project
         project.stages_shown = found  # type: ignore[attr-defined]
     return project.stages_shown  # type: ignore[attr-defined, no-any-return]
+
+
+def qualification_titles(project: Project) -> dict[str, str]:
+    """As `titles_of`; read once of each project that is in memory."""
+    if not hasattr(project, "qualifications_shown"):
+        project.qualifications_shown = titles_of(project, stages_of(project))  # type: ignore[attr-defined]
+    return project.qualifications_shown  # type: ignore[attr-defined, no-any-return]
 
 
 def menu(project: Project) -> list[Place]:

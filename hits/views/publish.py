@@ -13,14 +13,13 @@ from django.shortcuts import redirect, render
 from hits import forms, tasks
 from hits.domain import further_answers
 from hits.domain.commitments import BalanceTooLowError
-from hits.domain.own_qualifications import titles_of
 from hits.domain.qualification_tests import NotOfferedError, unoffered
 from hits.domain.restorations import NotReconciledError
 from hits.flow.payments import asking
 from hits.flow.pipeline import publishing
 from hits.flow.setup import ruling
 from hits.models import BudgetExceededError, Stage
-from hits.views import jobs, overview, words
+from hits.views import jobs, navigation, overview, words
 from hits.views.guard import FORM, LeadRequest, for_stage
 from hits.views.stages import frame
 
@@ -73,7 +72,7 @@ def _quote(request: HttpRequest, stage: Stage, status: int = 200) -> HttpRespons
         **frame(stage),
         "form": form,
         "quote": quote,
-        "requirements": words.requirements(stage.requirements, titles_of(stage.project)),
+        "requirements": words.requirements(stage.requirements, navigation.qualification_titles(stage.project)),
         "unoffered": unoffered(stage),
         **overview.pay(stage),
         "affordable": _affordable(quote),

@@ -13,7 +13,6 @@ from django.shortcuts import redirect, render
 
 from hits import forms, needs, tasks
 from hits.domain import block_proposals, stage_actions, worker_table
-from hits.domain.own_qualifications import titles_of
 from hits.domain.stage_actions import NoEffectError
 from hits.flow.data import annotating
 from hits.flow.people import blocking
@@ -44,7 +43,7 @@ def detail(request: HttpRequest, stage: Stage) -> HttpResponse:
         **_workers(request, stage),
         "missing": None if stage.summary.items else drawing.missing(stage),
         "fed_by": "" if stage.summary.items else overview.feeders(stage.project).get(stage.key, ""),
-        "requirements": words.requirements(stage.requirements, titles_of(stage.project)),
+        "requirements": words.requirements(stage.requirements, navigation.qualification_titles(stage.project)),
         **tests,
         **grants.of_stage(stage, tests["tests_required"]),
         "done": action_words.told(stage.project, Action.objects.of_stage(stage).order_by("-id")[:LATEST]),
