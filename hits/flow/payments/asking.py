@@ -35,6 +35,7 @@ class NotYoursError(Refusal):
     """Only whoever asked withdraws a request. Nothing was changed."""
 
     error_code = "not_yours"
+    http_status = 403
 
     def __init__(self) -> None:
         super().__init__("Somebody else asked for this: an owner approves or declines it. Nothing was changed.")
