@@ -28,7 +28,7 @@ from common.second_factor import RECOVERY, code_given, device_of, password_given
 from common.second_factor_forms import WRONG_CODE, CodeForm
 from common.sign_in import wanted_address
 from hits import forms, queue, sign_in, tasks
-from hits.domain.action_log import acting_from, record_account
+from hits.domain.action_log import acting_from
 from hits.flow.setup import second_factor
 from hits.models import Action
 from hits.views.guard import FORM
@@ -148,9 +148,8 @@ class SetPassword(views.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         user: Any = self.user
-        with acting_from(Action.Origin.PAGE):
-            record_account(user, user, "set a password by a link")
         # Whoever guessed wrong before and now has a new password need not wait.
         sign_in.succeeded(sign_in.tries(self.request, user.get_username()))
         messages.success(self.request, f"Your password is set. Sign in as {user.get_username()}.")
-        return super().form_valid(form)
+        with acting_from(Action.Origin.PAGE):
+            return super().form_valid(form)
