@@ -15,6 +15,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import make_password
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from common import patience
 from common.names import name_key, plain_name
@@ -96,6 +97,13 @@ def forgive(table: TriesQuerySet, tries: Tries) -> None:
             table.take_back(tried)
         else:
             table.forgive(tried)
+
+
+def wanted_address(request: HttpRequest, otherwise: str = "") -> str:
+    """Where to go on to after signing in, as the page or form names it in `next`: only within this site."""
+    wanted = request.POST.get("next") or request.GET.get("next", "")
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
+    return wanted if safe else otherwise
 
 
 def new_account(username: str, password: str, email: str = "") -> Any:

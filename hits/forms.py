@@ -19,6 +19,7 @@ from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.pipeline.publishing import MOST_HOURS
+from hits.flow.setup import passwords
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
 from hits.flow.setup.invitations import MOST_DAYS as MOST_INVITATION_DAYS
@@ -82,6 +83,11 @@ class LinkedPasswordForm(SetPasswordForm):
         self.fields["new_password1"].help_text = "At least 10 characters, and not a common password."
         self.fields["new_password2"].label = "New password once more"
         self.fields["new_password2"].help_text = ""
+
+    def save(self, commit: bool = True) -> Any:
+        """Called by Django's view."""
+        passwords.set_by_link(self.user, self.cleaned_data["new_password1"])
+        return self.user
 
 
 class ForgottenForm(forms.Form):

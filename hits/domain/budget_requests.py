@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from hits.domain.action_log import record
+from hits.domain.archived import refuse_archived
 from hits.models import Account, Membership, Project
 from hits.models.budget_requests import LONGEST_REASON, BudgetRequest
 from hits.refusals import Refusal
@@ -75,12 +76,15 @@ def ask(
 ) -> BudgetRequest:
     """Write the request down; the same confirmation gives the same one, and an older one of the member that waits for
     the same thing is withdrawn. `wanted` says the budget, from the account as it is under the lock.
+
+    Raises ArchivedError.
     """
-    account = Account.objects.select_for_update().get(project=project)
+    refuse_archived(Project.objects.select_for_update(no_key=True).get(pk=project.pk))
     if earlier := project.budget_requests.filter(confirmation=confirmation).first():
         return earlier
     older = project.budget_requests.filter(asked_by=user, state=State.WAITING, stage=batch.get("stage"))
     older.update(state=State.WITHDRAWN, decided_at=timezone.now(), reason="Asked for anew.", told=True)
+    account = Account.objects.select_for_update().get(project=project)
     row = BudgetRequest.objects.create(
         project=project, asked_by=user, budget=wanted(account), confirmation=confirmation, why=why, **batch
     )

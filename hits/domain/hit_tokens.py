@@ -14,9 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MARK = 8
+# The greatest numbers that the columns of items and slots hold: greater ones were not made here.
+MOST_ITEM, MOST_SLOT = 2**63 - 1, 2**15 - 1
 # Those of before there were marks end with the slot. `r` and a number stand behind it after a restore.
 _TOKEN = re.compile(
-    rf"(?P<namespace>[^.]+)\.(?P<item>\d+)\.(?P<slot>\d+)(r\d+)?(\.(?P<mark>[\w-]{{{MARK}}}))?", re.ASCII
+    rf"(?P<namespace>[^.]+)\.(?P<item>\d{{1,19}})\.(?P<slot>\d{{1,5}})(r\d{{1,19}})?(\.(?P<mark>[\w-]{{{MARK}}}))?",
+    re.ASCII,
 )
 
 
@@ -53,5 +56,8 @@ def read(annotation: str, namespace: str) -> Named | None:
     found = _TOKEN.fullmatch(token)
     if found is None or found["namespace"] != namespace:
         return None
+    item, slot = int(found["item"]), int(found["slot"])
+    if item > MOST_ITEM or slot > MOST_SLOT:
+        return None
     further = tuple(rest[at : at + MARK] for at in range(0, len(rest), MARK))
-    return Named(token, int(found["item"]), int(found["slot"]), found["mark"] or "", further)
+    return Named(token, item, slot, found["mark"] or "", further)

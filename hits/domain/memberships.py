@@ -36,7 +36,8 @@ def hold(project: Project, user: User | None) -> None:
 
     Without a user it is the server's administrator, on the command line. Raises RoleRefusedError.
     """
-    Project.objects.select_for_update().get(pk=project.pk)
+    # Without its key: rows that name the project can be saved meanwhile by whoever holds one that is waited for here.
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     role = project.memberships.filter(user=user).values_list("role", flat=True).first() if user else OWNER
     if role is None:
         raise NoMemberError(f"{user} is no member of {project.name} any more. Nothing was changed.")

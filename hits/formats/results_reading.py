@@ -27,6 +27,7 @@ _NEEDED = {
     FIGURE_EIGHT: ("_unit_id", "_worker_id", "_id"),
     LONG: ("item", "unit", "worker", "value"),
 }
+# Of a worker or an assignment, also where one is searched by it.
 LONGEST_ID = 64
 LONGEST_SECONDS = 366 * 86_400
 # Times around them cannot be told in every zone, and no answers were given then.

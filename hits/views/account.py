@@ -5,15 +5,13 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 
 from common.second_factor import device_of
 from hits import forms, sign_in
-from hits.domain.action_log import record_account
-from hits.flow.setup import api_tokens, second_factor, sessions
+from hits.flow.setup import api_tokens, passwords, second_factor, sessions
 from hits.models import AccountAction, ApiToken, LeadSession
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 
@@ -74,9 +72,7 @@ def change_password(request: LeadRequest) -> HttpResponse:
         sign_in.succeeded(tries)
     if not form.is_valid():
         return _page(request, 400, password_form=form)
-    with transaction.atomic():
-        form.save()
-        record_account(request.user, request.user, "changed the password")
+    passwords.change(request.user, form.cleaned_data["new_password1"])
     update_session_auth_hash(request, request.user)
     LeadSession.objects.all().begin(request, request.user)
     messages.success(request, "Your password is changed. Other sessions have ended, and all API tokens are revoked.")

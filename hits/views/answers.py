@@ -22,6 +22,7 @@ from hits.domain.item_answers import all_numbered
 from hits.domain.item_texts import LONGEST_SEARCH, ItemTexts
 from hits.domain.roles import may_in, page_verb
 from hits.flow.people import reviewing
+from hits.formats.results_reading import LONGEST_ID
 from hits.models import Assignment, Block, BudgetExceededError, Stage
 from hits.models.workers import by_blocked_worker
 from hits.views import jobs, paging
@@ -73,7 +74,6 @@ BESIDE_SHOW = ("conclusion", "worker", "compared", "find", "sort")
 _SHOWN_WITH = ("hit__item__document", "item__document", "imported_from", "worker", "actions")
 # Of the text that an answer is about, on a page of answers.
 SHOWN_TEXT = 140
-LONGEST_ID = 64
 # Beyond so many the number beside a filter is not counted: the page costs the same with many answers.
 MOST_COUNTED = 1000
 CSV_ROWS = 2000

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 
 from hits import forms, tasks
 from hits.domain.budget_requests import find, limit_of
+from hits.domain.memberships import NoMemberError
 from hits.flow.payments import asking
 from hits.flow.setup import members
 from hits.models import BudgetRequest, Membership, Project
@@ -44,7 +45,7 @@ def approve(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     try:
         batch = tasks.approve_request(row, request.user, form.cleaned_data["reason"])
     except Refusal as refusal:
-        return _page(request, project, 409, refused=row.pk, fault=str(refusal))
+        return _page(request, project, refusal.http_status, refused=row.pk, fault=str(refusal))
     if batch is None:
         messages.success(request, f"The budget is now ${row.budget:,.2f}, or as high as it was.")
     else:
@@ -88,7 +89,8 @@ def allow(request: LeadRequest, project: Project) -> HttpResponse:
         return _page(request, project, 400, refused_member=person.pk, fault=fault)
     try:
         asking.allow(project, person, form.cleaned_data["may_budget"], request.user)
-    except Refusal as refusal:
+    except NoMemberError as refusal:
+        # The page that follows has no row for this person any more.
         messages.error(request, str(refusal))
     else:
         messages.success(request, f"What {person} may set the budget to is changed. The budget stays as it is.")

@@ -18,13 +18,13 @@ from hits.domain.books import ENTRY_COLUMNS, entry_lines
 from hits.domain.ledger_lists import EntryFilter
 from hits.flow.payments import auditing
 from hits.flow.setup.projects import budget_changes
+from hits.formats.results_reading import LONGEST_ID
 from hits.models import LedgerCheck, LedgerEntry, Project
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 from hits.views.spreadsheet import csv_response
 
 CHECKS_SHOWN = 20
-LONGEST_ID = 64
 
 
 # Entries

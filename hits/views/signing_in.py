@@ -19,15 +19,16 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from common.second_factor import RECOVERY, code_given, device_of, password_given, whose_password
 from common.second_factor_forms import WRONG_CODE, CodeForm
+from common.sign_in import wanted_address
 from hits import forms, queue, sign_in, tasks
-from hits.domain.action_log import acting_from, record_account
+from hits.domain.action_log import acting_from
 from hits.flow.setup import second_factor
 from hits.models import Action
 from hits.views.guard import FORM
@@ -91,7 +92,7 @@ def code(request: HttpRequest) -> HttpResponse:
         messages.warning(
             request, f"This recovery code is used up. You have {left} left: make new ones in your account."
         )
-    response = HttpResponseRedirect(_next(request))
+    response = HttpResponseRedirect(wanted_address(request, reverse("projects")))
     sign_in.remember_device(request, response, user.get_username())
     return response
 
@@ -104,15 +105,8 @@ def _whose_turn(request: HttpRequest) -> User | None:
     return found
 
 
-def _next(request: HttpRequest) -> str:
-    """Where to go afterwards: only within this site."""
-    wanted = request.POST.get("next") or request.GET.get("next", "")
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    return wanted if safe else reverse("projects")
-
-
 def _code_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
-    context = {"form": CodeForm(), "next": _next(request), **more}
+    context = {"form": CodeForm(), "next": wanted_address(request, reverse("projects")), **more}
     response = render(request, "account/code.html", context, status=status)
     if "wait" in more:
         response["Retry-After"] = str(more["wait"])
@@ -154,9 +148,8 @@ class SetPassword(views.PasswordResetConfirmView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         user: Any = self.user
-        with acting_from(Action.Origin.PAGE):
-            record_account(user, user, "set a password by a link")
         # Whoever guessed wrong before and now has a new password need not wait.
         sign_in.succeeded(sign_in.tries(self.request, user.get_username()))
         messages.success(self.request, f"Your password is set. Sign in as {user.get_username()}.")
-        return super().form_valid(form)
+        with acting_from(Action.Origin.PAGE):
+            return super().form_valid(form)

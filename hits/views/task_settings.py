@@ -49,7 +49,7 @@ _HTML = {"class": "mono", "spellcheck": "false", "autocapitalize": "off", "wrap"
 START_FROM_OURS = "start-from-ours"
 # Far more than any page may have: what is wrong with it is told by its protocol.
 LONGEST_FILE = 1024 * 1024
-# Waiting items that the page looks at; publishing looks at all.
+# Items that the page looks at: its time must not grow with the stage. Publishing looks at all that wait.
 LOOKED_AT = 200
 
 
@@ -246,7 +246,7 @@ def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200,
     context = {
         **frame(stage),
         "form": form,
-        "unasked": _unasked(stage),
+        **_unasked(stage),
         "frozen": is_published(stage),
         "misfits": _misfits(seen),
         "keys": setting_up.example_keys(stage),
@@ -257,20 +257,23 @@ def _page(request: HttpRequest, stage: Stage, form: TaskForm, status: int = 200,
     return render(request, "stage/task.html", context, status=status)
 
 
-def _unasked(stage: Stage) -> set[str]:
-    """The settings that are asked of no item, since every item brings its own value."""
-    protocol = usable_protocol(stage)
-    settings = [one for one in getattr(protocol, "fields", ()) if one.brought_as]
-    if not settings or not stage.items.exists():
-        return set()
-    return {one.name for one in settings if not _lacking(stage, one.brought_as).exists()}
+def _unasked(stage: Stage) -> dict[str, Any]:
+    """The settings that are asked of none of the first items, since each of them brings its own value; and how many
+    these are, where the stage has more.
+    """
+    settings = [one for one in getattr(usable_protocol(stage), "fields", ()) if one.brought_as]
+    pks = list(stage.items.order_by("id").values_list("pk", flat=True)[: LOOKED_AT + 1]) if settings else []
+    if not pks:
+        return {"unasked": set()}
+    first = Item.objects.filter(pk__in=pks[:LOOKED_AT])
+    unasked = {one.name for one in settings if not _lacking(first, one.brought_as).exists()}
+    return {"unasked": unasked, "of_first": LOOKED_AT if len(pks) > LOOKED_AT else None}
 
 
-def _lacking(stage: Stage, names: Sequence[str]) -> QuerySet[Item]:
-    found = stage.items.all()
+def _lacking(items: QuerySet[Item], names: Sequence[str]) -> QuerySet[Item]:
     for name in names:
-        found = found.filter(~Q(**{"data__has_key": name}))
-    return found
+        items = items.filter(~Q(**{"data__has_key": name}))
+    return items
 
 
 def _shown_item(request: HttpRequest) -> str:

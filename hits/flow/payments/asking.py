@@ -35,13 +35,14 @@ class NotYoursError(Refusal):
     """Only whoever asked withdraws a request. Nothing was changed."""
 
     error_code = "not_yours"
+    http_status = 403
 
     def __init__(self) -> None:
         super().__init__("Somebody else asked for this: an owner approves or declines it. Nothing was changed.")
 
 
 def ask_for_budget(project: Project, user: User, budget: Decimal, why: str = "") -> BudgetRequest:
-    """A request that waits for an owner."""
+    """A request that waits for an owner. Raises ArchivedError."""
     return budget_requests.ask(project, user, lambda account: budget, f"budget:{uuid.uuid4()}", why[:LONGEST_REASON])
 
 
@@ -49,6 +50,7 @@ def ask_for_batch(stage: Stage, user: User, items: int, total: Decimal, confirma
     """A request for the money of a batch that the budget has no room for; it is published when an owner approves.
 
     None for somebody who may raise the budget that far. The same confirmation gives the same request.
+    Raises ArchivedError.
     """
 
     if not has_to_ask(Account.objects.get(project=stage.project_id), user, total):

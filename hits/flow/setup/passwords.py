@@ -1,4 +1,4 @@
-"""Setting a password by a link: of a new account, and of one whose password was forgotten.
+"""New accounts, and their passwords: changed, or set by a link where there is none or it was forgotten.
 
 Security behavior: a link is Django's: signed, good once, and at an end after PASSWORD_LINK_HOURS, with the next sign-in
 or with another password. Nobody learns from what is answered whether an address belongs to an account: the letters are
@@ -10,25 +10,68 @@ from __future__ import annotations
 import logging
 
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.db import transaction
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
+from common.names import plain_name
 from hits.domain.action_log import record_account
+from hits.refusals import Refusal
 
 log = logging.getLogger(__name__)
 
 
-def create_account(username: str, email: str, password: str = "") -> User:
-    """An account; without a password a link sets one. The caller has checked all three."""
+class AccountRefusedError(Refusal):
+    """An account cannot be made with this name, address or password. Nothing was changed."""
+
+    error_code = "account"
+    http_status = 400
+
+
+def create_account(name: str, email: str, password: str = "") -> User:
+    """An account under the plain spelling of the name; without a password a link sets one.
+
+    Raises AccountRefusedError.
+    """
+    account = User(username=plain_name(name), email=User.objects.normalize_email(email))
+    if User.objects.filter(username__iexact=account.username).exists():
+        raise AccountRefusedError(f"There is a user {account.username} already; choose another name.")
+    try:
+        account.clean_fields(exclude=["password"])
+        if password:
+            validate_password(password, account)
+    except ValidationError as error:
+        raise AccountRefusedError(" ".join(error.messages)) from error
+    # Before the transaction, for it takes long.
+    account.password = make_password(password or None)
     with transaction.atomic():
-        account = User.objects.create_user(username, email, password or None)
+        account.save()
         record_account(account, None, "made the account")
     return account
+
+
+def change(account: User, password: str) -> None:
+    """A new password, which the caller has checked: sessions and API tokens end with the old one."""
+    _save(account, password, "changed the password")
+
+
+def set_by_link(account: User, password: str) -> None:
+    """The password that whoever had the link chose, which the caller has checked."""
+    _save(account, password, "set a password by a link")
+
+
+def _save(account: User, password: str, verb: str) -> None:
+    account.set_password(password)
+    with transaction.atomic():
+        account.save()
+        record_account(account, account, verb)
 
 
 def link(account: User) -> str:

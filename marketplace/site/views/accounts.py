@@ -9,13 +9,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.second_factor import device_of
+from common.sign_in import wanted_address
 from marketplace.models import Invitation, Worker
 from marketplace.rules.errors import AccountRefused, EmailTaken, JoinRefused, TooManyAttempts
 from marketplace.site import throttle
@@ -33,13 +33,6 @@ from marketplace.site.operator.sessions import ask_for_code
 from marketplace.site.pages import contact, problem, show
 from marketplace.site.saying import said
 from marketplace.verbs import access, clock
-
-
-def _next(request: HttpRequest) -> str:
-    """Where to go after signing in: only within this site."""
-    wanted = request.POST.get("next") or request.GET.get("next", "")
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    return wanted if safe else ""
 
 
 @sensitive_post_parameters("password")
@@ -109,10 +102,16 @@ def _sign_up(request: HttpRequest, here: str, invitation: Invitation | None) -> 
         worker = form.create_worker()
         if worker is not None:
             auth.login(request, worker.user, settings.AUTHENTICATION_BACKENDS[0])
-            response = HttpResponseRedirect(_next(request) or "/")
+            response = HttpResponseRedirect(wanted_address(request, "/"))
             throttle.remember_device(request, response, worker.user.get_username())
             return response
-    context = {"form": form, "next": _next(request), "section": "signup", "here": here, "invitation": invitation}
+    context = {
+        "form": form,
+        "next": wanted_address(request),
+        "section": "signup",
+        "here": here,
+        "invitation": invitation,
+    }
     return render(request, "marketplace/signup.html", context, status=400 if form.errors else 200)
 
 
@@ -124,7 +123,7 @@ def login(request: HttpRequest) -> HttpResponse:
     if elsewhere is not None:
         return elsewhere
     if request.user.is_authenticated:
-        return HttpResponseRedirect(_next(request) or "/")
+        return HttpResponseRedirect(wanted_address(request, "/"))
     username = request.POST.get("username", "")
     tries = throttle.sign_in(request, username)
     if request.method == "POST":
@@ -136,12 +135,12 @@ def login(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         throttle.signed_in(tries)
         if form.get_user().is_staff and device_of(form.get_user()):
-            return ask_for_code(request, form.get_user(), _next(request))
+            return ask_for_code(request, form.get_user(), wanted_address(request))
         auth.login(request, form.get_user())
-        response = HttpResponseRedirect(_next(request) or "/")
+        response = HttpResponseRedirect(wanted_address(request, "/"))
         throttle.remember_device(request, response, username)
         return response
-    context = {"form": form, "next": _next(request), "section": "login", "reset": "reset" in request.GET}
+    context = {"form": form, "next": wanted_address(request), "section": "login", "reset": "reset" in request.GET}
     return render(request, "marketplace/login.html", context, status=400 if form.errors else 200)
 
 

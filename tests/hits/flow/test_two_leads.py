@@ -11,13 +11,16 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection, connections
 
 from hits import tasks
+from hits.domain.archived import ArchivedError
 from hits.domain.books import differences
 from hits.domain.budget_requests import RequestDecidedError
 from hits.flow.payments import asking
 from hits.flow.pipeline import publishing
+from hits.flow.setup import archiving, projects
 from hits.models import Account, Batch, BudgetExceededError, BudgetRequest, Hit, Item, LedgerEntry, Project, Stage
 from ops.waiting import PATIENCE_SECONDS
 from tests.hits import factories as make
@@ -152,3 +155,46 @@ def test_of_two_owners_who_decide_at_once_one_does(market: Marketplace, leads: T
         account = Account.objects.get(project=project)
         assert (account.budget, account.reserved) == ((PRICE, PRICE) if published else (ALMOST, Decimal(0)))
         assert stage.batches.exists() == published
+
+
+def test_two_requests_at_once_leave_one_that_waits_and_none_once_the_project_is_archived(
+    market: Marketplace, leads: TwoLeads
+) -> None:
+    for _ in range(REPETITIONS // 5):
+        manager = make.user()
+        project = make.project()
+        make.member(project, manager, "manager")
+
+        def ask(budget: int, project: Project = project, manager: User = manager) -> Callable[[], object]:
+            return lambda: asking.ask_for_budget(project, manager, Decimal(budget))
+
+        outcomes = leads.at_once(ask(50), ask(60))
+        assert all(isinstance(outcome, BudgetRequest) for outcome in outcomes), outcomes
+        assert sorted(project.budget_requests.values_list("state", flat=True)) == ["waiting", "withdrawn"]
+        outcomes = leads.at_once(ask(70), lambda project=project: archiving.archive(project, None))
+        assert isinstance(outcomes[0], BudgetRequest | ArchivedError) and outcomes[1] is None, outcomes
+        with pytest.raises(ArchivedError):
+            ask(80)()
+        asked = 2 + isinstance(outcomes[0], BudgetRequest)
+        assert project.budget_requests.count() == asked
+
+
+def test_whoever_asks_withdraws_or_changes_the_budget_and_whoever_decides_wait_for_one_another(
+    market: Marketplace, leads: TwoLeads
+) -> None:
+    for _ in range(REPETITIONS // 5):
+        owner, manager = make.user(), make.user()
+        project = make.project(owner=owner)
+        make.member(project, manager, "manager")
+        for act in (
+            lambda row, manager=manager: asking.ask_for_budget(row.project, manager, Decimal(60)),
+            lambda row, manager=manager: asking.withdraw(row, manager),
+            lambda row, owner=owner: projects.change_budget(row.project, row.budget, owner, confirmed=row.budget),
+        ):
+            asked = asking.ask_for_budget(project, manager, Decimal(50))
+            outcomes = leads.at_once(
+                lambda asked=asked, owner=owner: asking.approve(BudgetRequest.objects.get(pk=asked.pk), owner),
+                lambda asked=asked, act=act: act(BudgetRequest.objects.get(pk=asked.pk)),
+            )
+            faults = [one for one in outcomes if isinstance(one, Exception)]
+            assert all(isinstance(one, RequestDecidedError) for one in faults), outcomes

@@ -100,6 +100,41 @@ def test_what_is_too_long_is_refused_on_pages_and_asks_or_decides_nothing(stage:
     assert (BudgetRequest.objects.get().state, Account.objects.get().budget) == ("waiting", Decimal("0.10"))
 
 
+def test_each_refusal_of_a_decision_has_the_status_of_its_reason(
+    stage: Stage, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mia, olga = client_of(stage, "mia"), client_of(stage, "olga")
+    mia_pk = stage.project.memberships.get(user__username="mia").user_id
+    mia.post("/projects/river/budget/", {"budget": "9.00"})
+    row = BudgetRequest.objects.get()
+    page = f"{PAGE}{row.pk}"
+    assert olga.post(f"{page}/withdraw/").status_code == 403
+    assert olga.post(f"{PAGE}limits/", {"member": mia_pk, "may_budget": "a lot"}).status_code == 400
+
+    # An owner who stops being one after the page's guard let the request in, and before the verb holds the project.
+    olgas, verbs = stage.project.memberships.get(user__username="olga"), (asking.allow, tasks.approve_request)
+
+    def demoted_first(verb: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*given: Any) -> Any:
+            stage.project.memberships.filter(pk=olgas.pk).update(role="manager")
+            return verb(*given)
+
+        return act
+
+    with monkeypatch.context() as patched:
+        patched.setattr(asking, "allow", demoted_first(verbs[0]))
+        patched.setattr(tasks, "approve_request", demoted_first(verbs[1]))
+        for address, given in ((f"{page}/approve/", {}), (f"{PAGE}limits/", {"member": mia_pk, "may_budget": "5"})):
+            olgas.save()
+            refused = olga.post(address, given)
+            assert refused.status_code == 403 and "takes the role owner" in refused.content.decode()
+    olgas.save()
+    assert BudgetRequest.objects.get().waits and Account.objects.get().budget == Decimal("0.10")
+    assert olga.post(f"{page}/approve/").status_code == 302
+    assert olga.post(f"{page}/approve/").status_code == 409
+    assert mia.post(f"{page}/withdraw/").status_code == 409
+
+
 @pytest.mark.parametrize("items", [None, 4])
 def test_a_long_reason_of_a_command_is_cut_whatever_was_asked_for(
     stage: Stage, stand_in: StandIn, items: int | None

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings as configured
+from django.contrib.auth.models import User
 from django.core import mail
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -68,6 +69,39 @@ def test_a_new_lead_sets_the_password_by_the_printed_link() -> None:
         ("made the account", "command"),
         ("set a password by a link", "page"),
     ]
+
+
+def test_an_account_that_cannot_be_made_is_refused_and_leaves_nothing(alice: Any) -> None:
+    for name, email, password, said in (
+        ("ALICE", "", "", "already"), ("two words", "", "", "valid username"), ("nora", "nobody", "", "valid email"),
+        ("nora", "", "short", "too short"),
+    ):  # fmt: skip
+        with pytest.raises(passwords.AccountRefusedError, match=said):
+            passwords.create_account(name, email, password)
+    with pytest.raises(CommandError, match="valid email"):
+        run("create_lead", "nora", "--email", "nobody")
+    assert list(User.objects.all()) == [alice] and not AccountAction.objects.exists()
+    made = passwords.create_account("ｎora", "nora@EXAMPLE.org", NEW)
+    assert (made.username, made.email, signs_in("nora", NEW)) == ("nora", "nora@example.org", True)
+    assert not passwords.create_account("olga", "").has_usable_password()
+
+
+def test_a_password_is_changed_together_with_its_record_or_not_at_all(
+    alice: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passwords.change(alice, NEW)
+    assert signs_in("alice", NEW)
+    [row] = AccountAction.objects.filter(account=alice)
+    assert (row.verb, row.name) == ("changed the password", "alice")
+    link = link_of("alice")
+
+    def full(*given: Any) -> None:
+        raise OSError("No space is left.")
+
+    monkeypatch.setattr(passwords, "record_account", full)
+    with pytest.raises(OSError, match="No space"):
+        set_password(link, "yet another river")
+    assert signs_in("alice", NEW) and not signs_in("alice", "yet another river")
 
 
 def test_where_letters_are_sent_the_link_is_not_printed(mailing: None) -> None:

@@ -18,6 +18,7 @@ from hits.models import Stage
 from hits.protocols.given_settings import LONGEST_INSTRUCTIONS
 from hits.protocols.multiple_choice.protocol import protocol
 from hits.views import our_words
+from hits.views.task_settings import LOOKED_AT
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -182,6 +183,24 @@ def test_what_every_item_brings_itself_is_not_listed_as_asked(client: Client, st
     frozen = squeezed(client.get(address(stage))).partition("As it was published")[2]
     frozen = frozen.partition("</dl>")[0]
     assert frozen.count("each item’s own") == 1 and "Yes" in frozen
+
+
+def test_of_many_items_the_first_are_looked_at_and_the_page_says_so(client: Client, stage: Stage) -> None:
+    own = {"question": "Who won?", "choices": [{"id": "c1", "text": "Ada"}, {"id": "c2", "text": "Ben"}]}
+    asked = []
+    make.items(stage, 100, data=own)
+    for more in (0, LOOKED_AT - 100, 1000):
+        make.items(stage, more, data={"question": "Who lost?"} if more == 1000 else own)
+        with CaptureQueriesContext(connection) as queries:
+            page = squeezed(client.get(address(stage)))
+        asked.append(len(queries))
+        whole = page.count("Not asked now: every item of this stage brings its own.")
+        part = page.count(f"Not asked now: each of the first {LOOKED_AT} items of this stage brings its own.")
+        assert (whole, part) == ((0, 2) if more == 1000 else (2, 0))
+    assert len(set(asked)) == 1
+    make.hit(stage.items.order_by("pk")[0])
+    frozen = squeezed(client.get(address(stage))).partition("As it was published")[2].partition("</dl>")[0]
+    assert frozen.count(f"each item’s own (of the first {LOOKED_AT} items)") == 2
 
 
 @pytest.mark.parametrize("published", [False, True])

@@ -12,13 +12,13 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import second_factor as scheme
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
+from common.sign_in import wanted_address
 from marketplace.rules.errors import TooManyAttempts
 from marketplace.site import throttle
 from marketplace.site.guards import operator_required, other_name
@@ -54,7 +54,7 @@ def code(request: HttpRequest) -> HttpResponse:
                 throttle.signed_in(tries)
                 return _signed_in(request, operator)
             form.add_error("code", WRONG_CODE)
-    context = {"form": form, "next": _next(request)}
+    context = {"form": form, "next": wanted_address(request, "/operator/")}
     return show(request, "code", context, status=400 if form.errors else 200)
 
 
@@ -63,16 +63,9 @@ def _signed_in(request: HttpRequest, operator: User) -> HttpResponse:
     if not request.user.is_authenticated:
         auth.login(request, operator, settings.AUTHENTICATION_BACKENDS[0])
     django_otp.login(request, scheme.device_of(operator))
-    response = HttpResponseRedirect(_next(request))
+    response = HttpResponseRedirect(wanted_address(request, "/operator/"))
     throttle.remember_device(request, response, operator.get_username())
     return response
-
-
-def _next(request: HttpRequest) -> str:
-    """Where to go after signing in: only within this site."""
-    wanted = request.POST.get("next") or request.GET.get("next", "")
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure())
-    return wanted if safe else "/operator/"
 
 
 @sensitive_post_parameters()
