@@ -275,9 +275,10 @@ def publish(
 def _publish(
     stage: Stage, items: int, total: Decimal, confirmation: str, user: User | None, approval: Approval | None
 ) -> Batch:
-    if approval:
-        hold(stage.project, approval.by)
     stage = hit_plans.locked(stage)
+    if approval:
+        # After the stage, as where a project is archived.
+        hold(stage.project, approval.by)
     # A second click waited for the lock: what the first one made is there now.
     if earlier := Batch.objects.filter(confirmation=confirmation).first():
         return earlier

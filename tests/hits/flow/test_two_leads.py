@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
 from django.contrib.auth.models import User
@@ -198,3 +199,33 @@ def test_whoever_asks_withdraws_or_changes_the_budget_and_whoever_decides_wait_f
             )
             faults = [one for one in outcomes if isinstance(one, Exception)]
             assert all(isinstance(one, RequestDecidedError) for one in faults), outcomes
+
+
+def test_whoever_archives_a_project_waits_for_whoever_approves_a_batch(
+    market: Marketplace, leads: TwoLeads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, manager = make.user(), make.user()
+    project = make.project(owner=owner, budget=ALMOST)
+    make.member(project, manager, "manager")
+    stage = make.stage(project)
+    make.items(stage, ITEMS)
+    asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
+    assert asked is not None
+    holds, hold = Event(), publishing.hold
+
+    def held(project: Project, user: User | None) -> None:
+        hold(project, user)
+        holds.set()
+        # Long enough for the other lead to take the locks that are free.
+        time.sleep(0.3)
+
+    def archive() -> None:
+        assert holds.wait(30)
+        archiving.archive(project, owner)
+
+    monkeypatch.setattr(publishing, "hold", held)
+    row = BudgetRequest.objects.select_related("stage__project", "project", "asked_by").get(pk=asked.pk)
+    published, archived = leads.at_once(lambda: tasks.approve_request(row, owner), archive)
+    assert isinstance(published, Batch), published
+    # What is being published keeps a project from being archived.
+    assert isinstance(archived, archiving.UnfinishedError), archived
