@@ -52,7 +52,8 @@ def filled(number: int, owner: Any, items: int, workers: int) -> Stage:
     rule = {"name": "matches_reference", "version": 1, "params": {"answers": EACH, "need": 2}}
     stage = make.stage(make.project(owner=owner, slug=f"million-{number}", budget="1000000"), answers=EACH, rule=rule)
     people = Worker.objects.bulk_create(Worker(worker_id=f"AMILL{number}{at:05d}") for at in range(workers))
-    item = make.item(stage, state="kept", conclusion="valid", key=f"item-{number}-0")
+    told = '[{"entity.correct": true}]'
+    item = make.item(stage, state="kept", conclusion="valid", key=f"item-{number}-0", ballots=told)
     hit = make.hit(item)
     answer = make.assignment(hit, people[0], state="Approved")
     label, verdict = make.label(answer), make.verdict(item, conclusion="valid")

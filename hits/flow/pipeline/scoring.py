@@ -110,7 +110,9 @@ def _labels(
 
 def held_up(stage: Stage) -> list[str]:
     """Answers on which the task's own code failed, as a sentence. Its cost is bounded."""
-    count = len(stage.assignments.filter(problem__startswith=UNREAD).values_list("pk")[:MOST_COUNTED])
+    # Those with any problem have an index.
+    unread = stage.assignments.exclude(problem="").filter(problem__startswith=UNREAD)
+    count = len(unread.values_list("pk")[:MOST_COUNTED])
     if not count:
         return []
     answers = f"{'At least ' if count == MOST_COUNTED else ''}{count:,} answer{'' if count == 1 else 's'}"

@@ -79,3 +79,24 @@ def test_an_approval_in_a_large_stage_takes_as_many_queries_and_reads_no_table_t
     assert len(asked[0]) == len(asked[1])
     selects = [sql for sql in asked[1] if sql.startswith("SELECT")]
     assert [(sql, found) for sql in selects if (found := _scanned(sql))] == []
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite does not say how many rows it looked at")
+def test_the_page_of_a_large_stage_looks_at_few_rows_that_it_does_not_want(
+    client: Client, stages: list[tuple[Stage, Stage]]
+) -> None:
+    vacuumed()
+    for name in ("stage", "stage-progress"):
+        for stage in stages[1]:
+            with CaptureQueriesContext(connection) as queries:
+                assert client.get(reverse(name, args=[stage.project.slug, stage.key])).status_code == 200
+            selects = [one["sql"] for one in queries if one["sql"].startswith("SELECT")]
+            assert [(sql, rows) for sql in selects if (rows := _passed_over(sql)) > FEW] == [], name
+
+
+def _passed_over(sql: str) -> int:
+    """Rows of large tables that the query read and left out."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN ANALYZE {sql}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    return sum(map(int, re.findall(r"Rows Removed by Filter: (\d+)", plan)))
