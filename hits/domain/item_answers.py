@@ -51,6 +51,16 @@ def kept_fields(by_item: Sequence[Mapping[str, str]], number: int) -> dict[str, 
     }
 
 
+def without(fields: Mapping[str, str], name: str) -> dict[str, str]:
+    """The fields of an answer without those of this name, whichever item they are of."""
+    return {key: value for key, value in fields.items() if key != name and not _is_named(key, name)}
+
+
+def _is_named(key: str, name: str) -> bool:
+    named = _NAMED.fullmatch(key)
+    return named is not None and named[2] == name
+
+
 def all_numbered(fields: Mapping[str, str], count: int) -> dict[str, str]:
     """The fields with the number of their item before each name, that of the item on screen too."""
     return kept_fields(fields_by_item(fields, count), 0)

@@ -12,6 +12,8 @@ from hits.text.passages import passage_parts
 from hits.text.wording import _
 
 MAX_REMARK = 2000
+# The field in which a worker writes what they want to say besides the answer.
+COMMENT = "comment"
 MAX_TEXT = 2000
 YES = "yes"
 # What of an item may hold choices of its own.
@@ -105,7 +107,7 @@ def _shown(choice: Json) -> Json:
 
 
 def remark(fields: Mapping[str, str]) -> str:
-    return printed(str(fields.get("comment", "")))[:MAX_REMARK]
+    return printed(str(fields.get(COMMENT, "")))[:MAX_REMARK]
 
 
 def percent(part: int, whole: int) -> float:

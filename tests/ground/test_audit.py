@@ -186,7 +186,9 @@ def test_a_connection_that_is_never_taken_is_said_and_no_failure(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(audit, "ANSWER_SECONDS", 2)
     with socket.socket() as listener, socket.socket() as waiting:
-        listener.bind(("127.0.0.1", 0))
+        # As servers do: `free_port` keeps the port until this process ends.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", free_port()))
         listener.listen(0)
         waiting.connect(listener.getsockname())  # the queue is full
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/query"

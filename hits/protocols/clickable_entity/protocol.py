@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from hits.protocols.base import AnswerRefusedError, CheckedAnswer, Json, LabelValue, SettingsRefusedError
+from hits.protocols.choosing import COMMENT
 from hits.protocols.given_settings import EARLY, LEAST_TIME, MAX_SECONDS
 from hits.protocols.lines import written
 from hits.protocols.optional import Line, Setting
@@ -182,7 +183,7 @@ def _is_correct(document: Json, references: Sequence[Json], chosen: Span) -> boo
 
 def _remark(fields: Mapping[str, str]) -> str:
     said = [sentence for name, sentence in REPORTS.items() if fields.get(name)]
-    comment = _NOT_PRINTED.sub("", str(fields.get("comment", ""))).strip()
+    comment = _NOT_PRINTED.sub("", str(fields.get(COMMENT, ""))).strip()
     return " ".join([*said, comment] if comment else said)[:MAX_REMARK]
 
 
