@@ -44,7 +44,7 @@ class FiguresShape(Shape):
     made = serializers.DictField(help_text="Where a program makes the items: sums of their figures by name.")
     updated_at = serializers.DateTimeField(help_text="When they were counted.")
     is_old = serializers.BooleanField(
-        help_text="Answers have come since. Figures of a large stage are not counted again at each of them."
+        help_text="Items or answers have changed since. Figures of a large stage are not counted at every change."
     )
 
 

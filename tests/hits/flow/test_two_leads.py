@@ -89,6 +89,18 @@ def a_project_whose_budget_fits_one() -> tuple[Project, list[Stage]]:
     return project, stages
 
 
+def a_batch_that_is_asked_for() -> tuple[User, Project, Stage, BudgetRequest]:
+    """By a manager of a project whose budget is a cent too small; the owner has not decided yet."""
+    owner, manager = make.user(), make.user()
+    project = make.project(owner=owner, budget=ALMOST)
+    make.member(project, manager, "manager")
+    stage = make.stage(project)
+    make.items(stage, ITEMS)
+    asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
+    assert asked is not None
+    return owner, project, stage, asked
+
+
 def publish(stage: Stage, lead: str) -> Callable[[], Batch]:
     return lambda: publishing.publish(Stage.objects.get(pk=stage.pk), ITEMS, PRICE, f"{lead}-{stage.pk}", None)
 
@@ -136,13 +148,7 @@ def test_two_leads_who_confirm_the_same_items_publish_them_once(market: Marketpl
 
 def test_of_two_owners_who_decide_at_once_one_does(market: Marketplace, leads: TwoLeads) -> None:
     for _ in range(REPETITIONS // 5):
-        owner, manager = make.user(), make.user()
-        project = make.project(owner=owner, budget=ALMOST)
-        make.member(project, manager, "manager")
-        stage = make.stage(project)
-        make.items(stage, ITEMS)
-        asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
-        assert asked is not None
+        owner, project, stage, asked = a_batch_that_is_asked_for()
 
         def row(pk: int = asked.pk) -> BudgetRequest:
             return BudgetRequest.objects.select_related("stage__project", "project", "asked_by").get(pk=pk)
@@ -204,13 +210,7 @@ def test_whoever_asks_withdraws_or_changes_the_budget_and_whoever_decides_wait_f
 def test_whoever_archives_a_project_waits_for_whoever_approves_a_batch(
     market: Marketplace, leads: TwoLeads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner, manager = make.user(), make.user()
-    project = make.project(owner=owner, budget=ALMOST)
-    make.member(project, manager, "manager")
-    stage = make.stage(project)
-    make.items(stage, ITEMS)
-    asked = asking.ask_for_batch(stage, manager, ITEMS, PRICE, "page-one")
-    assert asked is not None
+    owner, project, _, asked = a_batch_that_is_asked_for()
     holds, hold = Event(), publishing.hold
 
     def held(project: Project, user: User | None) -> None:
