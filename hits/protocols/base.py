@@ -11,7 +11,7 @@ numbers; anything else (a written text, a list) is a label that no rule counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -86,8 +86,10 @@ class TaskProtocol(Protocol):
     ) -> CheckedAnswer:
         """Validate the posted fields and turn them into labels. Raises AnswerRefusedError."""
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
-        """Measures over (document, item, label value) of one answer an item, such as em and f1; may be empty."""
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
+        """Measures over (document, item, label value) of one answer an item, read once, such as em and f1; may be
+        empty.
+        """
 
 
 @runtime_checkable

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols.base import Json
@@ -14,25 +15,27 @@ Said = Mapping[str, Any]
 _Compared = dict[str, tuple[Any, bool]]
 
 
-def right_shares(items: Sequence[Sequence[Said]]) -> Json:
+def right_shares(items: Iterable[Sequence[Said]]) -> Json:
     """{"accuracy" of single answers, "majority" of the items' majorities, "answers", "ties", "n" items}, both shares
     in percent, over the items whose answers were compared with a reference; empty without any.
 
     `items` holds, item by item, what each answer says, as `ItemwiseProtocol.item_scores` gets it. An answer of several
     units is right if every unit is. The majority is what was said most often of each unit; a tie is not right.
     """
-    answers = [[_compared(said) for said in given] for given in items]
-    judged = [given for given in answers if given and all(given)]
-    if not judged:
+    single, majorities = Counter[bool](), Counter[bool | None]()
+    for given in items:
+        answers = [_compared(said) for said in given]
+        if answers and all(answers):
+            single.update(map(_all_right, answers))
+            majorities[_majority(answers)] += 1
+    if not majorities:
         return {}
-    single = [_all_right(answer) for given in judged for answer in given]
-    majorities = [_majority(given) for given in judged]
     return {
-        "accuracy": percent(sum(single), len(single)),
-        "majority": percent(majorities.count(True), len(judged)),
-        "ties": majorities.count(None),
-        "answers": len(single),
-        "n": len(judged),
+        "accuracy": percent(single[True], single.total()),
+        "majority": percent(majorities[True], majorities.total()),
+        "ties": majorities[None],
+        "answers": single.total(),
+        "n": majorities.total(),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -151,8 +151,8 @@ class VariedProtocol(WrittenProtocol, Protocol):
 class ItemwiseProtocol(TaskProtocol, Protocol):
     """Measures all answers to an item together, such as how often the majority is right."""
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
-        """Measures over (document, item, what each answer says); empty without any.
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+        """Measures over (document, item, what each answer says), read once; empty without any. There may be millions.
 
         An answer says a value of each unit, and of `<unit>.correct` where the unit was compared with a reference.
         """

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any, cast
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -21,7 +23,7 @@ from hits.domain.item_votes import disagreements
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
-from hits.domain.wanted_answers import answers_counted, chunks
+from hits.domain.wanted_answers import answers_counted
 from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict
 from hits.protocols.base import COUNTED, Json
 from hits.protocols.optional import ItemwiseProtocol
@@ -357,17 +359,18 @@ def _measured(stage: Stage) -> Json | None:
     return protocol.scores(_first_answers(labels.filter(item__state=Item.State.KEPT)))
 
 
-def _first_answers(labels: QuerySet[Label]) -> list[tuple]:
+def _first_answers(labels: QuerySet[Label]) -> Iterator[tuple[Json, Json, Any]]:
     rows = labels.order_by("item", "assignment__submitted_at", "id").values_list(
         "item", "item__document__data", "item__data", "value"
     )
-    first: dict[int, tuple] = {}
+    last = None
     for item, document, data, value in rows.iterator(chunk_size=1000):
-        first.setdefault(item, (document, data, value))
-    return list(first.values())
+        if item != last:
+            yield document, data, value
+        last = item
 
 
-def _all_answers(labels: QuerySet[Label], stage: Stage) -> list[tuple]:
+def _all_answers(labels: QuerySet[Label], stage: Stage) -> Iterator[tuple[Json, Json, list[Json]]]:
     """(document, item, what each of its answers that count says), one an item that has as many as are wanted.
 
     Answers beyond those are measured too: releases, agreement and aggregation read the same ones. Only the verdict goes
@@ -376,15 +379,27 @@ def _all_answers(labels: QuerySet[Label], stage: Stage) -> list[tuple]:
     usual: int = stage.rule["params"]["answers"]
     own = stage.items.filter(wanted__isnull=False) if stage.most_answers else stage.items.none()
     numbers = {pk: wanted or usual for pk, wanted in own.values_list("pk", "wanted")}
-    given: dict[int, dict[tuple[int, int], dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    answered = (item for item in _answered_items(labels) if item.workers >= numbers.get(item.pk, usual))
+    # A stage may have millions of answers: never more than one part of them is held.
+    while part := {item.pk: item.said for item in islice(answered, CHUNK)}:
+        items = Item.objects.filter(pk__in=part).order_by("pk").values_list("pk", "document__data", "data")
+        for pk, document, data in items:
+            yield document, data, part[pk]
+
+
+class _Answered(NamedTuple):
+    """An item, how many workers answered it, and what each of its answers says."""
+
+    pk: int
+    workers: int
+    said: list[Json]
+
+
+def _answered_items(labels: QuerySet[Label]) -> Iterator[_Answered]:
     rows = labels.order_by("item", "assignment__submitted_at", "id")
     columns = ("item", "worker__pk", "assignment", "unit", "value", "correct")
-    for item, worker, assignment, unit, value, correct in rows.values_list(*columns).iterator(chunk_size=1000):
-        said = {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
-        given[item][worker, assignment] |= said
-    found = []
-    enough = [pk for pk, of in given.items() if len({worker for worker, _ in of}) >= numbers.get(pk, usual)]
-    for pks in chunks(enough):
-        items = Item.objects.filter(pk__in=pks).order_by("pk").values_list("pk", "document__data", "data")
-        found += [(document, data, list(given[pk].values())) for pk, document, data in items]
-    return found
+    for pk, given in groupby(rows.values_list(*columns).iterator(chunk_size=1000), key=itemgetter(0)):
+        answers: dict[tuple[int, int], Json] = defaultdict(dict)
+        for _, worker, assignment, unit, value, correct in given:
+            answers[worker, assignment] |= {unit: value} | ({} if correct is None else {f"{unit}.correct": correct})
+        yield _Answered(pk, len({worker for worker, _ in answers}), list(answers.values()))

@@ -9,7 +9,7 @@ much work, so that no label is the easy one. Form fields are `<id>_label`, `<id>
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,7 +191,7 @@ class AnswerWriting:
                 places[one.field(name)] = f"{WRITTEN[name]}, question {one.number}"
         return [*found, *measured(said, places)]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: nothing here has a reference."""
         return {}
 

@@ -8,7 +8,7 @@ may be absent. An answer is one mention; any mention of an entity stands for tha
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -111,7 +111,7 @@ class ClickableEntity:
         known = item.get("answers") or []
         return {"entity": known[0] if len(known) == 1 else known} if known else {}
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """{"em", "f1" in percent, "n"} over the answers whose item has references; empty if there are none."""
         judged = [(item["answers"], value) for _, item, value in answers if item.get("answers")]
         if not judged:

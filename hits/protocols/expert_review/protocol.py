@@ -12,7 +12,7 @@ in its list), `q1_swap`, `q1_delete` (a reason), `q1_duplicate_of` (a question's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -214,7 +214,7 @@ class ExpertReview:
     def comparable(self, unit: str, value: Any) -> Any:
         return value["action"]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: there is no reference for what an expert finds."""
         return {}
 

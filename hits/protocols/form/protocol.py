@@ -11,7 +11,7 @@ not there: what was posted for it is ignored, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing
@@ -165,13 +165,13 @@ class FormProtocol:
             raise AnswerRefusedError(answer.faults, answer.names)
         return CheckedAnswer(tuple(answer.labels), choosing.remark(fields))
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Nothing: the label of one field says little about a form; see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, over the items with known answers; of several fields each has to be right."""
-        return right_shares([given for _, _, given in items])
+        return right_shares(given for _, _, given in items)
 
     columns = staticmethod(columns_of)
 

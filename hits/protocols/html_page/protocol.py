@@ -13,7 +13,7 @@ list, which is empty where nothing was chosen. It is the same whether a crowd-fo
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from common.html_templates import NotFilledError, TooLargeError
@@ -150,13 +150,13 @@ class HtmlPageProtocol:
             for line in written(name, name, said, plain(right[name]) if name in right else "")
         ]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Nothing: the label of one field says little about a page; see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, over the items with known answers; of several fields each has to be right."""
-        return right_shares([given for _, _, given in items])
+        return right_shares(given for _, _, given in items)
 
     columns = staticmethod(columns_of)
 

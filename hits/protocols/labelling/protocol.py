@@ -8,7 +8,7 @@ reasoning, and of the common sense that some need); Huang et al. (2019), Cosmos 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from hits.protocols import choosing
@@ -178,27 +178,29 @@ class Labelling:
             found |= choosing.known_values(labels, gold, unit, "has", several=several)
         return found
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Said]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Said]]], settings: Json) -> Json:
         """{"n" items, "labels": [{"label", "count", "share", "low", "high"}, ...], "note"}; shares of 1.
 
         An item has a label if more than half of those who answered gave it. With a second list there is also
         "dependent", over the items whose labels call for it, by the answers that do; its labels have "share_of_all",
         too.
         """
-        answered = [given for _, _, given in items if given]
-        if not answered:
-            return {}
         first = {label["id"] for label in settings["labels"]}
-        labels = [has_most([_ids(said) & first for said in given]) for given in answered]
+        opens = set(settings["dependent_on"])
+        labels, second = [], []
+        for given in (given for _, _, given in items if given):
+            labels.append(has_most([_ids(said) & first for said in given]))
+            if labels[-1] & opens:
+                second.append(_second(given, first, opens))
+        if not labels:
+            return {}
         report = label_shares(labels).to_dict()
-        if settings["dependent_on"]:
-            opens = set(settings["dependent_on"])
-            second = [_second(given, first, opens) for given, has in zip(answered, labels, strict=True) if has & opens]
-            report["dependent"] = label_shares(second).within(len(answered)).to_dict()
+        if opens:
+            report["dependent"] = label_shares(second).within(len(labels)).to_dict()
         return report
 
 

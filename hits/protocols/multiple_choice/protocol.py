@@ -7,7 +7,7 @@ choices that an item lacks come from the settings. A question set is an item too
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing
@@ -146,7 +146,7 @@ class MultipleChoice:
             *written(settings["free_text_label"], "text", said),
         ]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """{"accuracy" in percent, "n"} over one answer an item, each the id of a choice, where the item has gold."""
         judged = [(gold_of(item, choosing.choices_of(item, DEFAULTS)), value) for _, item, value in answers]
         right = [value in gold for gold, value in judged if gold]
@@ -163,9 +163,9 @@ class MultipleChoice:
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, over the items that have gold; of several choices every box has to be right."""
-        return right_shares([given for _, _, given in items])
+        return right_shares(given for _, _, given in items)
 
 
 def _shown(document: Json, item: Json, settings: Json, worker: str) -> list[Json]:

@@ -13,7 +13,7 @@ what the other asks. Such questions are dropped where those of a text are gather
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -235,7 +235,7 @@ class PhraseQuestions(Correcting):
                 found.append(Line(f"About “{value.get('phrase', phrase.text)}”", value["question"], (phrase.id,)))
         return [*found, *measured(said, {})]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
         return {}
 

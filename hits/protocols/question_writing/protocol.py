@@ -7,7 +7,7 @@ Form fields are named `q1_question`, `q1_category`, `q1_correct1`, `q1_incorrect
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -195,7 +195,7 @@ class QuestionWriting:
                 places |= _places(number, value)
         return [*found, *_told_advice(said, places, _limits(settings)), *measured(said, places)]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is written has no reference."""
         return {}
 

@@ -8,7 +8,7 @@ hidden sentences are left out, as from the text that machines get. Form fields o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing
@@ -101,14 +101,14 @@ class ReadingTest:
             )
         ]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: an item has several questions. See `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """As `majorities.right_shares`, question by question: `n` are questions, not texts."""
-        units = [(f"{question['id']}/choice", given) for _, item, given in items for question in item["questions"]]
-        return right_shares([[_of(unit, said) for said in given if unit in said] for unit, given in units])
+        units = ((f"{question['id']}/choice", given) for _, item, given in items for question in item["questions"])
+        return right_shares([_of(unit, said) for said in given if unit in said] for unit, given in units)
 
 
 def _name(question: Json) -> str:

@@ -8,8 +8,8 @@ counts as correct if all three workers selected it.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing
@@ -98,44 +98,38 @@ class SelectAll:
         lines = [*choosing.choices_of(item, {}), {"id": NONE, "text": settings["none_text"]}]
         return list(ticked(str(item.get("question", "")), "selected", lines, said))
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}
 
-    def item_scores(self, items: Sequence[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
+    def item_scores(self, items: Iterable[tuple[Json, Json, Sequence[Mapping[str, Any]]]], settings: Json) -> Json:
         """{"selected_by_all": percent of the candidates that every worker selected, "candidates", "n" items}.
 
         Where candidates name the `systems` that wrote them, also {"systems": [{"system", "count" selected by all,
         "candidates", "share" of 1, "low", "high"}, ...]}, by name, with the 95 % interval of the share.
         """
-        answered = [(item["candidates"], given) for _, item, given in items if given]
-        by_all = [
-            (candidate, all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given))
-            for candidates, given in answered
-            for candidate in candidates
-        ]
-        if not by_all:
+        answered, chosen = 0, Counter[bool]()
+        by_system: dict[str, Counter[bool]] = defaultdict(Counter)
+        for item, given in ((item, given) for _, item, given in items if given):
+            answered += 1
+            for candidate in item["candidates"]:
+                by_all = all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given)
+                chosen[by_all] += 1
+                # One that several systems wrote counts for each.
+                for system in filter(None, candidate.get("systems", ())):
+                    by_system[system][by_all] += 1
+        if not chosen:
             return {}
-        percent = choosing.percent(sum(chosen for _, chosen in by_all), len(by_all))
-        found = {"selected_by_all": percent, "candidates": len(by_all), "n": len(answered)}
-        systems = _systems(by_all)
+        percent = choosing.percent(chosen[True], chosen.total())
+        found = {"selected_by_all": percent, "candidates": chosen.total(), "n": answered}
+        systems = [_share(system, counts) for system, counts in sorted(by_system.items())]
         return {**found, "systems": systems} if systems else found
 
 
-def _systems(by_all: Sequence[tuple[Json, bool]]) -> list[Json]:
-    """The share of each system's candidates that everybody selected; one that several wrote counts for each."""
-    counts: dict[str, list[bool]] = defaultdict(list)
-    for candidate, chosen in by_all:
-        for system in candidate.get("systems", ()):
-            if system:
-                counts[system].append(chosen)
-    return [_share(system, chosen) for system, chosen in sorted(counts.items())]
-
-
-def _share(system: str, chosen: Sequence[bool]) -> Json:
-    low, high = wilson(sum(chosen), len(chosen))
-    found = {"system": system, "count": sum(chosen), "candidates": len(chosen)}
-    return {**found, "share": sum(chosen) / len(chosen), "low": low, "high": high}
+def _share(system: str, chosen: Counter[bool]) -> Json:
+    count, total = chosen[True], chosen.total()
+    low, high = wilson(count, total)
+    return {"system": system, "count": count, "candidates": total, "share": count / total, "low": low, "high": high}
 
 
 def _shown(document: Json, item: Json, worker: str) -> list[Json]:

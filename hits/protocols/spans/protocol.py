@@ -17,7 +17,7 @@ answers come, and a rule counts what several workers said of the same unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hits.protocols import choosing, marked
@@ -143,7 +143,7 @@ class Spans:
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
         return {"spans": item["gold"]} if "gold" in item else {}
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
         judged = [_sorted(item["gold"]) == _sorted(value) for _, item, value in answers if "gold" in item]
         return {"same_as_gold": choosing.percent(sum(judged), len(judged)), "n": len(judged)} if judged else {}

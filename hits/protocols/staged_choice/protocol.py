@@ -7,7 +7,7 @@ before: whoever finds the paragraph or the question bad, or cannot determine an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,7 +156,7 @@ class StagedChoice:
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
         return {PICKED: item["intended"]} if item.get("intended") else {}
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Nothing: what a single label means depends on its step."""
         return {}
 

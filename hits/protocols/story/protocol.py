@@ -6,7 +6,7 @@ and a sentence that helps to understand it; item: {}. One form field: `story`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hits.protocols import evidence
@@ -123,7 +123,7 @@ class Story:
         asked = str(document.get("scenario", ""))
         return [*written(asked, FIELD, said), *counted, *measured(said, {FIELD: "the story"})]
 
-    def scores(self, answers: Sequence[tuple[Json, Json, Any]]) -> Json:
+    def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Empty: what is told has no reference."""
         return {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import timedelta
 
 import pytest
@@ -59,3 +60,32 @@ def test_the_figures_of_a_small_stage_never_rest(stage: Stage, monkeypatch: pyte
     _answered(stage)
     deciding.decide(stage)
     assert _figures(stage) == (2, 2, False)
+
+
+def test_the_measures_of_a_task_hold_only_a_part_of_the_items_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "CHUNK", 10)
+    small, large = _with_gold(40), _with_gold(160)
+    _held(small)
+    assert _held(large) < 1.2 * _held(small)
+    measured = deciding._measured(large)
+    assert measured == {"accuracy": 75.0, "majority": 75.0, "ties": 0, "answers": 160, "n": 160}
+
+
+def _with_gold(items: int) -> Stage:
+    """A stage of so many items about long texts, each with one answer; three of four are right."""
+    stage = make.stage(protocol="multiple_choice", settings={"question": "Which one?", "choices": ["One", "Two"]})
+    for number in range(items):
+        document = make.document(stage.project, data={"text": f"{number:04} " * 20_000})
+        answer = make.assignment(make.hit(make.item(stage, state="kept", document=document)))
+        make.label(answer, unit="choice", value="c0", correct=number % 4 > 0)
+    return stage
+
+
+def _held(stage: Stage) -> int:
+    """Bytes that the measures of a stage hold at their most."""
+    tracemalloc.start()
+    try:
+        deciding._measured(stage)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
