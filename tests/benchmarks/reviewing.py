@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 ANSWERS = (100, int(os.environ.get("REVIEW_ANSWERS", "100000")))
 ITEMS = (1000, int(os.environ.get("LISTED_ITEMS", "1000000")))
-WORKERS = 60
+# Each of them fills a page of answers.
+WORKERS = (2, 60)
 APPROVALS, ROUNDS = 40, 10
 # Milliseconds: of an approval with the next answer, and of a page more than the same of a small stage.
 MOST, MOST_MORE = 30, 15
@@ -143,7 +144,7 @@ def filled(number: int, answers: int, items: int, owner: Any) -> tuple[Stage, St
 
 
 def _answered(stage: Stage, answers: int, number: int) -> None:
-    """Each by one of WORKERS on an item of its own."""
+    """Each by one of WORKERS[number] on an item of its own."""
     from django.utils import timezone
 
     from hits.domain.summaries import refresh_worker_stats
@@ -153,7 +154,7 @@ def _answered(stage: Stage, answers: int, number: int) -> None:
 
     item = make.item(stage, state="open", key=f"answered-{number}-0")
     hit = make.hit(item)
-    people = Worker.objects.bulk_create(Worker(worker_id=f"ABENCH{number}{at:05d}") for at in range(WORKERS))
+    people = Worker.objects.bulk_create(Worker(worker_id=f"ABENCH{number}{at:05d}") for at in range(WORKERS[number]))
     due = timezone.now() + timedelta(days=3)
     answer = make.assignment(hit, people[0], state="Submitted", auto_approval_at=due)
     label = make.label(answer)
@@ -162,7 +163,7 @@ def _answered(stage: Stage, answers: int, number: int) -> None:
         hit, answers - 1, item_id=f"{before_items} + {NUMBER}", token=f"'b{number}-' || {NUMBER}",
         hit_id=f"'3B{number}' || {NUMBER}",
     )  # fmt: skip
-    worker = f"{people[0].pk} + {NUMBER} % {WORKERS}"
+    worker = f"{people[0].pk} + {NUMBER} % {WORKERS[number]}"
     before = copies(
         answer, answers - 1, hit_id=f"{before_hits} + {NUMBER}", worker_id=worker,
         assignment_id=f"'3A{number}' || {NUMBER}", seconds=f"10.0 + {NUMBER} % 97",
