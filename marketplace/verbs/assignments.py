@@ -98,14 +98,12 @@ def _admit(worker: Worker, now: datetime) -> None:
 
 def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, also_returned: bool) -> Hit:
     """Lock one HIT with a free slot. Other workers' locked HITs are passed over first, waited for second."""
-    free = free_hits.for_worker(Hit.objects.filter(hit_type=hit_type).assignable(now), worker)
+    open_hits = Hit.objects.filter(hit_type=hit_type).assignable(now)
     if hit is not None:
-        free = free.filter(pk=hit.pk)
-    if not also_returned:
-        free = free_hits.not_returned_by(free, worker)
+        open_hits = open_hits.filter(pk=hit.pk)
     passes = (True, False, False) if connection.features.has_select_for_update_skip_locked else (False,)
     for skip_locked in passes:
-        for query in _in_order_of_choice(free, hit_type, worker):
+        for query in _in_order_of_choice(open_hits, hit_type, worker, also_returned):
             found = (
                 query.select_for_update(of=("self",), no_key=True, skip_locked=skip_locked)
                 .select_related("requester")
@@ -116,14 +114,18 @@ def _pick(hit_type: HitType, worker: Worker, now: datetime, hit: Hit | None, als
     raise NoHitsAvailable
 
 
-def _in_order_of_choice(free: HitQuerySet, hit_type: HitType, worker: Worker) -> Iterator[HitQuerySet]:
+def _in_order_of_choice(
+    open_hits: HitQuerySet, hit_type: HitType, worker: Worker, also_returned: bool
+) -> Iterator[HitQuerySet]:
     """Made one by one: the first nearly always finds a HIT."""
-    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker)
-    untouched = free.filter(~Exists(mine)).order_by("pk")
+    untouched = free_hits.untouched_by(open_hits, worker).order_by("pk")
     # Going on behind the last HIT spares the walk over all that this worker has already answered.
     last = last_hit(worker, hit_type)
     yield untouched.filter(pk__gt=Coalesce(Subquery(last), 0))
     yield untouched
+    free = free_hits.for_worker(open_hits, worker)
+    if not also_returned:
+        free = free_hits.not_returned_by(free, worker)
     longest_ago = (
         Assignment.objects.filter(worker=worker, hit__in=free.values("pk"), status__in=Assignment.GIVEN_BACK)
         .values("hit")
