@@ -192,7 +192,9 @@ class Labelling:
         first = {label["id"] for label in settings["labels"]}
         opens = set(settings["dependent_on"])
         labels, second = [], []
-        for given in (given for _, _, given in items if given):
+        for _document, _item, given in items:
+            if not given:
+                continue
             labels.append(has_most([_ids(said) & first for said in given]))
             if labels[-1] & opens:
                 second.append(_second(given, first, opens))

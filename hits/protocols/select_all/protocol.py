@@ -110,7 +110,9 @@ class SelectAll:
         """
         answered, chosen = 0, Counter[bool]()
         by_system: dict[str, Counter[bool]] = defaultdict(Counter)
-        for item, given in ((item, given) for _, item, given in items if given):
+        for _document, item, given in items:
+            if not given:
+                continue
             answered += 1
             for candidate in item["candidates"]:
                 by_all = all(said.get(f"{candidate['id']}/selected") == choosing.YES for said in given)
