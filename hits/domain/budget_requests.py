@@ -3,7 +3,8 @@
 An owner sets any budget. Somebody who may publish sets it as high as an owner allowed (`Membership.may_budget`; not at
 all where nothing was allowed) and asks for more. Whatever is reserved and paid stays within the budget, which is a
 constraint of the database; so the money that a member can bind never exceeds what an owner set, allowed or approved.
-Locks are taken in the order project, stage, request, account.
+What an owner may budget in all may be limited (`hits.domain.lead_limits`).
+Locks are taken in the order project, stage, request, account, limits of leads.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from django.utils import timezone
 
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
+from hits.domain.lead_limits import refuse_above
 from hits.models import Account, Membership, Project
 from hits.models.budget_requests import LONGEST_REASON, BudgetRequest
 from hits.refusals import Refusal
@@ -104,13 +106,15 @@ def find(project: Project, pk: int) -> BudgetRequest | None:
 def grant(row: BudgetRequest, user: User | None, reason: str) -> None:
     """Approve a request that still waits, and raise the budget to what it needs now; never lower it.
 
-    Inside a transaction that holds the project, and the stage of a batch. Raises RequestDecidedError.
+    Inside a transaction that holds the project, and the stage of a batch. Raises RequestDecidedError and
+    AboveLeadLimitError.
     """
     _decide(row, State.APPROVED, user, reason.strip()[:LONGEST_REASON])
     account = Account.objects.select_for_update().get(project=row.project_id)
     before = account.budget
     needed = row.budget if row.stage_id is None else account.reserved + account.paid + row.total
     if needed > before:
+        refuse_above(row.project.owners, needed - before, user)
         Account.objects.filter(pk=account.pk).update(budget=needed)
         record(row.project, user, BUDGET_CHANGED, detail={"from": f"{before:.2f}", "to": f"{needed:.2f}"})
     record(row.project, user, APPROVED, detail=_told(row))

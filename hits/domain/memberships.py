@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from hits.domain.action_log import record
+from hits.domain.lead_limits import refuse_new_owner
 from hits.domain.roles import OWNER, RoleRefusedError, named
 from hits.models.projects import Membership, Project
 from hits.refusals import Refusal
@@ -48,12 +49,15 @@ def hold(project: Project, user: User | None) -> None:
 def admit(project: Project, person: User, role: str, user: User | None) -> None:
     """Make a member of `person`, who may be one with this role already; the caller holds the project.
 
-    Raises IsMemberError and TooManyMembersError."""
+    Raises IsMemberError, TooManyMembersError and AboveLeadLimitError.
+    """
     there = project.memberships.filter(user=person).first()
     if there is not None and there.role != role:
         raise IsMemberError(f"{person} is {named(there.role)} of {project.name} already. Change that role instead.")
     if there is None:
         if project.memberships.count() >= MOST_MEMBERS:
             raise TooManyMembersError(f"A project has at most {MOST_MEMBERS} members. Remove one first.")
+        if role == OWNER:
+            refuse_new_owner(project, person, user)
         Membership.objects.create(project=project, user=person, role=role)
         record(project, user, "added a member", detail={"member": person.get_username(), "role": role})

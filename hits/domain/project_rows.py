@@ -15,6 +15,7 @@ from django.utils.text import slugify
 
 from hits.domain import check_questions, media
 from hits.domain.guests import refuse_guest
+from hits.domain.lead_limits import refuse_above
 from hits.domain.plugins import check_crowds
 from hits.domain.stage_tables import columns_of
 from hits.domain.summaries import refresh_summary
@@ -38,12 +39,14 @@ def create(
     tests: Sequence[TestSpec],
     seed: int | None,
     card: Mapping[str, str] = MappingProxyType({}),
+    limited: bool = True,
 ) -> Project:
     """A project with these stages, nothing published, and these qualification tests about to be offered.
 
-    `card` is what `hits.domain.release_cards.checked` gives.
+    `card` is what `hits.domain.release_cards.checked` gives. Not `limited` is what a command of the server makes,
+    whatever its owner may budget in all.
 
-    Raises hits.protocols errors for settings that do not fit, and GuestRefusedError.
+    Raises hits.protocols errors for settings that do not fit, GuestRefusedError and AboveLeadLimitError.
     """
     check_crowds(recipe)
     refuse_guest(owner)
@@ -58,6 +61,7 @@ def create(
             contact_email=contact_email,
             card=dict(card),
         )
+        refuse_above([owner], budget, owner if limited else None)
         Membership.objects.create(project=project, user=owner, role=Membership.Role.OWNER)
         Account.objects.create(project=project, budget=budget)
         for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):

@@ -9,6 +9,7 @@ from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
 from hits.models.invitations import Guest, Invitation
 from hits.models.jobs import WaitingJob
+from hits.models.lead_limits import LeadLimit
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.media import MediaFile
@@ -52,6 +53,7 @@ __all__ = [
     "Item",
     "ItemChange",
     "Label",
+    "LeadLimit",
     "LeadSession",
     "Lease",
     "LedgerCheck",

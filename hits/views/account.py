@@ -11,6 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from common.second_factor import device_of
 from hits import forms, sign_in
+from hits.domain.lead_limits import room_of
 from hits.flow.setup import api_tokens, passwords, second_factor, sessions
 from hits.models import AccountAction, ApiToken, LeadSession
 from hits.views.guard import PAGE, VERB, LeadRequest, guarded
@@ -24,7 +25,9 @@ def account(request: LeadRequest) -> HttpResponse:
 
 
 def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpResponse:
+    room = room_of(request.user)
     context = {
+        "room": room.said_to(request.user) if room else "",
         "tokens": ApiToken.objects.living().filter(user=request.user).order_by("-id"),
         "token_form": forms.TokenForm(initial={"scope": ApiToken.Scope.READ, "days": api_tokens.USUAL_DAYS}),
         "sessions": sessions.open_sessions(request.user),

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 
 from hits import forms, tasks
 from hits.domain.budget_requests import find, limit_of
+from hits.domain.lead_limits import narrowest
 from hits.domain.memberships import NoMemberError
 from hits.flow.payments import asking
 from hits.flow.setup import members
@@ -25,8 +26,10 @@ def requests(request: LeadRequest, project: Project) -> HttpResponse:
 def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
     """`bound` has what was refused of a decision or a limit."""
     rows = project.budget_requests.select_related("asked_by", "decided_by", "stage", "batch")
+    room = narrowest(project)
     context = {
         "project": project,
+        "room": room.said_to(request.user) if room else "",  # type: ignore[arg-type]
         "waiting": list(rows.filter(state=BudgetRequest.State.WAITING).order_by("id")),
         "page": paging.by_id(rows.exclude(state=BudgetRequest.State.WAITING), request.GET, newest_first=True),
         "members": [row for row in members.members(project) if row.role == Membership.Role.MANAGER],

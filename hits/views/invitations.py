@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 from hits import forms, sign_in
 from hits.domain import memberships
 from hits.domain.action_log import acting_from
+from hits.domain.lead_limits import AboveLeadLimitError
 from hits.flow.setup import invitations as flow
 from hits.models import Action, Invitation, Project
 from hits.views.guard import FORM, VERB, LeadRequest, for_project
@@ -88,7 +89,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def _accepted(request: HttpRequest, token: str) -> HttpResponse:
     try:
         project = flow.accept(token, request.user)  # type: ignore[arg-type]
-    except (memberships.IsMemberError, memberships.TooManyMembersError) as refusal:
+    except (memberships.IsMemberError, memberships.TooManyMembersError, AboveLeadLimitError) as refusal:
         messages.error(request, str(refusal))
         return redirect("projects")
     messages.success(request, f"You are a member of {project.name} now.")

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from hits import forms
+from hits.domain.lead_limits import AboveLeadLimitError
 from hits.domain.memberships import IsMemberError, TooManyMembersError
 from hits.domain.roles import IN_SHORT, Role, gained
 from hits.flow.setup import members as flow
@@ -47,7 +48,7 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
         person, role = form.cleaned_data["username"], form.cleaned_data["role"]
         try:
             flow.add_member(project, person, role, request.user)
-        except (IsMemberError, TooManyMembersError) as refusal:
+        except (IsMemberError, TooManyMembersError, AboveLeadLimitError) as refusal:
             form.add_error("username", str(refusal))
     if not form.is_valid():
         return page(request, project, 400, form=form)

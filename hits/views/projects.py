@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Prefetch
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
@@ -17,6 +18,7 @@ from django.utils.http import content_disposition_header
 from hits import forms, needs, sample_crowd, tasks
 from hits.domain.archived import UnfinishedError
 from hits.domain.budget_requests import AboveLimitError, limit_of
+from hits.domain.lead_limits import AboveLeadLimitError, Room, narrowest, room_of
 from hits.domain.plugins import faults_of, offered, usable_protocol, usable_recipe
 from hits.flow.payments import asking
 from hits.flow.pipeline import importing
@@ -99,6 +101,9 @@ def new(request: LeadRequest) -> HttpResponse:
         except project_files.ProjectFileError as refusal:
             for fault in refusal.faults:
                 form.add_error("file", fault)
+        except AboveLeadLimitError as refusal:
+            form.add_error("budget", str(refusal))
+    _say_room(form, room_of(request.user), request.user)
     context = {
         "form": form,
         "cards": recipe_cards.cards(there.recipes),
@@ -120,7 +125,7 @@ def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
-    """Raises ProjectFileError."""
+    """Raises ProjectFileError and AboveLeadLimitError."""
     name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
         file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
@@ -149,8 +154,18 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
             # The recipe has other stages than when this project began.
             for fault in refusal.faults:
                 form.add_error(None, fault)
+        except AboveLeadLimitError as refusal:
+            form.add_error("budget", str(refusal))
+    _say_room(form, room_of(request.user), request.user)
     status = 400 if form.is_bound else 200
     return render(request, "projects/clone.html", {"project": project, "form": form}, status=status)
+
+
+def _say_room(form: Form, room: Room | None, reader: User) -> None:
+    """What is left for budgets, beside the field for one; nothing where there is no limit."""
+    if room is not None:
+        field = form["budget"]
+        field.help_text = f"{field.help_text} {room.said_to(reader)}".strip()
 
 
 @for_project(VERB)
@@ -195,6 +210,11 @@ def detail(request: HttpRequest, project: Project) -> HttpResponse:
 def _page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:
     """The project's page; `bound` puts a refused form in the place of the empty one."""
     stages = navigation.stages_of(project)
+    reader = cast(User, request.user)
+    budget_form = bound.pop("budget_form", None) or forms.BudgetForm(
+        initial={"budget": f"{project.account.budget:.2f}"}
+    )
+    _say_room(cast(Form, budget_form), narrowest(project), reader)
     context = {
         **moving(project),
         "faults": faults_of(project, stages),
@@ -204,8 +224,8 @@ def _page(request: HttpRequest, project: Project, status: int = 200, **bound: ob
         "import_form": forms.ImportForm(),
         "sample": recipe.sample if (recipe := usable_recipe(project)) else None,
         "budget_changes": flow.budget_changes(project)[:1],
-        "budget_form": forms.BudgetForm(initial={"budget": f"{project.account.budget:.2f}"}),
-        "limit": limit_of(project, cast(User, request.user)),
+        "budget_form": budget_form,
+        "limit": limit_of(project, reader),
         "asked": project.budget_requests.filter(state=BudgetRequest.State.WAITING).count(),
         "ask_form": forms.AskForm(),
         "tags": project.tags.split(),
@@ -250,7 +270,7 @@ def change_budget(request: LeadRequest, project: Project) -> HttpResponse:
     as_shown = form.cleaned_data["before"] == project.account.budget
     try:
         flow.change_budget(project, budget, request.user, confirmed=budget if as_shown else None)
-    except flow.BudgetTooLowError as error:
+    except (flow.BudgetTooLowError, AboveLeadLimitError) as error:
         form.add_error("budget", str(error))
         return _page(request, project, 400, budget_form=form)
     except AboveLimitError:

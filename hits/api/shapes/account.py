@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from hits.api.shapes.base import Shape, StateField
+from hits.api.shapes.base import MoneyField, Shape, StateField
 from hits.flow.setup.api_tokens import MOST_DAYS, USUAL_DAYS
 from hits.models import ApiToken, LeadSession
 
@@ -40,11 +40,20 @@ class NewToken(TokenShape):
     token = serializers.CharField(help_text="Send it as `Authorization: Token <token>`. It is shown this once.")
 
 
+class BudgetLimitShape(Shape):
+    limit = MoneyField()
+    budgeted = MoneyField(help_text="The budgets of all projects that you own, archived ones too.")
+    left = MoneyField()
+
+
 class OwnAccountShape(Shape):
     username = serializers.CharField()
     email = serializers.CharField()
     second_factor = serializers.BooleanField(help_text="Whether signing in takes a code of an app, too.")
     recovery_codes = serializers.IntegerField(help_text="Recovery codes that were not used.")
+    budget_limit = BudgetLimitShape(
+        allow_null=True, help_text="The most that you may budget in all; null: whoever runs the server set no limit."
+    )
 
 
 class SessionShape(Shape):

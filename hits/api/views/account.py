@@ -19,6 +19,7 @@ from hits.api.base import LeadView, operation
 from hits.api.paging import PageQuery, page, page_of
 from hits.api.parsing import JSONParser
 from hits.api.shapes import account as shapes
+from hits.domain.lead_limits import room_of
 from hits.flow.setup import api_tokens, second_factor, sessions
 from hits.models import AccountAction, ApiToken
 
@@ -106,6 +107,7 @@ class Account(LeadView):
             "email": self.user.email,
             "second_factor": device_of(self.user) is not None,
             "recovery_codes": second_factor.codes_left(self.user),
+            "budget_limit": room_of(self.user),
         }
         return Response(shapes.OwnAccountShape(described).data)
 

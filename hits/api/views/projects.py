@@ -68,6 +68,7 @@ class Projects(LeadView):
         takes=shapes.NewProject,
         answer=shapes.ProjectDetailShape,
         code=201,
+        refuses=[403, 409],
     )
     def post(self, request: Request) -> Response:
         given = shapes.NewProject(data=request.data)
@@ -112,7 +113,7 @@ class Clone(ProjectView):
         takes=shapes.NewClone,
         answer=shapes.ProjectDetailShape,
         code=201,
-        refuses=[400, 404],
+        refuses=[400, 403, 404, 409],
     )
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.NewClone(data=request.data)
@@ -214,7 +215,8 @@ class Budget(ProjectView):
     @operation(
         "budget_change",
         "Change the budget, a large change with `confirm`; never below what is reserved and paid. Above what the "
-        "caller may set it becomes a request, which waits for an owner (202)",
+        "caller may set it becomes a request, which waits for an owner (202); above what an owner may budget in all "
+        "it is refused (`above_lead_limit`)",
         tag=TAG,
         takes=shapes.Budget,
         answer=shapes.AccountShape,

@@ -1,4 +1,6 @@
-"""Asking an owner for money: a budget above what one may set, a batch that the budget has no room for."""
+"""Asking an owner for money: a budget above what one may set, a batch that the budget has no room for. And who may
+budget how much: a member of a project, as its owners say, and a lead in all, as whoever runs the installation says.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from hits.domain import budget_requests
-from hits.domain.action_log import record
+from hits.domain.action_log import record, record_account
 from hits.domain.archived import refuse_archived
 from hits.domain.memberships import NoMemberError, hold
-from hits.models import Account, Membership, Project, Stage
+from hits.models import Account, LeadLimit, Membership, Project, Stage
 from hits.models.budget_requests import LONGEST_REASON, BudgetRequest
 from hits.refusals import Refusal
 
+LEAD_LIMIT = "changed how much the account may budget in all"
 MAY_BUDGET = "changed how high a member may set the budget"
 
 
@@ -114,3 +117,20 @@ def allow(project: Project, member: User, amount: Decimal, user: User | None) ->
         if before != amount:
             said = f"{member.get_username()}, ${before:,.2f} to ${amount:,.2f}"
             record(project, user, MAY_BUDGET, detail={"member": said})
+
+
+def limit_lead(lead: User, amount: Decimal | None) -> None:
+    """The most that the budgets of all projects that this person owns may come to; None: any sum. Budgets stay."""
+    with transaction.atomic():
+        row = LeadLimit.objects.select_for_update().filter(user=lead).first()
+        before = row.amount if row else None
+        if amount is None:
+            LeadLimit.objects.filter(user=lead).delete()
+        else:
+            LeadLimit.objects.update_or_create(user=lead, defaults={"amount": amount})
+        if before != amount:
+            record_account(lead, None, LEAD_LIMIT, f"{_in_words(before)} to {_in_words(amount)}")
+
+
+def _in_words(amount: Decimal | None) -> str:
+    return "no limit" if amount is None else f"${amount:,.2f}"

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from hits.domain.action_log import record
+from hits.domain.lead_limits import refuse_former_owner, refuse_new_owner
 from hits.domain.memberships import NoMemberError, admit, hold
 from hits.domain.roles import OWNER
 from hits.models import Membership, Project
@@ -28,7 +29,7 @@ def members(project: Project) -> QuerySet[Membership]:
 def add_member(project: Project, person: User, role: str, user: User | None) -> None:
     """Let `person` into the project; with the role that they have already, nothing changes. `user` is who says so.
 
-    Raises IsMemberError for somebody who has another role, and TooManyMembersError.
+    Raises IsMemberError for somebody who has another role, TooManyMembersError and AboveLeadLimitError.
     """
     with transaction.atomic():
         hold(project, user)
@@ -36,13 +37,20 @@ def add_member(project: Project, person: User, role: str, user: User | None) -> 
 
 
 def change_role(project: Project, person: User, role: str, user: User | None) -> None:
-    """Give a member another role. `user` is who says so. Raises NoMemberError and LastOwnerError."""
+    """Give a member another role. `user` is who says so.
+
+    Raises NoMemberError, LastOwnerError, AboveLeadLimitError and LimitedOwnerError.
+    """
     with transaction.atomic():
         hold(project, user)
         there = _membership(project, person)
         if there.role == role:
             return
         _refuse_last_owner(project, there)
+        if role == OWNER:
+            refuse_new_owner(project, person, user)
+        elif there.role == OWNER:
+            refuse_former_owner(project, person, user)
         before, there.role = there.role, role
         there.save(update_fields=["role"])
         _end_invitations(project, person)
@@ -52,11 +60,16 @@ def change_role(project: Project, person: User, role: str, user: User | None) ->
 
 
 def remove_member(project: Project, person: User, user: User | None) -> None:
-    """Take a member out of the project. `user` is who says so. Raises NoMemberError and LastOwnerError."""
+    """Take a member out of the project. `user` is who says so.
+
+    Raises NoMemberError, LastOwnerError and LimitedOwnerError.
+    """
     with transaction.atomic():
         hold(project, user)
         there = _membership(project, person)
         _refuse_last_owner(project, there)
+        if there.role == OWNER:
+            refuse_former_owner(project, person, user)
         there.delete()
         _end_invitations(project, person)
         record(project, user, "removed a member", detail={"member": person.get_username(), "role": there.role})

@@ -209,9 +209,16 @@ def _card(given: object, faults: list[str]) -> dict[str, str]:
 
 
 def create_from(
-    file: ProjectFile, name: str, budget: Decimal, contact_email: str, owner: User, seed: int | None = None
+    file: ProjectFile,
+    name: str,
+    budget: Decimal,
+    contact_email: str,
+    owner: User,
+    seed: int | None = None,
+    *,
+    limited: bool = True,
 ) -> Project:
-    """A project as the file says; nothing is published."""
+    """A project as the file says; nothing is published. Raises what `hits.domain.project_rows.create` raises."""
     return create(
         file.recipe,
         name=name,
@@ -223,11 +230,19 @@ def create_from(
         tests=file.tests,
         seed=seed,
         card=file.card,
+        limited=limited,
     )
 
 
 def clone(
-    project: Project, name: str, budget: Decimal, owner: User, *, items: bool = False, contact_email: str = ""
+    project: Project,
+    name: str,
+    budget: Decimal,
+    owner: User,
+    *,
+    items: bool = False,
+    contact_email: str = "",
+    limited: bool = True,
 ) -> Project:
     """A new project with the recipe, settings, tasks, rules, pay and tests of this one, which `owner` alone owns.
 
@@ -236,7 +251,7 @@ def clone(
     """
     email = contact_email or project.contact_email
     with transaction.atomic():
-        made = create_from(read(written(project).encode()), name, budget, email, owner)
+        made = create_from(read(written(project).encode()), name, budget, email, owner, limited=limited)
         if items:
             copy_items(project, made)
         record(made, owner, CLONED, detail={"project": project.slug, "items": items})

@@ -15,6 +15,7 @@ from hits import recipes
 from hits.domain.action_log import record
 from hits.domain.budget_requests import BUDGET_CHANGED, refuse_above_limit
 from hits.domain.large_changes import RULE, is_large
+from hits.domain.lead_limits import refuse_above
 from hits.domain.plugins import load_recipe, options_of, usable_recipe
 from hits.domain.project_rows import create, create_stage
 from hits.domain.recipe_rows import Rows
@@ -63,11 +64,14 @@ def create_project(
     owner: User,
     options: dict[str, Any] | None = None,
     seed: int | None = None,
+    *,
+    limited: bool = True,
 ) -> Project:
     """A project with the stages of its recipe, nothing published, and its qualification tests about to be offered.
 
-    `options` may override the recipe's options. Raises recipes.RecipeError, hits.protocols errors for settings
-    that do not fit, and recipes.OptionError for an option that the recipe does not know or a value of the wrong kind.
+    `options` may override the recipe's options; not `limited` as in `hits.domain.project_rows.create`. Raises
+    recipes.RecipeError, hits.protocols errors for settings that do not fit, recipes.OptionError for an option that the
+    recipe does not know or a value of the wrong kind, and AboveLeadLimitError.
     """
     found = load_recipe(recipe)
     wanted = found.options_with(options or {})
@@ -81,6 +85,7 @@ def create_project(
         stages=found.stages_with(wanted),
         tests=found.tests,
         seed=seed,
+        limited=limited,
     )
 
 
@@ -183,7 +188,8 @@ def change_budget(project: Project, budget: Decimal, user: User | None, confirme
     """Set the budget; returns what it was before.
 
     Raises BudgetTooLowError when more than that is reserved or paid already, AboveLimitError for somebody who is no
-    owner and may not set it so high, and BudgetNotConfirmedError for a large change unless `confirmed` is the same.
+    owner and may not set it so high, AboveLeadLimitError where an owner may not budget so much in all, and
+    BudgetNotConfirmedError for a large change unless `confirmed` is the same.
     """
     with transaction.atomic():
         # Entries that are posted meanwhile wait, so that the database's own constraint can refuse nothing here.
@@ -192,6 +198,7 @@ def change_budget(project: Project, budget: Decimal, user: User | None, confirme
         if bound > budget:
             raise BudgetTooLowError(bound, budget)
         refuse_above_limit(project, user, budget)
+        refuse_above(project.owners, budget - before, user)
         if is_large(before, budget) and confirmed != budget:
             raise BudgetNotConfirmedError(before, budget)
         if budget != before:

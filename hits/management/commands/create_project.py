@@ -92,12 +92,14 @@ def _create(options: dict[str, Any], owner: User) -> Project:
         source = Project.objects.filter(slug=options["clone"]).first()
         if source is None:
             raise CommandError(f"There is no project {options['clone']!r}.")
-        return project_files.clone(source, name, budget, owner, items=options["items"], contact_email=email)
+        return project_files.clone(
+            source, name, budget, owner, items=options["items"], contact_email=email, limited=False
+        )
     if options["file"]:
         file = project_files.read(_content(options["file"]))
-        return project_files.create_from(file, name, budget, email, owner, options["seed"])
+        return project_files.create_from(file, name, budget, email, owner, options["seed"], limited=False)
     return projects.create_project(
-        name, options["recipe"], budget, email, owner, dict(options["option"]), options["seed"]
+        name, options["recipe"], budget, email, owner, dict(options["option"]), options["seed"], limited=False
     )
 
 

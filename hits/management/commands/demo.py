@@ -117,6 +117,7 @@ class Command(BaseCommand):
             user,
             options=options["options"],
             seed=options["seed"],
+            limited=False,
         )
         _offer_tests(project)
         # The simulated people are faster than people.

@@ -113,7 +113,9 @@ def _project(sample: Sample, user: User, least_seconds: int) -> Project:
     """The recipe pays what was paid in 2018; a sample pays what a lead should."""
     found = Project.objects.filter(name=sample.name, memberships__user=user).first()
     if found is None:
-        found = projects.create_project(sample.name, sample.recipe, BUDGET, "lead@annotate.invalid", user, seed=1)
+        found = projects.create_project(
+            sample.name, sample.recipe, BUDGET, "lead@annotate.invalid", user, seed=1, limited=False
+        )
     if not Batch.objects.filter(stage__project=found).exists():
         _set_up(found, sample, least_seconds)
     return found

@@ -176,7 +176,8 @@ def test_a_program_gets_a_token_with_a_code_and_needs_none_afterwards(alice: Any
     made = APIClient().post("/api/token/", {**ask, "code": code(device)}, format="json").json()
     api = APIClient(headers={"Authorization": f"Token {made['token']}"})
     found = api.get("/api/account/").json()
-    assert found == {"username": "alice", "email": "", "second_factor": True, "recovery_codes": 10}
+    described = {"username": "alice", "email": "", "second_factor": True, "recovery_codes": 10, "budget_limit": None}
+    assert found == described
     assert [one["verb"] for one in api.get("/api/account/changes/").json()["results"]] == ["made an API token"]
 
 
