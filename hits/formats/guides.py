@@ -1,6 +1,7 @@
 """The documents that people read in the product: those of docs/ that lead through a page, as HTML.
 
-Their order is that of docs/README.md. A link to a document that is not shown here stays as words.
+Their order is that of docs/README.md. A link to a document that is not shown here stays as words; pictures are left
+out, as the pages themselves are at hand.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _read(file: Path, changed: int) -> str:
 
 
 def _reader() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _pairs(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
@@ -126,7 +127,7 @@ def _linked(tokens: Sequence[Token], file: Path, address: Callable[[str], str]) 
             href = _href(str(token.attrs["href"]), file, address)
             led = bool(href)
             token.attrs = {"href": href}
-        if led or token.type not in ("link_open", "link_close"):
+        if token.type != "image" and (led or token.type not in ("link_open", "link_close")):
             yield token
 
 
@@ -154,5 +155,5 @@ def _html(tokens: Sequence[Token]) -> str:
     page = page.replace("<table>", f'<div class="table" {_SCROLLED}"Table"><table>').replace(
         "</table>", "</table></div>"
     )
-    page = page.replace("<pre>", f'<pre {_SCROLLED}"Example">')
+    page = page.replace("<pre>", f'<pre {_SCROLLED}"Example">').replace("<p></p>\n", "")
     return nh3.clean(page, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes={"https", "http"}, link_rel="noopener")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from hits.flow.setup.stage_settings import CHANGED
 from hits.models import Action, Project
@@ -21,9 +22,16 @@ def _about(action: Action, titles: Mapping[str, str], qualifications: Mapping[st
     if action.verb == CHANGED and "values" in action.detail:
         pairs = action.detail["values"].items()
         return "; ".join(
-            f"{LABELS.get(name, name)}: {' → '.join(said_of(name, one, titles, qualifications) for one in change)}"
+            f"{LABELS.get(name, name)}: {' → '.join(said_of(name, one, titles, qualifications) for one in shown)}"
             for name, change in pairs
+            for shown in [_differing(change) if name == "requirements" else change]
         )
     if "changed" in action.detail:
         return ", ".join(LABELS.get(name, name.replace("_", " ")) for name in action.detail["changed"])
     return action.about
+
+
+def _differing(change: Sequence[list[Any]]) -> list[list[Any]]:
+    """The requirements before and after, without those that stayed: they are many words."""
+    before, after = change
+    return [[one for one in before if one not in after], [one for one in after if one not in before]]

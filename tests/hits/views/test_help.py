@@ -41,6 +41,11 @@ def test_a_link_to_a_document_that_is_not_shown_is_words_alone() -> None:
     assert "settings.md lists the rest" in html("own-people")
 
 
+def test_pictures_and_their_signs_are_left_out() -> None:
+    assert "![" in (guides.FOLDER / "tutorial.md").read_text()
+    assert "!The " not in html("tutorial") and "<p></p>" not in html("tutorial")
+
+
 def test_the_image_has_the_documents() -> None:
     left_out = {line for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("docs")}
     assert left_out == {"docs/images"}

@@ -7,8 +7,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from hits.flow.setup import stage_settings
 from hits.models import Action, StageSummary
-from hits.views import overview
+from hits.views import action_words, overview
 from tests.hits import factories as make
 from tests.hits.views.conftest import World
 from tests.markup import squeezed
@@ -102,3 +103,13 @@ def test_the_card_of_money_says_which_figures_are_the_whole_projects(world: Worl
     own, whole = card[: card.index("</section>")].split("The whole project</h3>")
     assert "paid for this stage" in own and "Rewards $" in own
     assert "paid $" in whole and "reserved $" in whole and "left of $" in whole
+
+
+@pytest.mark.django_db
+def test_of_changed_requirements_only_those_that_differ_are_told() -> None:
+    kept = {"qualification": "percent_approved", "comparator": "GreaterThanOrEqualTo", "integers": [95]}
+    gone = {"qualification": "number_approved", "comparator": "GreaterThanOrEqualTo", "integers": [1000]}
+    stage = make.stage(requirements=[kept, gone])
+    stage_settings.change(stage, {"requirements": [kept]}, None)
+    [(_, told)] = action_words.told(stage.project, stage.project.actions.all())
+    assert told == "Requirements: approved answers at least 1000 → none"
