@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db import connection
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Collate
 
 from hits.domain.plugins import options_of, settings_of
 from hits.models import ComputationResult, ComputationRun, Item, ItemChange, Label, Project, Stage, Verdict
@@ -72,15 +74,19 @@ class Rows:
         return settings_of(self._project.stages.get(key=stage))
 
     def chain(self) -> Iterator[ChainItem]:
-        stages = list(self._project.stages.filter(crowd=True).order_by("position"))
-        kept = [set(_keys(stage)) for stage in stages]
-        rows = stages[0].items.filter(state=Item.State.KEPT).select_related("document").order_by("document__key", "key")
-        for item in rows.iterator(chunk_size=CHUNK):
-            reached = _unbroken([stage.key for stage in stages], [item.key in keys for keys in kept])
-            document = item.document
-            yield ChainItem(
-                document.key, item.key, document.origin, document.purpose, document.data, item.data, tuple(reached)
-            )
+        first, *later = self._project.stages.filter(crowd=True).order_by("position")
+        keys = [first.key, *(stage.key for stage in later)]
+        rows = first.items.filter(state=Item.State.KEPT).select_related("document")
+        rows = rows.order_by(by_code_point("document__key"), by_code_point("key"))
+        items = rows.iterator(chunk_size=CHUNK)
+        while chunk := list(islice(items, CHUNK)):
+            kept = [_kept(stage, chunk) for stage in later]
+            for item in chunk:
+                reached = _unbroken(keys, [True, *(item.key in of_stage for of_stage in kept)])
+                document = item.document
+                yield ChainItem(
+                    document.key, item.key, document.origin, document.purpose, document.data, item.data, tuple(reached)
+                )
 
     def judged(self, stage: str, *, labels: bool = False, computation: str = "") -> Iterator[JudgedItem]:
         run = newest_run(self._project, computation) if computation else None
@@ -111,8 +117,15 @@ def newest_run(project: Project, computation: str) -> ComputationRun | None:
     return done.order_by("-id").first()
 
 
-def _keys(stage: Stage) -> Iterator[str]:
-    return stage.items.filter(state=Item.State.KEPT).values_list("key", flat=True).iterator()
+def by_code_point(column: str) -> Collate | F:
+    """The order of Python's texts, whatever the database's own: files have the same order on every server."""
+    return Collate(F(column), "C") if connection.vendor == "postgresql" else F(column)
+
+
+def _kept(stage: Stage, items: Sequence[Item]) -> set[str]:
+    """Those of the items' keys that the stage keeps, too."""
+    kept = stage.items.filter(state=Item.State.KEPT, key__in=[item.key for item in items])
+    return set(kept.values_list("key", flat=True))
 
 
 def _unbroken(keys: Sequence[str], kept: Sequence[bool]) -> Iterator[str]:

@@ -14,10 +14,13 @@ What is counted, so that the figures can be compared:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol
+
+import numpy as np
 
 OVERALL = "overall"
 
@@ -68,56 +71,82 @@ def _folded(text: str) -> list[str]:
 TOKENISERS: Mapping[str, Callable[[str], list[str]]] = {"whitespace": str.split, "punctuation": _folded}
 
 
-def _count(texts: Iterable[str], tokenise: Callable[[str], list[str]]) -> tuple[int, int]:
-    """(tokens, different tokens)."""
-    total, seen = 0, set[str]()
-    for text in texts:
-        found = tokenise(text)
-        total += len(found)
-        seen.update(found)
-    return total, len(seen)
+class _Tokens:
+    """How many tokens the texts had that were added, and how many different ones."""
+
+    def __init__(self, tokeniser: str) -> None:
+        self._tokenise = TOKENISERS[tokeniser]
+        self.total, self.different = 0, set[str]()
+
+    def add(self, text: str) -> None:
+        found = self._tokenise(text)
+        self.total += len(found)
+        self.different.update(found)
 
 
 def _mean(total: int, n: int) -> float | None:
     return total / n if n else None
 
 
-def _mentions(documents: Iterable[Passage]) -> dict[str, set[tuple[int, int]]]:
-    """Passage text to its mentions; documents that repeat a passage add only mentions that are new."""
-    found: dict[str, set[tuple[int, int]]] = {}
+def _repeated(documents: Iterable[Passage]) -> frozenset[int]:
+    """The hashes that more than one document's passage has. A number for each document is held."""
+    hashes = array("q", (hash(document.text) for document in documents))
+    different, times = np.unique(np.frombuffer(hashes, np.int64), return_counts=True)
+    return frozenset(different[times > 1].tolist())
+
+
+def size(documents: Iterable[Passage], tokeniser: str = "whitespace") -> Size:
+    """`documents` gives them anew each time; passages are held only where they are repeated.
+
+    `tokeniser` is a name of `TOKENISERS`.
+    """
+    repeated = _repeated(documents)
+    mentions: dict[str, set[tuple[int, int]]] = {}
+    passages, entities, queries = 0, 0, 0
+    passage_tokens, query_tokens = _Tokens(tokeniser), _Tokens(tokeniser)
     for document in documents:
-        spans = ((start, end) for start, end in document.entities)
-        found.setdefault(document.text, set()).update(spans)
-    return found
-
-
-def size(documents: Sequence[Passage], tokeniser: str = "whitespace") -> Size:
-    """`tokeniser` is a name of `TOKENISERS`."""
-    tokenise = TOKENISERS[tokeniser]
-    passages = _mentions(documents)
-    queries = [query.query for document in documents for query in document.queries]
-    passage_tokens, passage_vocabulary = _count(passages, tokenise)
-    query_tokens, query_vocabulary = _count(queries, tokenise)
+        spans = {(start, end) for start, end in document.entities}
+        if hash(document.text) in repeated:
+            # Documents that repeat a passage add only mentions that are new.
+            mentions.setdefault(document.text, set()).update(spans)
+        else:
+            passages, entities = passages + 1, entities + len(spans)
+            passage_tokens.add(document.text)
+        for query in document.queries:
+            queries += 1
+            query_tokens.add(query.query)
+    for text, spans in mentions.items():
+        passages, entities = passages + 1, entities + len(spans)
+        passage_tokens.add(text)
     return Size(
-        queries=len(queries),
-        unique_passages=len(passages),
-        passage_vocabulary=passage_vocabulary,
-        query_vocabulary=query_vocabulary,
-        tokens_per_passage=_mean(passage_tokens, len(passages)),
-        entities_per_passage=_mean(sum(map(len, passages.values())), len(passages)),
-        tokens_per_query=_mean(query_tokens, len(queries)),
+        queries=queries,
+        unique_passages=passages,
+        passage_vocabulary=len(passage_tokens.different),
+        query_vocabulary=len(query_tokens.different),
+        tokens_per_passage=_mean(passage_tokens.total, passages),
+        entities_per_passage=_mean(entities, passages),
+        tokens_per_query=_mean(query_tokens.total, queries),
     )
 
 
+class _All:
+    """The documents of all splits, one after the other, anew each time."""
+
+    def __init__(self, splits: Iterable[Iterable[Passage]]) -> None:
+        self._splits = tuple(splits)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return chain.from_iterable(self._splits)
+
+
 def split_statistics(
-    splits: Mapping[str, Sequence[Passage]], tokeniser: str = "whitespace"
+    splits: Mapping[str, Iterable[Passage]], tokeniser: str = "whitespace"
 ) -> dict[str, dict[str, Any]]:
-    """Split name to the fields of `Size`, in the given order, and `overall` last.
+    """Split name to the fields of `Size`, in the given order, and `overall` last. Each gives its documents anew.
 
     A passage that stands in two splits counts once in `overall`. Raises ValueError for a split of that name.
     """
     if OVERALL in splits:
         raise ValueError(f"no split can be called {OVERALL!r}: that is the name of the sum")
-    everything = list(chain.from_iterable(splits.values()))
-    named = {**splits, OVERALL: everything}
+    named: dict[str, Iterable[Passage]] = {**splits, OVERALL: _All(splits.values())}
     return {name: vars(size(documents, tokeniser)) for name, documents in named.items()}

@@ -7,8 +7,8 @@ releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; the
 many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
 tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
 results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; how long
-a phone waits for a task: tests.benchmarks.task_page; and review and lists of a large stage:
-tests.benchmarks.reviewing.
+a phone waits for a task: tests.benchmarks.task_page; review and lists of a large stage: tests.benchmarks.reviewing; and
+the answers of 10,000 HITs that are due at once: tests.benchmarks.harvesting.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def main() -> int:
         "judged_crowd",
         "task_page",
         "reviewing",
+        "harvesting",
     ):
         command = [sys.executable, "-m", f"tests.benchmarks.{alone}"]
         status = max(status, subprocess.run(command, cwd=ROOT).returncode)

@@ -3,19 +3,26 @@
 `python -m tests.benchmarks.million` makes both on PostgreSQL, by copies that the database makes itself, and asks every
 page that shows a project or a stage, as the owner. It finds the pages in `hits.domain.roles`. Prints the queries, the
 milliseconds of the processor, here and in PostgreSQL's process, and those that pass; then the same of one decision
-after one answer more. Exit status 0 when no page asks more queries of the large stage or takes MOST_MORE milliseconds
-more. MILLION_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
+after one answer more. At last each project is released, with one of RELEASED items beside them, which fills the parts
+that a release reads and writes at a time: in a process of its own each, once for the time and once for what it holds at
+its most. Exit status 0 when no page asks more queries of the large stage or takes MOST_MORE milliseconds more, and the
+release of all holds at most TIMES_MEMORY times what that of RELEASED items holds.
+MILLION_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from ops.surroundings import ROOT
 from tests.benchmarks.databases import own_database
 from tests.benchmarks.reviewing import Figures, compared, measured
 
@@ -27,6 +34,9 @@ if TYPE_CHECKING:
 ITEMS = (1000, int(os.environ.get("MILLION_ITEMS", "1000000")))
 WORKERS = (60, 1000)
 EACH, ROUNDS, DECISIONS = 3, 5, 10
+# Items of a third project, for a release alone.
+RELEASED = 20_000
+TIMES_MEMORY = 1.5
 # It reads every kept item, and a large project shows it only when somebody asks for it.
 WHOLE = ("release-preview",)
 # Milliseconds of the processor that a page of a large stage may take, and those more than of a small one.
@@ -50,7 +60,9 @@ def filled(number: int, owner: Any, items: int, workers: int) -> Stage:
     from tests.hits import factories as make
 
     rule = {"name": "matches_reference", "version": 1, "params": {"answers": EACH, "need": 2}}
-    stage = make.stage(make.project(owner=owner, slug=f"million-{number}", budget="1000000"), answers=EACH, rule=rule)
+    project = make.project(owner=owner, slug=slug_of(items), budget="1000000")
+    # By its key the recipe knows the stage whose items are released.
+    stage = make.stage(project, key="validate", answers=EACH, rule=rule)
     people = Worker.objects.bulk_create(Worker(worker_id=f"AMILL{number}{at:05d}") for at in range(workers))
     told = '[{"entity.correct": true}]'
     item = make.item(stage, state="kept", conclusion="valid", key=f"item-{number}-0", ballots=told)
@@ -63,11 +75,16 @@ def filled(number: int, owner: Any, items: int, workers: int) -> Stage:
     record(stage.project, owner, "approved", [answer])
 
     decided = f"{NUMBER} % 100 < 70"
-    text = copies(item.document, max(1, items // 10), key=f"'text-{number}-' || {NUMBER}")
+    # Texts and queries of their own, of few words.
+    text = copies(
+        item.document, max(1, items // 10), key=f"'text-{number}-' || {NUMBER}",
+        data=_with("text", f"' Part ' || {NUMBER} / 300 || ', page ' || {NUMBER} % 300"),
+    )  # fmt: skip
     before_items = copies(
         item, items - 1, key=f"'item-{number}-' || {NUMBER}", document_id=f"{text} + 1 + {NUMBER} / 10",
         state=f"CASE WHEN {decided} THEN 'kept' ELSE 'open' END",
         conclusion=f"CASE WHEN {decided} THEN 'valid' ELSE '' END",
+        data=_with("key", f"'-' || {NUMBER}"),
     )  # fmt: skip
     copies(verdict, items - 1, item_id=f"{before_items} + {NUMBER}")
     before_hits = copies(
@@ -104,6 +121,15 @@ def filled(number: int, owner: Any, items: int, workers: int) -> Stage:
     refresh_worker_stats(stage, [person.pk for person in people])
     assert Assignment.objects.filter(stage=stage).count() == answers + 1
     return stage
+
+
+def _with(name: str, ending: str) -> str:
+    """SQL: the data of the copied row, with a text in it that ends otherwise."""
+    return f"""jsonb_set("row".data, '{{{name}}}', to_jsonb(("row".data ->> '{name}') || {ending}))"""
+
+
+def slug_of(items: int) -> str:
+    return f"million-{items}"
 
 
 # Pages
@@ -170,6 +196,69 @@ def decisions(stage: Stage) -> Figures:
     return measured(asks(), DECISIONS)
 
 
+# Releases
+
+
+def releases() -> bool:
+    """Whether the largest holds about as much as one whose items fill the parts that are held at a time."""
+    print(
+        f"{'Release of':>14} {'seconds':>9} {'of the processor':>17} {'MB of files':>12} {'MiB held at its most':>21}"
+    )
+    held = {}
+    for items in sorted({*ITEMS, RELEASED}):
+        took, memory = (_apart(what, slug_of(items)) for what in ("release", "memory"))
+        held[items] = memory["held"]
+        figures = f"{took['wall']:9.1f} {took['cpu']:17.1f} {took['bytes'] / 1e6:12,.1f} {held[items]:21.1f}"
+        print(f"{items:8,} items {figures}", flush=True)
+    times = held[ITEMS[1]] / held[RELEASED]
+    fine = times <= TIMES_MEMORY
+    print(f"Of {ITEMS[1]:,} items {times:.2f} times what one of {RELEASED:,} holds", end=", ")
+    print(f"target {TIMES_MEMORY}   {'ok' if fine else 'MISSED'}")
+    return fine
+
+
+def _apart(what: str, slug: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "tests.benchmarks.million", what, slug]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _warm(slug: str) -> tuple[Any, Any]:
+    """The project and the flow module; loading the libraries is no part of what a release needs."""
+    import django
+
+    django.setup()
+    from hits.flow.data import releasing
+    from hits.models import Project
+
+    releasing.preview(Project.objects.get(slug=slug_of(ITEMS[0])))
+    return Project.objects.get(slug=slug), releasing
+
+
+def memory(slug: str) -> dict[str, float]:
+    """What a release holds at its most, in MiB, as the allocators count it: objects, texts, arrays. Parquet is written
+    by a process of its own. Counting slows it down; the release is not kept, as the other one is to be made anew.
+    """
+    from django.db import transaction
+
+    project, releasing = _warm(slug)
+    tracemalloc.start()
+    with transaction.atomic():
+        releasing.release(project, None)
+        held = tracemalloc.get_traced_memory()[1]
+        transaction.set_rollback(True)
+    return {"held": held / 2**20}
+
+
+def release(slug: str) -> dict[str, float]:
+    project, releasing = _warm(slug)
+    wall, cpu = time.perf_counter(), time.process_time()
+    made, _ = releasing.release(project, None)
+    took = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+    return {**took, "bytes": sum(file.blob.size for file in made.files.select_related("blob"))}
+
+
 # Run
 
 
@@ -190,6 +279,8 @@ def run() -> int:
     client.force_login(owner)
     began = time.perf_counter()
     small, large = (filled(number, owner, ITEMS[number], WORKERS[number]) for number in (0, 1))
+    if RELEASED not in ITEMS:
+        filled(2, owner, RELEASED, WORKERS[0])
     vacuumed()
     print(f"\n{ITEMS[1]:,} items and {ITEMS[1] * EACH:,} answers after {time.perf_counter() - began:.0f} s", end=", ")
     print(f"PostgreSQL, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
@@ -204,8 +295,12 @@ def run() -> int:
     before, after = decisions(small), decisions(large)
     fine.append(compared("a decision", before, after, after.processor - before.processor <= MOST_MORE))
     print(f"Over {MOST} ms with {ITEMS[1]:,} items: {', '.join(over) or 'none'}")
+    fine.append(releases())
     return 0 if all(fine) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) > 1:
+        print(json.dumps({"release": release, "memory": memory}[sys.argv[1]](sys.argv[2])))
+    else:
+        sys.exit(main())

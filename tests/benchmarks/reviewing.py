@@ -80,18 +80,18 @@ def measured(asks: Iterator[Callable[[], Any]], times: int) -> Figures:
 
     checked(next(asks)())
     passed = []
-    worked = _worked()
+    before = worked()
     for _ in range(times):
         ask, began = next(asks), time.perf_counter()
         checked(ask())
         passed.append((time.perf_counter() - began) * 1000)
-    processor = (_worked() - worked) * 1000 / times
+    processor = (worked() - before) * 1000 / times
     with CaptureQueriesContext(connection) as queries:
         checked(next(asks)())
     return Figures(len(queries), processor, median(passed))
 
 
-def _worked() -> float:
+def worked() -> float:
     """Seconds of the processor that this process has had, and the one of PostgreSQL that serves it."""
     from django.db import connection
 

@@ -7,9 +7,12 @@ those lie in test-key.json, in the own layout, as ReCoRD's evaluation script tak
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -19,7 +22,20 @@ from hits.formats.reading import kind, quoted
 from hits.formats.tables import write_parquet
 from hits.recipes.artefacts import check
 from hits.recipes.keys import reading
-from hits.recipes.record.splitting import CRAWLED, DEFAULTS, HUMAN, REVALIDATE, VALIDATE, Split, kept_item, split
+from hits.recipes.record.splitting import (
+    CRAWLED,
+    DEFAULTS,
+    DEV,
+    HUMAN,
+    REVALIDATE,
+    TEST,
+    TRAIN,
+    VALIDATE,
+    Division,
+    SplitError,
+    divide,
+    kept_item,
+)
 from hits.recipes.source import ChainItem, Collected, Json, ReleaseContent, ToldItem
 from hits.text.artefacts import Example
 from hits.text.squad import macro
@@ -27,14 +43,14 @@ from hits.text.statistics import split_statistics
 
 FILE_VERSION = "1.0"
 KEY_FILE = "test-key.json"
+# Of the documents of a split that are read at once.
+READ_BYTES = 1 << 16
 _LINES = {"train": "train.jsonl", "dev": "val.jsonl", "test": "test.jsonl"}
 
 
 def build_release(collected: Collected) -> ReleaseContent:
     """See `release_of`."""
-    return release_of(
-        list(collected.chain()), seed=collected.seed, options=collected.options, said=_said_by_people(collected)
-    )
+    return release_of(collected.chain, seed=collected.seed, options=collected.options, said=_said_by_people(collected))
 
 
 def _said_by_people(collected: Collected) -> dict[str, str]:
@@ -44,38 +60,104 @@ def _said_by_people(collected: Collected) -> dict[str, str]:
 
 
 def release_of(
-    chain: Sequence[ChainItem],
+    chain: Callable[[], Iterable[ChainItem]],
     *,
     seed: int,
     options: Mapping[str, Any] = DEFAULTS,
     said: Mapping[str, str] = MappingProxyType({}),
 ) -> ReleaseContent:
-    """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query."""
+    """Train, dev and test with the counts and the statistics of each; `said` is what a person answered, by query.
+
+    `chain` gives the items anew each time, ordered by document and key; none are held. Raises SplitError.
+    """
     options = {**DEFAULTS, **options}
-    by_key = {(item.document_key, item.key): item for item in chain}
-    found = split([kept_item(item) for item in chain], seed=seed, options=options)
-    parts = {"train": found.train, "dev": found.dev, "test": found.test}
-    documents = {name: _documents(by_key[i.document_key, i.query_key] for i in items) for name, items in parts.items()}
-    statistics = split_statistics(documents, options["tokeniser"])
-    for name in ("dev", "test"):
-        statistics[name] |= human_performance(documents[name], said)
+    division = divide(map(kept_item, _ordered(chain())), seed=seed, options=options)
+    parts, left_out = _parts(chain(), division)
+    statistics = split_statistics(parts, options["tokeniser"])
+    for name in (DEV, TEST):
+        statistics[name] |= human_performance(parts[name], said)
     return ReleaseContent(
-        files=_files(documents),
-        counts={name: len(items) for name, items in parts.items()},
-        left_out=found.reasons(),
+        files=_files(parts),
+        counts={name: part.items for name, part in parts.items()},
+        left_out=left_out,
         statistics=statistics,
-        notes=found.notes,
-        check=partial(check, {name: partial(_examples, of) for name, of in documents.items()}),
-        tables={"queries": {name: f"{name}.parquet" for name, items in parts.items() if items}},
-        told=dict.fromkeys((VALIDATE, REVALIDATE, HUMAN), partial(_told, found)),
+        notes=division.notes,
+        check=partial(check, {name: partial(_examples, part) for name, part in parts.items()}),
+        tables={"queries": {name: f"{name}.parquet" for name, part in parts.items() if part.items}},
+        told=dict.fromkeys((VALIDATE, REVALIDATE, HUMAN), partial(_told, parts)),
     )
 
 
-def _told(found: Split) -> Iterator[ToldItem]:
-    """Queries have the same key in each stage. Those of test are not told."""
-    for split_name, items in (("train", found.train), ("dev", found.dev)):
+def _ordered(chain: Iterable[ChainItem]) -> Iterator[ChainItem]:
+    """Raises SplitError where a document's items do not stand together, or one stands there twice."""
+    last = ("", "")
+    for item in chain:
+        here = (item.document_key, item.key)
+        if here <= last:
+            raise SplitError(
+                f"items have to come in order, each once, but {'/'.join(here)} comes after {'/'.join(last)}"
+            )
+        last = here
+        yield item
+
+
+class _Part:
+    """The documents of one split, in a file that is read part by part, as often as they are asked for.
+
+    Readers may take turns. The file is gone with the last reference.
+    """
+
+    def __init__(self) -> None:
+        self.items = 0
+        self._lines: BinaryIO = TemporaryFile()  # noqa: SIM115
+
+    def add(self, items: Sequence[ChainItem]) -> None:
+        """Those of one document."""
+        self.items += len(items)
+        first = items[0]
+        asked = [(item.key, item.data) for item in items]
+        self._lines.write(json.dumps([first.document_key, first.origin, first.document, asked]).encode() + b"\n")
+
+    def __iter__(self) -> Iterator[record.Document]:
+        for key, origin, document, asked in self._read():
+            yield _document(key, origin, document, [data for _, data in asked])
+
+    def item_keys(self) -> Iterator[str]:
+        return (key for _, _, _, asked in self._read() for key, _ in asked)
+
+    def _read(self) -> Iterator[list[Any]]:
+        at = 0
+        while True:
+            self._lines.seek(at)
+            lines = self._lines.readlines(READ_BYTES)
+            if not lines:
+                return
+            at = self._lines.tell()
+            yield from map(json.loads, lines)
+
+
+def _parts(chain: Iterable[ChainItem], division: Division) -> tuple[dict[str, _Part], dict[str, int]]:
+    """(the documents of each split, how many items were left out by reason)."""
+    parts = {name: _Part() for name in (TRAIN, DEV, TEST)}
+    left_out: Counter[str] = Counter()
+    for _, items in groupby(chain, key=attrgetter("document_key")):
+        of_part: dict[str, list[ChainItem]] = defaultdict(list)
         for item in items:
-            yield ToldItem(item.query_key, split_name)
+            part, reason = division.place(kept_item(item))
+            if part:
+                of_part[part].append(item)
+            else:
+                left_out[reason] += 1
+        for part, placed in of_part.items():
+            parts[part].add(placed)
+    return parts, dict(sorted(left_out.items()))
+
+
+def _told(parts: Mapping[str, _Part]) -> Iterator[ToldItem]:
+    """Queries have the same key in each stage. Those of test are not told."""
+    for name in (TRAIN, DEV):
+        for key in parts[name].item_keys():
+            yield ToldItem(key, name)
 
 
 def _examples(documents: Iterable[record.Document]) -> Iterator[Example]:
@@ -100,23 +182,15 @@ def human_performance(documents: Iterable[record.Document], said: Mapping[str, s
     return {"human_queries": scores.n, "human_exact_match": scores.em, "human_f1": scores.f1}
 
 
-def _documents(items: Iterable[ChainItem]) -> list[record.Document]:
-    """One document a passage, with those of its queries that are in the split."""
-    groups: dict[str, list[ChainItem]] = defaultdict(list)
-    for item in items:
-        groups[item.document_key].append(item)
-    return [_document(group[0], group) for group in groups.values()]
-
-
-def _document(first: ChainItem, items: Sequence[ChainItem]) -> record.Document:
-    data = first.document
+def _document(key: str, origin: str, data: Mapping[str, Any], asked: Iterable[Mapping[str, Any]]) -> record.Document:
+    """A passage with those of its queries that are in the split."""
     return record.Document(
-        key=first.document_key,
+        key=key,
         source=data["source"],
-        origin="crawled" if first.origin == CRAWLED else "public",
+        origin="crawled" if origin == CRAWLED else "public",
         text=data["text"],
         entities=tuple(record.Span(start, end) for start, end in data["entities"]),
-        queries=tuple(_query(item.data) for item in items),
+        queries=tuple(map(_query, asked)),
         key_field=data["key_field"],
     )
 
@@ -129,7 +203,7 @@ def _query(data: Mapping[str, Any]) -> record.Query:
 # Files
 
 
-def _files(documents: Mapping[str, Sequence[record.Document]]) -> dict[str, BinaryIO]:
+def _files(documents: Mapping[str, Iterable[record.Document]]) -> dict[str, BinaryIO]:
     files = {KEY_FILE: _spooled(record.written(documents["test"], FILE_VERSION))}
     for name, of in documents.items():
         told = name != "test"

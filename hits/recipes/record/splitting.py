@@ -12,12 +12,12 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hits.recipes.partition import nearest_subset
 from hits.recipes.source import ChainItem
@@ -27,6 +27,7 @@ Purpose = Literal["train", "eval"]
 VALIDATE, REVALIDATE, HUMAN = "validate", "revalidate", "human"
 PUBLIC, CRAWLED = "public", "crawled"
 TRAIN, EVAL = "train", "eval"
+DEV, TEST = "dev", "test"
 # The recipe's own values; 0.18 are 22,000 of 122,000 queries.
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {"eval_share": 0.18, "public_parts": 3, "crawled_parts": 7, "dev_share": 0.5, "tokeniser": "whitespace"}
@@ -117,35 +118,72 @@ class Split:
         return dict(sorted(Counter(left.reason for left in self.left_out).items()))
 
 
-Group = tuple[KeptItem, ...]
+class Group(NamedTuple):
+    """A document and how many of its items can be in dev or test."""
+
+    document_key: str
+    items: int
+
+
+@dataclass(frozen=True)
+class Division:
+    """Where each kept item goes. Held are the documents for dev and test, and nothing of those for train.
+
+    `notes` are sentences on how the ratio was kept.
+    """
+
+    parts: Mapping[str, str]
+    surplus: str
+    notes: tuple[str, ...]
+
+    def place(self, item: KeptItem) -> tuple[str, str]:
+        """(train, dev or test, ""), or ("", why it is left out)."""
+        if reason := _reason(item):
+            return "", reason
+        part = TRAIN if item.purpose == TRAIN else self.parts[item.document_key]
+        return (part, "") if part else ("", self.surplus)
+
+
+def divide(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Division:
+    """Give each item at most one split; input order does not matter and the same seed gives the same split.
+
+    Dev takes its share of both, by default half, as nearly as whole documents allow, and about as much of either
+    origin. The items are read once and not held. Raises SplitError.
+    """
+    options = {**DEFAULTS, **options}
+    sizes: dict[str, Counter[str]] = {PUBLIC: Counter(), CRAWLED: Counter()}
+    for item in kept:
+        _refuse_unknown(item)
+        if item.purpose == EVAL and not _reason(item):
+            sizes[item.origin][item.document_key] += 1
+    shuffle = random.Random(f"split {seed}")
+    public, crawled = _shuffled(sizes[PUBLIC], shuffle), _shuffled(sizes[CRAWLED], shuffle)
+    public, public_surplus, crawled, crawled_surplus = _in_ratio(public, crawled, _ratio(options))
+    dev, test = _divided([*public, *crawled], Fraction(str(options["dev_share"])))
+    places = ((DEV, dev), (TEST, test), (TRAIN, public_surplus), ("", crawled_surplus))
+    wanted = f"{options['public_parts']}:{options['crawled_parts']}"
+    return Division(
+        parts={group.document_key: part for part, groups in places for group in groups},
+        surplus=SURPLUS_CRAWLED.format(wanted),
+        notes=_notes(public, public_surplus, crawled, crawled_surplus, wanted),
+    )
 
 
 def split(kept: Iterable[KeptItem], *, seed: int, options: Mapping[str, Any] = DEFAULTS) -> Split:
-    """Train, dev and test by whole documents; input order does not matter and the same seed gives the same split.
-
-    Dev takes its share of both, by default half, as nearly as whole documents allow, and about as much of either
-    origin. Raises SplitError.
-    """
-    options = {**DEFAULTS, **options}
+    """What `divide` says, with all items in memory. Raises SplitError."""
     items = sorted(kept)
     _refuse_misfits(items)
-    reasons = {item: _reason(item) for item in items}
-    usable = [item for item in items if reasons[item] is None]
-    shuffle = random.Random(f"split {seed}")
-    public = _shuffled((item for item in usable if item.purpose == EVAL and item.origin == PUBLIC), shuffle)
-    crawled = _shuffled((item for item in usable if item.purpose == EVAL and item.origin == CRAWLED), shuffle)
-    public, public_surplus, crawled, crawled_surplus = _in_ratio(public, crawled, _ratio(options))
-    dev, test = _divided([*public, *crawled], Fraction(str(options["dev_share"])))
-    left_out = [LeftOut(item, reason) for item, reason in reasons.items() if reason]
-    wanted = f"{options['public_parts']}:{options['crawled_parts']}"
-    left_out += [LeftOut(item, SURPLUS_CRAWLED.format(wanted)) for item in _flat(crawled_surplus)]
-    return Split(
-        train=tuple(sorted([item for item in usable if item.purpose == TRAIN] + _flat(public_surplus))),
-        dev=tuple(sorted(_flat(dev))),
-        test=tuple(sorted(_flat(test))),
-        left_out=tuple(sorted(left_out)),
-        notes=_notes(public, public_surplus, crawled, crawled_surplus, wanted),
-    )
+    division = divide(items, seed=seed, options=options)
+    found: dict[str, list[KeptItem]] = {TRAIN: [], DEV: [], TEST: []}
+    left_out = []
+    for item in items:
+        part, reason = division.place(item)
+        if part:
+            found[part].append(item)
+        else:
+            left_out.append(LeftOut(item, reason))
+    parts = {name: tuple(of) for name, of in found.items()}
+    return Split(**parts, left_out=tuple(left_out), notes=division.notes)
 
 
 def _refuse_misfits(items: Sequence[KeptItem]) -> None:
@@ -154,44 +192,45 @@ def _refuse_misfits(items: Sequence[KeptItem]) -> None:
         raise SplitError(f"{len(doubled)} items are there more than once, such as {'/'.join(doubled[0])}")
     kinds: dict[str, tuple[str, str]] = {}
     for item in items:
-        if item.origin not in (PUBLIC, CRAWLED) or item.purpose not in (TRAIN, EVAL):
-            raise SplitError(f"document {item.document_key} has the origin {item.origin}, purpose {item.purpose}")
+        _refuse_unknown(item)
         if kinds.setdefault(item.document_key, (item.origin, item.purpose)) != (item.origin, item.purpose):
             raise SplitError(f"document {item.document_key} has two origins or two purposes")
 
 
-def _reason(item: KeptItem) -> str | None:
-    """Why an item can be in no split; None when it can."""
+def _refuse_unknown(item: KeptItem) -> None:
+    if item.origin not in (PUBLIC, CRAWLED) or item.purpose not in (TRAIN, EVAL):
+        raise SplitError(f"document {item.document_key} has the origin {item.origin}, purpose {item.purpose}")
+
+
+def _reason(item: KeptItem) -> str:
+    """Why an item can be in no split; empty when it can."""
     if item.validations < 1:
         return NOT_VALIDATED
     if item.purpose == EVAL:
-        return VALIDATED_ONCE if item.validations < 2 else None
-    return CRAWLED_IN_TRAIN if item.origin == CRAWLED else None
+        return VALIDATED_ONCE if item.validations < 2 else ""
+    return CRAWLED_IN_TRAIN if item.origin == CRAWLED else ""
 
 
-def _shuffled(items: Iterable[KeptItem], shuffle: random.Random) -> list[Group]:
-    groups: dict[str, list[KeptItem]] = defaultdict(list)
-    for item in items:
-        groups[item.document_key].append(item)
-    listed = [tuple(group) for group in groups.values()]
+def _shuffled(sizes: Mapping[str, int], shuffle: random.Random) -> list[Group]:
+    listed = [Group(key, sizes[key]) for key in sorted(sizes)]
     shuffle.shuffle(listed)
     return listed
 
 
-def _flat(groups: Iterable[Group]) -> list[KeptItem]:
-    return [item for group in groups for item in group]
+def _items(groups: Iterable[Group]) -> int:
+    return sum(group.items for group in groups)
 
 
 def _take(groups: Sequence[Group], target: Fraction) -> tuple[list[Group], list[Group]]:
     """(groups with as near to `target` items as whole groups allow, the other groups)."""
-    chosen = nearest_subset([len(group) for group in groups], target)
+    chosen = nearest_subset([group.items for group in groups], target)
     taken = [group for group, is_in in zip(groups, chosen, strict=True) if is_in]
     rest = [group for group, is_in in zip(groups, chosen, strict=True) if not is_in]
     return taken, rest
 
 
 def _divided(groups: Sequence[Group], share: Fraction) -> tuple[list[Group], list[Group]]:
-    return _take(groups, share * len(_flat(groups)))
+    return _take(groups, share * _items(groups))
 
 
 def _in_ratio(
@@ -200,16 +239,16 @@ def _in_ratio(
     """(public, its surplus, crawled, its surplus): whichever origin has too much for the ratio gives some up."""
     if not public or not crawled:
         return public, [], crawled, []
-    wanted_public = len(_flat(crawled)) * ratio
-    if len(_flat(public)) > wanted_public:
+    wanted_public = _items(crawled) * ratio
+    if _items(public) > wanted_public:
         return *_take(public, wanted_public), crawled, []
-    return public, [], *_take(crawled, len(_flat(public)) / ratio)
+    return public, [], *_take(crawled, _items(public) / ratio)
 
 
 def _notes(
     public: list[Group], public_surplus: list[Group], crawled: list[Group], crawled_surplus: list[Group], wanted: str
 ) -> tuple[str, ...]:
-    counts = [len(_flat(groups)) for groups in (public, public_surplus, crawled, crawled_surplus)]
+    counts = [_items(groups) for groups in (public, public_surplus, crawled, crawled_surplus)]
     if not any(counts):
         return ("Nothing was validated twice, so dev and test are empty.",)
     if not counts[0] + counts[1] or not counts[2] + counts[3]:

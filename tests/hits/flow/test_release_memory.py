@@ -14,9 +14,13 @@ from hits.domain import recipe_rows
 from hits.flow.data import releasing
 from hits.models import Project, files
 from hits.recipes.cosmos import releasing as cosmos_files
+from hits.recipes.record import releasing as record_files
+from hits.text import artefacts
 from tests.benchmarks.cosmos_fill import fill
+from tests.hits import factories as make
 
 pytestmark = pytest.mark.django_db
+TEXT = {"entities": make.MENTIONS, "source": "Our own sample", "key_field": "id"}
 
 
 def peak(do: Callable[[], object]) -> int:
@@ -48,6 +52,29 @@ def test_five_times_as_many_sets_take_hardly_more_memory(small_parts: None) -> N
     releasing.release(fill(2, answers=False), None)
     small, large = (peak(lambda of=of: releasing.release(of, None)) for of in (few, many))
     assert large < 1.5 * small
+
+
+def queries_of_record(items: int) -> Project:
+    """Ten to a text, all validated; each text and each query is another one."""
+    project = make.project()
+    stage = make.stage(project, key="validate", summary={"kept": items})
+    for number in range(items // 10):
+        words = f"{make.PASSAGE} on page {number}. " + 600 * "Nobody had asked for more than one boat. "
+        text = make.document(project, key=f"doc-{number:05}", data={**TEXT, "text": words})
+        make.items(stage, 10, document=text, state="kept")
+    return project
+
+
+def test_five_times_as_many_queries_of_record_take_hardly_more_memory(
+    small_parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recipe_rows, "CHUNK", 50)
+    monkeypatch.setattr(record_files, "write_parquet", partial(record_files.write_parquet, row_group=50))
+    monkeypatch.setattr(artefacts, "MOST", 50)
+    few, many = queries_of_record(400), queries_of_record(2000)
+    releasing.release(queries_of_record(10), None)
+    small, large = (peak(lambda of=of: releasing.release(of, None)) for of in (few, many))
+    assert large < 1.15 * small
 
 
 def test_ten_times_as_many_sets_in_as_many_parts_take_as_many_queries(monkeypatch: pytest.MonkeyPatch) -> None:

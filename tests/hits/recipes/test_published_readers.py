@@ -9,10 +9,10 @@ import pytest
 
 from hits.recipes.cosmos import steps as cosmos_steps
 from hits.recipes.mcscript import steps as mcscript_steps
-from hits.recipes.record.releasing import evaluate, release_of
+from hits.recipes.record.releasing import evaluate
 from tests.hits.formats import published_readers as readers
 from tests.hits.recipes import test_cosmos_steps, test_mcscript_release
-from tests.hits.recipes.test_record_release import chain, document, file_of, imported
+from tests.hits.recipes.test_record_release import chain, document, file_of, imported, ordered_release
 
 SPLITS = ("train", "dev", "test")
 
@@ -29,7 +29,7 @@ def record_folder(tmp_path):
     documents = imported(file_of(*(document(number, queries=1 + number % 3) for number in range(30))))
     items = chain(documents[:10], "train", "validate")
     items += chain(documents[10:], "eval", "validate", "revalidate", "human")
-    return unpacked(release_of(items, seed=1), tmp_path)
+    return unpacked(ordered_release(items, seed=1), tmp_path)
 
 
 def test_a_reader_of_record_loads_every_split_and_test_without_answers(record_folder):
@@ -93,7 +93,7 @@ def test_each_release_says_what_it_gives_away_to_models_that_do_not_see_everythi
     documents = imported(file_of(*(document(number) for number in range(12))))
     items = chain(documents[:6], "train", "validate") + chain(documents[6:], "eval", "validate", "revalidate")
     releases = {
-        1 / 3: release_of(items, seed=1),
+        1 / 3: ordered_release(items, seed=1),
         0.25: cosmos_steps.build_release(test_cosmos_steps.collection()),
         0.5: mcscript_steps.build_release(made),
     }

@@ -7,6 +7,7 @@ import pytest
 from hits.formats.faults import FormatErrors
 from hits.formats.record import read, write
 from hits.recipes.record.releasing import evaluate, release_of
+from hits.recipes.record.splitting import SplitError
 from hits.recipes.record.steps import read_documents
 from hits.recipes.source import ChainItem
 
@@ -37,6 +38,11 @@ def chain(documents, purpose, *kept_in):
     ]
 
 
+def ordered_release(items, **how):
+    """The release of these items, which come as from a project's tables: by document and key."""
+    return release_of(lambda: sorted(items, key=lambda item: (item.document_key, item.key)), **how)
+
+
 def bytes_of(content, name):
     content.files[name].seek(0)
     return content.files[name].read()
@@ -58,7 +64,7 @@ def test_reading_gives_plain_rows_with_their_places():
 
 def test_what_was_imported_is_released_as_it_came():
     raw = file_of(document(1, queries=2), document(2))
-    content = release_of(chain(imported(raw), "train", "validate"), seed=1)
+    content = ordered_release(chain(imported(raw), "train", "validate"), seed=1)
     assert sorted(content.files) == [
         "dev.json", "dev.parquet", "test-key.json", "test.json", "test.jsonl", "test.parquet", "train.json",
         "train.jsonl", "train.parquet", "val.jsonl",
@@ -72,14 +78,14 @@ def test_numbered_examples_keep_their_numbers():
     given = document(1)
     given["idx"], given["qas"][0]["idx"] = 5, 6
     del given["id"], given["qas"][0]["id"]
-    content = release_of(chain(imported(file_of(given)), "train", "validate"), seed=1)
+    content = ordered_release(chain(imported(file_of(given)), "train", "validate"), seed=1)
     (released,) = json.loads(bytes_of(content, "train.json"))["data"]
     assert (released["idx"], released["qas"][0]["idx"]) == (5, 6)
 
 
 def test_a_passage_is_released_with_only_the_queries_that_were_kept():
     items = chain(imported(file_of(document(1, queries=3))), "train", "validate")
-    content = release_of([items[0], items[2]], seed=1)
+    content = ordered_release([items[0], items[2]], seed=1)
     (released,) = json.loads(bytes_of(content, "train.json"))["data"]
     assert [query["id"] for query in released["qas"]] == ["q1-0", "q1-2"]
 
@@ -90,21 +96,37 @@ def test_the_stages_that_kept_an_item_decide_its_split():
     items += chain(documents[2:4], "eval", "validate", "revalidate")
     items += chain(documents[4:5], "eval", "validate")
     items += chain(documents[5:], "eval")
-    content = release_of(items, seed=1)
+    content = ordered_release(items, seed=1)
     assert content.counts == {"train": 2, "dev": 1, "test": 1}
     assert content.left_out == {"meant for dev or test, validated only once": 1, "not validated": 1}
 
 
-def test_the_same_rows_in_any_order_give_the_same_bytes():
+def test_the_same_rows_give_the_same_bytes():
     documents = imported(file_of(*(document(i, queries=2) for i in range(8))))
     items = chain(documents, "eval", "validate", "revalidate", "human")
-    one, other = release_of(items, seed=3), release_of(items[::-1], seed=3)
+    one, other = ordered_release(items, seed=3), ordered_release(items, seed=3)
     assert files_of(one) == files_of(other)
     assert (one.counts, one.statistics, one.notes) == (other.counts, other.statistics, other.notes)
 
 
+@pytest.mark.parametrize(
+    "of", [lambda items: items[::-1], lambda items: items[:1] + items, lambda items: items[1:] + items[:1]]
+)
+def test_items_out_of_their_order_or_twice_are_refused(of):
+    items = chain(imported(file_of(*(document(i, queries=2) for i in range(3)))), "train", "validate")
+    with pytest.raises(SplitError, match="in order, each once"):
+        release_of(lambda: of(items), seed=3)
+
+
+def test_a_split_is_read_by_several_at_once_each_from_its_beginning():
+    items = chain(imported(file_of(*(document(i, queries=30) for i in range(9)))), "train", "validate")
+    told = ordered_release(items, seed=1).told["validate"]
+    keys = [item.key for item in sorted(items, key=lambda item: (item.document_key, item.key))]
+    assert [(one.key, other.key) for one, other in zip(told(), told(), strict=True)] == [(key, key) for key in keys]
+
+
 def test_nothing_kept_gives_files_without_examples():
-    content = release_of([], seed=1)
+    content = ordered_release([], seed=1)
     names = ("train.json", "dev.json", "test.json", "test-key.json")
     assert [json.loads(bytes_of(content, name))["data"] for name in names] == [[]] * 4
     assert [bytes_of(content, name) for name in ("train.jsonl", "val.jsonl", "test.jsonl")] == [b""] * 3
@@ -114,7 +136,7 @@ def evaluated(documents=8):
     items = chain(
         imported(file_of(*(document(i) for i in range(documents)))), "eval", "validate", "revalidate", "human"
     )
-    return release_of(items, seed=1)
+    return ordered_release(items, seed=1)
 
 
 def test_the_answers_of_test_stand_in_the_key_alone():
@@ -130,7 +152,9 @@ def test_the_answers_of_test_stand_in_the_key_alone():
 
 
 def test_json_lines_and_parquet_number_passages_and_queries_from_0_in_each_split():
-    content = release_of(chain(imported(file_of(document(1, queries=2), document(2))), "train", "validate"), seed=1)
+    content = ordered_release(
+        chain(imported(file_of(document(1, queries=2), document(2))), "train", "validate"), seed=1
+    )
     lines = [json.loads(line) for line in bytes_of(content, "train.jsonl").splitlines()]
     assert [(one["idx"], [query["idx"] for query in one["qas"]]) for one in lines] == [(0, [0, 1]), (1, [2])]
     rows = pyarrow.parquet.read_table(io.BytesIO(bytes_of(content, "train.parquet"))).to_pylist()
@@ -153,12 +177,12 @@ def test_human_performance_counts_exactly_the_queries_of_each_split():
     crawled = chain(documents[5:], "eval", "validate", "revalidate", "human")
     items += [ChainItem(i.document_key, i.key, "crawled", *list(vars(i).values())[3:]) for i in crawled]
     said = {item.key: "Bo Lind" for item in items}
-    plain = release_of(items, seed=1, said=said)
+    plain = ordered_release(items, seed=1, said=said)
     assert plain.counts == {"train": 2, "dev": 5, "test": 5}
     released = {part: ids(plain, name) for part, name in (("dev", "dev.json"), ("test", "test-key.json"))}
     moved = said.keys() - set(released["dev"]) - set(released["test"])
     wrong = {released["dev"][0]: "Bo", released["test"][0]: "Ada", released["test"][1]: "nobody"}
-    found = release_of(items, seed=1, said={**said, **dict.fromkeys(moved, "nobody"), **wrong}).statistics
+    found = ordered_release(items, seed=1, said={**said, **dict.fromkeys(moved, "nobody"), **wrong}).statistics
     assert human(found["dev"]) == (5, 80.0, pytest.approx(100 * (4 + 2 / 3) / 5))
     assert human(found["test"]) == (5, 60.0, 60.0)
     assert "human_queries" not in found["train"] and "human_queries" not in found["overall"]
@@ -202,6 +226,6 @@ def test_the_ratio_of_origins_and_the_size_of_dev_are_options():
     items = chain(documents[:10], "eval", "validate", "revalidate")
     crawled = chain(documents[10:], "eval", "validate", "revalidate")
     items += [ChainItem(i.document_key, i.key, "crawled", *list(vars(i).values())[3:]) for i in crawled]
-    content = release_of(items, seed=1, options={"public_parts": 1, "crawled_parts": 1, "dev_share": 0.25})
+    content = ordered_release(items, seed=1, options={"public_parts": 1, "crawled_parts": 1, "dev_share": 0.25})
     assert content.counts == {"train": 0, "dev": 5, "test": 15}
     assert content.notes == ("Dev and test hold 10 public and 10 crawled queries (wanted 1:1).",)

@@ -19,13 +19,13 @@ TEXT = "Ada Noor met Bo Lind."
 
 
 class Kept:
-    """A chain, in memory."""
+    """A chain, in memory, which comes as from a project's tables: by document and key."""
 
     def __init__(self, items: list[ChainItem]) -> None:
         self.items, self.seed, self.options = items, 3, load("record").options
 
     def chain(self) -> Iterator[ChainItem]:
-        return iter(self.items)
+        return iter(sorted(self.items, key=lambda item: (item.document_key, item.key)))
 
     def judged(self, stage: str, *, labels: bool = False) -> Iterator[JudgedItem]:
         return iter(())
