@@ -135,7 +135,7 @@ class LoadWorker:
 
 
 def labour(load: Load, address: str, group: str, people: Sequence[Any]) -> Tally:
-    """Let them all work at once, to the end. `people` are marketplace Workers, one a worker of the load."""
+    """Let them all work, to the end: in a tight loop from the same moment on. `people` are marketplace Workers, one a worker of the load."""
     from tests.marketplace.process import signed_in, stranger
 
     tallies = [Tally() for _ in range(load.workers)]
@@ -146,6 +146,8 @@ def labour(load: Load, address: str, group: str, people: Sequence[Any]) -> Tally
 
     def work(number: int) -> None:
         draw = random.Random(number)
+        # People who think do not all come in the same moment.
+        time.sleep(draw.uniform(0, 2 * load.think))
         for _ in range(load.rounds):
             workers[number].submit_one(draw.uniform(0, 2 * load.think))
         workers[number].close()
