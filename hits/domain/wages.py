@@ -12,13 +12,13 @@ from decimal import ROUND_UP, Decimal
 
 from hits.models.projects import Stage
 from hits.mturk.fees import CENT
+from hits.quality.worker_figures import LEAST_OF_EXPECTED
 from hits.text.durations import longest_duration
 
 # The hourly wage that leads want to pay at least, where the project has no option of that name.
 WAGE_FLOOR = Decimal("7.25")
-# A median of fewer answers says little; one below this share of the time expected is no time for reading.
+# A median of fewer answers says little.
 FEWEST_MEASURED = 5
-LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def answer_time(stage: Stage) -> AnswerTime | None:
 def _doubt(median: float, answers: int, expected: int | None) -> str:
     if answers < FEWEST_MEASURED:
         return f"The median of {answers} answer{'' if answers == 1 else 's'} so far, {median:.3g} s, says little."
-    if expected and median < LEAST_SHARE * expected:
+    if expected and median < LEAST_OF_EXPECTED * expected:
         said = f"The measured median of {median:.3g} s is implausible"
         return f"{said}: less than a fifth of the {expected:,} s that are expected."
     return ""

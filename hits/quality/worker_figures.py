@@ -25,6 +25,8 @@ SIGNIFICANT = 0.01
 LEAST_RUN = 5
 # An answer is hurried in less than such a part of the crowd's median time.
 HURRIED = 3
+# Nobody reads in less than such a share of the time that is expected.
+LEAST_OF_EXPECTED = 0.2
 RARE_RUN = 0.001
 
 
@@ -178,7 +180,8 @@ def runs(answers: Sequence[Hashable]) -> tuple[int, int]:
 @dataclass(frozen=True)
 class Crowd:
     """Of a stage. Shares are None where nothing was compared; `repeats` is the share of answers equal to the one
-    before. `least_seconds` is what the task asks for an answer, 0 for nothing; all items of its HIT together.
+    before. `least_seconds` is what the task asks for an answer, 0 for nothing; all items of its HIT together, as
+    `expected_seconds`, None where nothing is expected.
     """
 
     median_seconds: float | None
@@ -188,6 +191,7 @@ class Crowd:
     accuracy_by_chance: float
     agreement: float | None
     agreement_by_chance: float
+    expected_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -219,7 +223,13 @@ def _speed(own: Own, crowd: Crowd) -> str:
         return ""
     if own.median_seconds < crowd.least_seconds:
         return f"Half of the answers took less than the {crowd.least_seconds:g} s that the task asks for at least."
-    if crowd.median_seconds and own.answers >= LEAST_RUN and own.median_seconds < crowd.median_seconds / HURRIED:
+    if own.answers < LEAST_RUN:
+        return ""
+    # Where most hurry, the crowd's median tells nothing.
+    if crowd.expected_seconds and own.median_seconds < LEAST_OF_EXPECTED * crowd.expected_seconds:
+        expected = f"{crowd.expected_seconds:,.3g} s that an answer is expected to take"
+        return f"Median of {own.median_seconds:.1f} s, less than a fifth of the {expected}."
+    if crowd.median_seconds and own.median_seconds < crowd.median_seconds / HURRIED:
         return f"Median of {own.median_seconds:.1f} s, below a third of the crowd's {crowd.median_seconds:.1f} s."
     return ""
 

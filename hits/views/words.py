@@ -27,8 +27,8 @@ COMPARATORS = {
 
 
 RULES = {
-    "matches_reference": "matches the reference",
-    "measured": "what was measured",
+    "matches_reference": "keeps what matches gold",
+    "measured": "keeps every answered item",
     "conditions": "in lines",
 }
 

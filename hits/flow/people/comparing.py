@@ -19,6 +19,7 @@ from django.utils import timezone
 from hits.domain.crowd_answers import Comparison
 from hits.domain.eligibility import least_seconds
 from hits.domain.leases import lease
+from hits.domain.wages import expected_seconds
 from hits.models import Assignment, Label, Stage, StageSummary, WorkerStat
 from hits.quality.worker_figures import HURRIED, Compared, Crowd, Own, Said, compare, runs, what_stands_out
 
@@ -154,4 +155,5 @@ def _crowd(stage: Stage, sums: Mapping[str, Any]) -> Crowd:
         accuracy_by_chance=share("right_by_chance", "scored") or 0.0,
         agreement=share("agreed", "compared"),
         agreement_by_chance=share("agreed_by_chance", "compared") or 0.0,
+        expected_seconds=expected_seconds(stage),
     )

@@ -143,3 +143,15 @@ def test_faster_than_the_task_allows_is_named_before_the_crowd_s_time() -> None:
     assert what_stands_out(own(median_seconds=4.0), crowd) == [
         "Half of the answers took less than the 5 s that the task asks for at least."
     ]
+
+
+def test_where_the_whole_crowd_hurries_the_time_that_is_expected_tells() -> None:
+    crowd = Crowd(0.7, 0, 0.3, 0.9, 0.33, 0.8, 0.33, expected_seconds=40)
+    assert what_stands_out(own(median_seconds=0.6), crowd) == [
+        "Median of 0.6 s, less than a fifth of the 40 s that an answer is expected to take."
+    ]
+    assert (
+        what_stands_out(own(median_seconds=8.0), crowd)
+        == what_stands_out(own(answers=4, median_seconds=0.6), crowd)
+        == []
+    )

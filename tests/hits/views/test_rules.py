@@ -159,4 +159,4 @@ def test_the_funnel_counts_each_conclusion_and_an_item_names_its_edition(client:
     assert stage.summary.conclusions == [["kept", "valid", 2]]
     assert "?conclusion=valid" in said(client.get(url("stage", stage)))
     page = said(client.get(reverse("item", args=["river", "judge", Item.objects.get(key="set-0").pk])))
-    assert "<strong>valid</strong>" in page and "rule 1</a>, in lines" in page
+    assert "<strong>valid</strong>" in page and "rule 1</a> (in lines)" in page
