@@ -14,11 +14,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+import psutil
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection
@@ -44,6 +46,58 @@ class Load:
     @property
     def title(self) -> str:
         return f"{self.workers} workers, " + (f"{self.think:g} s of thought" if self.think else "tight loop")
+
+
+@dataclass
+class Watch:
+    """The servers' processes and PostgreSQL's connections, looked at every few seconds while the load lasts."""
+
+    # Of all processes that this one began, in MiB. Pages that they share count for each.
+    memory: list[float] = field(default_factory=list)
+    connections: list[int] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        if not self.memory:
+            return ""
+        tenth = max(1, len(self.memory) // 10)
+        begin, end = (sum(part) / tenth for part in (self.memory[:tenth], self.memory[-tenth:]))
+        return (
+            f"    memory of the processes {begin:.0f} MiB in the first tenth, {end:.0f} in the last, "
+            f"{max(self.memory):.0f} at most; "
+            f"at most {max(self.connections)} connections to PostgreSQL"
+        )
+
+
+@contextmanager
+def watched(pause: float = 2) -> Iterator[Watch]:
+    from django.db import connection
+
+    found, over = Watch(), threading.Event()
+
+    def look() -> None:
+        while not over.wait(pause):
+            processes = psutil.Process().children(recursive=True)
+            found.memory.append(sum(map(_resident, processes)) / 2**20)
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = current_database()")
+                found.connections.append(cursor.fetchone()[0])
+        connection.close()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        thread.join()
+
+
+def _resident(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        # It has ended.
+        return 0
 
 
 @dataclass
@@ -135,7 +189,9 @@ class LoadWorker:
 
 
 def labour(load: Load, address: str, group: str, people: Sequence[Any]) -> Tally:
-    """Let them all work, to the end: in a tight loop from the same moment on. `people` are marketplace Workers, one a worker of the load."""
+    """Let them all work to the end; in a tight loop they begin at once. `people` are marketplace Workers, one a
+    worker of the load.
+    """
     from tests.marketplace.process import signed_in, stranger
 
     tallies = [Tally() for _ in range(load.workers)]
@@ -208,7 +264,7 @@ def run(loads: Sequence[Load], url: str, options: Sequence[str]) -> bool:
     rows = []
     for number, load in enumerate(loads):
         group, people = prepare(load, f"load-{number}")
-        with serve(url, options=options) as address:
+        with serve(url, options=options) as address, watched() as watch:
             tally = labour(load, address, group, people)
         kept = recorded(tally.submitted)
         lost = load.workers * load.rounds - kept
@@ -222,6 +278,7 @@ def run(loads: Sequence[Load], url: str, options: Sequence[str]) -> bool:
         if number == 0:
             print(" | ".join(HEAD))
         print(" | ".join(str(each) for each in figures), flush=True)
+        print(watch, flush=True)
         for what, times in (*tally.cut.items(), *tally.faults.items()):
             print(f"    {what}: {times}", flush=True)
     connections.close_all()
