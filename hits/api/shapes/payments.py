@@ -35,7 +35,7 @@ class AskedBonuses(Shape):
 
 class BonusFile(Shape):
     file = serializers.FileField(
-        help_text="CSV in UTF-8 with a head, at most 10,000 lines and, outside bonus-files/, 262,144 bytes."
+        help_text="CSV in UTF-8 with a header row, at most 10,000 lines and, outside bonus-files/, 262,144 bytes."
     )
 
 
