@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -86,8 +86,12 @@ class Server:
 
 
 def _open_files(process: psutil.Process) -> list[str]:
-    folder = f"/proc/{process.pid}/fd"
-    return [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
+    found = []
+    for file in Path(f"/proc/{process.pid}/fd").iterdir():
+        # One that was listed may be closed by now.
+        with suppress(FileNotFoundError):
+            found.append(str(file.readlink()))
+    return found
 
 
 def beyond_kept(names: Iterable[str]) -> list[str]:
