@@ -1,17 +1,21 @@
 """The marketplace with 100,000 open HITs in 300 groups and 1,000 workers, on PostgreSQL.
 
 Part of `make bench`; alone: `python -m tests.benchmarks.market`. Each page and operation is compared with its own time
-at 100 HITs in the same run. MARKET_HITS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
+at 100 HITs in the same run; then workers, and clients of the API, do as much as they can. MARKET_HITS makes it smaller,
+TEST_DATABASE_URL names the PostgreSQL server.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from statistics import median
 from typing import Any
 
@@ -55,8 +59,11 @@ def run(url: str) -> int:
         print(f"{text}   {'ok' if well else 'MISSED'}", flush=True)
     with serve(url) as address:
         done, seconds, slow = rush(address)
+        made, most = created(address)
     print(f"\naccept and submit over HTTP, {CLIENTS} workers at once: {done / seconds:,.0f} pairs a second", end="")
     print(f" ({done:,} in {seconds:.0f} s, 95 % within {slow:.0f} ms)")
+    print(f"CreateHITWithHITType over HTTP, signed, {CLIENTS} clients of boto3 at once on the same cores:", end=" ")
+    print(f"{made / SECONDS:,.0f} a second ({made:,} in {SECONDS} s, 95 % within {most:.0f} ms; target 500)")
     return 0 if fine else 1
 
 
@@ -193,6 +200,38 @@ def rush(address: str) -> tuple[int, float, float]:
         thread.join()
     seconds = time.monotonic() - began
     return len(times) // 2, seconds, sorted(times)[int(len(times) * 0.95)] * 1000
+
+
+def created(address: str) -> tuple[int, float]:
+    """Clients in processes of their own, each creating HITs one after another: how many, and the 95th percentile, ms."""
+    from marketplace.models import HitType
+    from tests.benchmarks.market_fill import QUESTION
+
+    hit = {"HITTypeId": HitType.objects.earliest("pk").hit_type_id, "Question": QUESTION, "LifetimeInSeconds": 3600}
+    with ProcessPoolExecutor(CLIENTS, mp_context=multiprocessing.get_context("spawn")) as processes:
+        # A first round, for each process loads boto3 at its beginning.
+        for seconds in (1, SECONDS):
+            rounds = processes.map(create_hits, [address] * CLIENTS, [hit] * CLIENTS, [seconds] * CLIENTS)
+            times = [each for some in rounds for each in some]
+    return len(times), sorted(times)[int(len(times) * 0.95)]
+
+
+def create_hits(address: str, hit: dict[str, Any], seconds: float) -> list[float]:
+    """How long each call took, ms."""
+    import boto3
+
+    client = boto3.client(
+        "mturk",
+        endpoint_url=address,
+        region_name="us-east-1",
+        aws_access_key_id="bench",
+        aws_secret_access_key="secret-of-bench",  # noqa: S106
+    )
+    end, times = time.monotonic() + seconds, []
+    while (start := time.monotonic()) < end:
+        client.create_hit_with_hit_type(**hit, UniqueRequestToken=uuid.uuid4().hex)
+        times.append((time.monotonic() - start) * 1000)
+    return times
 
 
 if __name__ == "__main__":
