@@ -16,6 +16,7 @@ from hits.models.media import MediaFile
 from hits.models.messages import WorkerMessage
 from hits.models.notices import LetterNotice, Notice, NoticeChoice, NoticeLetter
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
+from hits.models.pools import Pool, PoolLink, PoolUse
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
@@ -64,6 +65,9 @@ __all__ = [
     "Notice",
     "NoticeChoice",
     "NoticeLetter",
+    "Pool",
+    "PoolLink",
+    "PoolUse",
     "Project",
     "Qualification",
     "QualificationScore",
