@@ -29,6 +29,7 @@ from hits.models import (
     Hit,
     HitItem,
     Item,
+    Pool,
     Project,
     Stage,
     StageSummary,
@@ -203,7 +204,15 @@ def _calls(projects: Sequence[Project]) -> Iterator[Due]:
         yield due(project, f"messages-{page}", f"{said}: refused, or perhaps not arrived", "workers", stage)
     stages = {project.pk: project.stages.all() for project in projects}
     grants = Grant.objects.filter(project__in=slugs, state__in=_FAILED_GRANT).exclude(error="").order_by()
+    pools = {(pool.project_id, pool.key): pool for pool in Pool.objects.filter(project__in=slugs)}
     for project, key, number in grants.values_list("project", "key").annotate(n=Count("pk")):
+        if pool := pools.get((project, key)):
+            some_of_them = some(number, "worker is", "workers are")
+            said = (
+                f"{some_of_them} not added to the pool “{pool.name}”, or not taken out of it: the marketplace refused"
+            )
+            yield due(project, f"grants-{key}", said, "pool", key)
+            continue
         title = title_of(key, [stage for stage in stages[project] if stage.grants == key])
         said = f"The qualification “{title}” did not reach {some(number, 'worker', 'workers')}, or was not withdrawn"
         yield due(project, f"grants-{key}", said, "grants-of", key)

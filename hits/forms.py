@@ -10,6 +10,7 @@ from django import forms
 from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import BaseUserCreationForm, PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import QueryDict
 
 from common.names import plain_name
@@ -18,6 +19,8 @@ from hits.domain.keyset import whole
 from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
+from hits.flow.people.pooling import MOST_BEST, MOST_USES
+from hits.flow.people.pooling import MOST_DAYS as MOST_LINK_DAYS
 from hits.flow.pipeline.publishing import MOST_HOURS
 from hits.flow.pipeline.routing import LEAST_AUDIT, MOST_AUDIT, Condition
 from hits.flow.setup import passwords
@@ -30,6 +33,8 @@ from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
 from hits.models import ApiToken, Membership, Project
 from hits.models.budget_requests import LONGEST_REASON as LONGEST_REQUEST
+from hits.models.pools import LONGEST_NAME as LONGEST_POOL_NAME
+from hits.models.pools import LONGEST_NOTE
 from hits.models.projects import LONGEST_SEARCH, LONGEST_TAG, MOST_TAGS
 from hits.protocols.optional import with_unit
 from hits.recipes import Option
@@ -657,6 +662,76 @@ class WorkerIdsForm(forms.Form):
         """Commas and spaces part ids as well, as copied columns do."""
         self.full_clean()
         return str(self.cleaned_data.get("workers", "")).replace(",", " ").split()
+
+
+class PoolForm(forms.Form):
+    name = forms.CharField(
+        max_length=LONGEST_POOL_NAME,
+        label="Name",
+        help_text="For you and the others of your projects, such as “Students 2026”. Workers do not read it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class PoolWorkersForm(WorkerIdsForm):
+    """Ids that are typed, in a file, or both; `hits.flow` judges them."""
+
+    file = forms.FileField(
+        required=False,
+        label="Or a file",
+        help_text="One id a line, or a table (CSV) with a column worker_id. At most 10,000 workers.",
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,text/csv,text/plain"}),
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields[
+            "workers"
+        ].help_text = "Their ids at the marketplace, one a line. Who is in the pool already stays in it."
+
+
+class PoolLinkForm(forms.Form):
+    uses = forms.IntegerField(
+        min_value=1, max_value=MOST_USES, initial=1, label="People that it lets in", widget=_whole_number()
+    )
+    days = forms.IntegerField(
+        min_value=1, max_value=MOST_LINK_DAYS, initial=14, label="Days until it expires", widget=_whole_number()
+    )
+    note = forms.CharField(
+        required=False,
+        max_length=LONGEST_NOTE,
+        label="Whom it is for",
+        help_text="May stay empty. Nobody but the members of your projects reads it.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+
+class BestForm(forms.Form):
+    """Which workers of which stage; the boxes of those that are chosen are read beside it."""
+
+    stage = forms.ChoiceField(label="Stage")
+    by = forms.ChoiceField(
+        label="By", choices=[("known", "share of gold answers right"), ("agreement", "agreement with the others")]
+    )
+    least = forms.IntegerField(
+        min_value=1, max_value=1_000_000, initial=20, label="With so many such answers or more", widget=_whole_number()
+    )
+    top = forms.IntegerField(
+        min_value=1, max_value=MOST_BEST, initial=20, label="At most so many workers", widget=_whole_number()
+    )
+
+    def __init__(self, project: Project, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        stages = project.stages.filter(crowd=True).order_by("position")
+        self.fields["stage"].choices = list(stages.values_list("key", "title"))  # type: ignore[attr-defined]
+
+
+class OtherProjectForm(forms.Form):
+    project: forms.ModelChoiceField = forms.ModelChoiceField(queryset=None, to_field_name="slug", label="Project")
+
+    def __init__(self, projects: QuerySet[Project], *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
 
 
 class BonusForm(forms.Form):

@@ -19,7 +19,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from hits import due_notices, queue, sample_crowd
-from hits.domain import closed_hits, drafts, marketplace_account, results_forms, stage_statistics, summaries
+from hits.domain import (
+    closed_hits,
+    drafts,
+    marketplace_account,
+    pool_holders,
+    results_forms,
+    stage_statistics,
+    summaries,
+)
 from hits.domain.action_log import acting_from
 from hits.domain.due_hits import live_stages, unconcluded_stages
 from hits.domain.plugins import UNUSABLE
@@ -49,12 +57,13 @@ from hits.models import (
     Block,
     BudgetRequest,
     Hit,
+    Pool,
     Project,
     SignInTries,
     Stage,
     Upload,
 )
-from hits.mturk.errors import MarketplaceError
+from hits.mturk.errors import MarketplaceError, UnreachableError
 from hits.mturk.events import EventQueueError
 from hits.refusals import Refusal
 from hits.sample_crowd import SampleCrowd
@@ -187,6 +196,8 @@ def conclude_stage(stage_pk: int) -> int:
 
 
 def _conclude(stage: Stage) -> int:
+    if not _know_who_joined(stage):
+        return 0
     scoring.score(stage)
     # Before verdicts: until scored answers have led to them, a crash brings this back.
     if granting.grant_for_answers(stage) + screening.grade(stage):
@@ -202,6 +213,32 @@ def _conclude(stage: Stage) -> int:
         _publish_arrivals(stage)
     compute_statistics(stage.pk)
     return concluded
+
+
+def _know_who_joined(stage: Stage) -> bool:
+    """Ask who joined the pools of the stage where new answers depend on it; False while the marketplace is away."""
+    for pool in pool_holders.to_fetch(stage):
+        try:
+            if pool_holders.fetch(pool) is None:
+                # Another process gives qualifications. `resume_all` comes back to the answers.
+                return False
+        except UnreachableError as error:
+            log.warning("Answers of %s wait: %s", stage, error)
+            return False
+        except MarketplaceError as error:
+            log.warning("Nobody knows who joined %s: %s", pool, error)
+    return True
+
+
+@shared_task
+def fetch_pool(pool_pk: int) -> int:
+    """Who joined by a link. What the marketplace does not answer to is asked again by `resume_all`."""
+    pool = Pool.objects.select_related("project").get(pk=pool_pk)
+    try:
+        return pool_holders.fetch(pool) or 0
+    except MarketplaceError as error:
+        log.warning("Who joined %s is fetched later: %s", pool, error)
+        return 0
 
 
 @shared_task
@@ -561,6 +598,7 @@ def resume_all() -> int:
         *((finish_blocks, pk) for pk in blocking.unfinished()),
         *((close_unwanted, pk) for pk in closing.unfinished()),
         *((finish_grants, pk) for pk in granting.unfinished()),
+        *((fetch_pool, pk) for pk in pool_holders.due()),
         *((send_messages, pk) for pk in messaging.unfinished()),
         *((finish_reviews, pk) for pk in reviewing.unfinished()),
         *((conclude_stage, pk) for pk in _unconcluded()),

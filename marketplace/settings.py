@@ -149,6 +149,8 @@ _own_names = ",".join(f"[{name}]" if ":" in name else name for name in LOOPBACK_
 MARKETPLACE_HTTP_QUESTION_HOSTS = env_list("MARKETPLACE_HTTP_QUESTION_HOSTS", _own_names if _laptop else "")
 # Who may sign up: anybody, or who has an invitation. On a server that is a decision to take.
 MARKETPLACE_SIGN_UP = env_choice("MARKETPLACE_SIGN_UP", "open" if _laptop else "invitation", "open", "invitation")
+# Whether requesters may let people in by links of their pools, also where nobody else signs up without an invitation.
+MARKETPLACE_POOL_LINKS = env_bool("MARKETPLACE_POOL_LINKS", True)
 # How many proxies of ours add to X-Forwarded-For: the address behind them is whose tries are counted.
 MARKETPLACE_PROXIES = env_int("MARKETPLACE_PROXIES", 1 if _public.scheme == "https" else 0, 0, 10)
 # With a mail server, e-mail addresses are asked for and confirmed, and a lost password can be set anew.

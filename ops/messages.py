@@ -63,6 +63,7 @@ CATALOGUES: Sequence[Catalogue] = (
             "hits/domain/item_answers.py",
             "hits/flow/setup/own_stages.py",
             "hits/flow/pipeline/serving.py",
+            "hits/views/joining.py",
             "hits/views/task.py",
         ),
         # Pages of leads, and attributes alone.

@@ -19,6 +19,7 @@ from hits.api.views import (
     notices,
     payments,
     people_and_models,
+    pools,
     projects,
     publishing,
     qualification_tests,
@@ -38,6 +39,7 @@ app_name = "api"
 
 PROJECT = "projects/<slug:slug>/"
 STAGE = PROJECT + "stages/<slug:key>/"
+POOL = PROJECT + "pools/<slug:pool>/"
 TEST = PROJECT + "qualification-tests/<slug:test>/"
 
 urlpatterns = [
@@ -97,6 +99,18 @@ urlpatterns = [
     path(PROJECT + "qualifications/", grants.HeldQualifications.as_view(), name="held-qualifications"),
     path(PROJECT + "grants/", grants.Grants.as_view(), name="grants"),
     path(PROJECT + "grants/<int:pk>/withdraw/", grants.WithdrawGrant.as_view(), name="withdraw-grant"),
+    path(PROJECT + "pools/", pools.Pools.as_view(), name="pools"),
+    path(POOL, pools.OnePool.as_view(), name="pool"),
+    path(POOL + "archive/", pools.Archive.as_view(), name="archive-pool"),
+    path(POOL + "take-up/", pools.TakeUp.as_view(), name="take-up-pool"),
+    path(POOL + "workers/", pools.Members.as_view(), name="pool-members"),
+    path(POOL + "workers/<int:pk>/remove/", pools.Remove.as_view(), name="remove-from-pool"),
+    path(POOL + "best/", pools.Best.as_view(), name="pool-best"),
+    path(POOL + "share/", pools.Share.as_view(), name="share-pool"),
+    path(POOL + "stop-sharing/", pools.StopSharing.as_view(), name="unshare-pool"),
+    path(POOL + "links/", pools.Links.as_view(), name="pool-links"),
+    path(POOL + "links/<int:pk>/revoke/", pools.RevokeLink.as_view(), name="revoke-pool-link"),
+    path(POOL + "fetch/", pools.Fetch.as_view(), name="fetch-pool"),
     path(PROJECT + "ledger/", money.Ledger.as_view(), name="ledger"),
     path(PROJECT + "ledger/checks/", money.LedgerChecks.as_view(), name="ledger-checks"),
     path(PROJECT + "ledger/checks/<int:pk>/", money.LedgerCheckDetail.as_view(), name="ledger-check"),

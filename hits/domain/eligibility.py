@@ -21,6 +21,7 @@ from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Val
 from django.utils import timezone
 
 from hits import protocols
+from hits.domain import pools
 from hits.domain.counting import recount
 from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of, lock_items
 from hits.domain.own_qualifications import STANDING, presence
@@ -306,13 +307,15 @@ def _speaks_against(each: _Said, claim: Claim, about: Sequence[_Said]) -> bool:
 
 
 def _said(stage: Stage, workers: Sequence[str]) -> dict[tuple[str, str], list[_Said]]:
-    """By key and worker; tests stand under no worker. One query, none where the stage asks for nothing."""
+    """By key and worker; tests stand under no worker. One query, none where the stage asks for nothing, and one more
+    where it asks for a pool.
+    """
     asked = presence(stage.requirements)
     if not asked:
         return {}
     closing = [key for key, wanted in asked.items() if not wanted]
     known = Q(state__in=STANDING) | Q(withdrawn_at__isnull=False)
-    grants = Grant.objects.filter(known, project=stage.project_id, key__in=asked, worker__worker_id__in=workers)
+    grants = Grant.objects.filter(known, _given(stage, asked), worker__worker_id__in=workers)
     answers = Assignment.objects.filter(
         stage__project=stage.project_id, stage__grants__in=closing, worker__worker_id__in=workers
     )
@@ -330,6 +333,15 @@ def _said(stage: Stage, workers: Sequence[str]) -> dict[tuple[str, str], list[_S
     for row in rows:
         said = _Said(*row)
         found[said.key, said.worker_id].append(said)
+    return found
+
+
+def _given(stage: Stage, asked: Iterable[str]) -> Q:
+    """Of grants: those of the project with these keys; of a pool, those of the project that the pool belongs to."""
+    homes = pools.homes(stage.project_id, asked)
+    found = Q(project=stage.project_id, key__in=[key for key in asked if key not in homes])
+    for key, home in homes.items():
+        found |= Q(project=home, key=key)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hits.domain import task_words
+from hits.domain import pools, task_words
 from hits.domain.own_qualifications import POOR_QUALITY
 from hits.models import Project, Qualification, Stage
 from hits.mturk.gateway import SYSTEM_QUALIFICATIONS, Gateway, HitTypeSpec
@@ -19,6 +19,9 @@ QUALIFICATIONS = {
 }
 _BY_HAND = gettext_noop(
     "Given by the project “%(name)s” to workers whom it names. It opens or closes HITs of this project."
+)
+_OF_POOL = gettext_noop(
+    "Given by the project “%(name)s” to people whom it knows or has invited. It opens HITs that are only for them."
 )
 
 
@@ -68,6 +71,8 @@ def described(project: Project, key: str) -> str:
 
 def _described(project: Project, key: str, givers: list[Stage]) -> str:
     name = project.name
+    if pools.homes(project.pk, [key]):
+        return _(_OF_POOL, name=name)
     tasks = _(" or ").join(_("“%(title)s”", title=one.hit_title) for one in givers)
     if not givers:
         return _(QUALIFICATIONS.get(key, _BY_HAND), name=name)
@@ -89,15 +94,18 @@ def _language(stages: list[Stage]) -> str:
 
 
 def own_qualification_name(project: Project, key: str) -> str:
-    """What the qualification is called at the marketplace: it is found again by that."""
+    """What the qualification of the project, or of one of its pools, is called at the marketplace: it is found again by
+    that.
+    """
     return f"{key.replace('-', ' ').capitalize()}: {project.name} ({project.namespace[:6]})"
 
 
 def own_qualification(project: Project, key: str, market: Gateway) -> str:
-    """The id of the project's qualification of that name: a test's, or one made when it is wanted first."""
+    """The id of the project's qualification of that name: a test's, a pool's, or one made when it is wanted first."""
     test = project.qualification_tests.filter(key=key).first()
     if test:
         return test.qualification_type_id
+    project = pools.home(project, key)
     existing = Qualification.objects.filter(project=project, key=key).first()
     if existing:
         return existing.qualification_type_id

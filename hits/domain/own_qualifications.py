@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from hits.domain import pools
 from hits.models.projects import Project, Stage
 from hits.models.workers import Grant
 
@@ -30,14 +31,14 @@ def title_of(key: str, givers: Iterable[Stage] = ()) -> str:
 
 
 def titles_of(project: Project, stages: Sequence[Stage] | None = None) -> dict[str, str]:
-    """Key to title, of the qualifications that the project's stages give or ask for, and of its tests. `stages` are all
-    of the project in their order, where they were read before.
+    """Key to title, of the qualifications that the project's stages give or ask for, of its tests, and of the pools
+    that it may use. `stages` are all of the project in their order, where they were read before.
     """
     stages = list(project.stages.order_by("position")) if stages is None else stages
     asked = {one["qualification"] for stage in stages for one in own(stage.requirements)}
     keys = {POOR_QUALITY, INVITED, *asked, *(stage.grants for stage in stages)} - {""}
     found = {key: title_of(key, [stage for stage in stages if stage.grants == key]) for key in keys}
-    return found | dict(project.qualification_tests.values_list("key", "title"))
+    return found | pools.names(project) | dict(project.qualification_tests.values_list("key", "title"))
 
 
 @dataclass
@@ -57,15 +58,17 @@ class Held:
 def held_in(project: Project) -> list[Held]:
     """The qualifications that the project's stages give, or ask whether a worker holds, by key.
 
-    Left out are those that workers earn by a test and the one of blocked workers.
+    Left out are those that workers earn by a test, those of pools and the one of blocked workers.
     """
     tests = set(project.qualification_tests.values_list("key", flat=True))
     results = set(project.stages.filter(screening_share__gt=0).values_list("grants", flat=True))
+    stages = list(project.stages.order_by("position"))
+    of_pools = pools.homes(project.pk, {key for stage in stages for key in pools.keys_in(stage.requirements)})
     found: dict[str, Held] = {}
-    for stage in project.stages.order_by("position"):
+    for stage in stages:
         asked = presence(stage.requirements)
         by_result = {one["qualification"] for one in own(stage.requirements)} & results
-        for key in {*asked, *by_result, stage.grants} - {"", *tests}:
+        for key in {*asked, *by_result, stage.grants} - {"", *tests, *of_pools}:
             held = found.setdefault(key, Held(key))
             if key in asked:
                 (held.opens if asked[key] else held.closes).append(stage)

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.text import slugify
 
-from hits.domain import check_questions, media
+from hits.domain import check_questions, media, pools
 from hits.domain.guests import refuse_guest
 from hits.domain.lead_limits import refuse_above
 from hits.domain.plugins import check_crowds
@@ -46,7 +46,8 @@ def create(
     `card` is what `hits.domain.release_cards.checked` gives. Not `limited` is what a command of the server makes,
     whatever its owner may budget in all.
 
-    Raises hits.protocols errors for settings that do not fit, GuestRefusedError and AboveLeadLimitError.
+    Raises hits.protocols errors for settings that do not fit, GuestRefusedError, AboveLeadLimitError, and
+    PoolRefusedError where stages ask for pools that the owner may not use.
     """
     check_crowds(recipe)
     refuse_guest(owner)
@@ -66,6 +67,8 @@ def create(
         Account.objects.create(project=project, budget=budget)
         for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
             create_stage(project, position, spec)
+        asked = [one for stage in project.stages.all() for one in stage.requirements]
+        pools.admit(project, owner if limited else None, asked)
         for test in tests:
             _create_test(project, test, owner)
     return project

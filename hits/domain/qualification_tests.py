@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hits.domain import pools
 from hits.domain.own_qualifications import title_of, titles_of
 from hits.models.projects import Stage
 from hits.models.qualification_tests import QualificationTest
+from hits.models.workers import Qualification
 from hits.refusals import Refusal
 
 
@@ -38,9 +40,15 @@ class Unoffered:
     state: str
     can_be_given: bool = False
     title: str = ""
+    is_pool: bool = False
 
     @property
     def sentence(self) -> str:
+        if self.is_pool:
+            return (
+                f"Only workers in “{self.title or self.key}” can answer in this stage, and nobody is in it: add "
+                "workers, or make an invitation link, under “Pools” first."
+            )
         if self.can_be_given and not self.state:
             return (
                 f"Only workers who have “{self.title or self.key}” can answer in this stage, and nobody has it: give "
@@ -73,14 +81,17 @@ def unoffered(stage: Stage) -> list[Unoffered]:
         return []
     # Who is tested in a stage gets its result there: the marketplace makes the qualification when it is asked for.
     others = stage.project.stages.filter(screening_share__gt=0, grants__in=lacking).exclude(pk=stage.pk)
+    homes = pools.homes(stage.project_id, lacking)
+    of_pools = Qualification.objects.filter(project__in=homes.values(), key__in=homes)
     granted = {
         *stage.project.qualifications.filter(key__in=lacking).values_list("key", flat=True),
+        *of_pools.values_list("key", flat=True),
         *others.values_list("grants", flat=True),
     }
     missing = [key for key in lacking if key in states or key not in granted]
     titles = titles_of(stage.project) if missing else {}
     return [
-        Unoffered(key, states.get(key, ""), wanted[key] == "Exists", titles.get(key) or title_of(key))
+        Unoffered(key, states.get(key, ""), wanted[key] == "Exists", titles.get(key) or title_of(key), key in homes)
         for key in missing
     ]
 

@@ -88,12 +88,13 @@ LOOK = _verb(
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
-        grants grants-of grants-progress
+        grants grants-of grants-progress pools pool pool-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening models people-and-models
     """,
     routes=_get("""
+        pools pool pool-members pool-best
         project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
         budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
@@ -207,6 +208,24 @@ TABLE = (
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
     _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),
+    _verb("Make a pool", MANAGER, pages="new-pool", routes=("POST pools",)),
+    _verb("Rename a pool", MANAGER, pages="rename-pool", routes=("PATCH pool",)),
+    _verb("Archive a pool", MANAGER, pages="archive-pool", routes=("POST archive-pool",)),
+    _verb("Take up an archived pool again", MANAGER, pages="take-up-pool", routes=("POST take-up-pool",)),
+    _verb("Add workers to a pool", MANAGER, pages="add-to-pool", routes=("POST pool-members",)),
+    _verb("Add the best of a stage to a pool", MANAGER, pages="best-for-pool", routes=("POST pool-best",)),
+    _verb("Take a worker out of a pool", MANAGER, pages="remove-from-pool", routes=("POST remove-from-pool",)),
+    _verb("Let another project use a pool", MANAGER, pages="share-pool", routes=("POST share-pool",)),
+    _verb("End the use of a pool", MANAGER, pages="unshare-pool", routes=("POST unshare-pool",)),
+    _verb("Make an invitation link of a pool", MANAGER, pages="pool-link", routes=("POST pool-links",)),
+    _verb(
+        "Revoke an invitation link of a pool",
+        MANAGER,
+        pages="revoke-pool-link",
+        routes=("POST revoke-pool-link",),
+        while_archived=True,
+    ),
+    _verb("Fetch who joined a pool", MANAGER, pages="fetch-pool", routes=("POST fetch-pool",)),
     _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),
     _verb(
         "Change a draft",

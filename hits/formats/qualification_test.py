@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hits.formats.faults import Faults
+from hits.formats.pool_keys import PREFIX
 from hits.formats.reading import MOST_COLUMNS, CsvLines, lines_of, repeated, sentence, too_large, too_many_cells
 
 Json = dict[str, Any]
@@ -51,6 +52,8 @@ def check_details(given: Details, faults: Faults) -> Details:
     """The details in the form in which they are kept; adds to `faults`, whose places are the fields' names."""
     if not _KEY.fullmatch(given.key) or len(given.key) > 60:
         faults.add(None, "key", "Write lower-case words joined by hyphens, at least two, such as reading-test.")
+    elif given.key.startswith(PREFIX):
+        faults.add(None, "key", f"Names that begin with {PREFIX} are those of pools: choose another one.")
     _check_range("pass_mark", given.pass_mark, PASS_MARK, faults)
     _check_range("minutes", given.minutes, MINUTES, faults)
     if given.retry_days is not None:

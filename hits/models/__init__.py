@@ -17,6 +17,7 @@ from hits.models.messages import WorkerMessage
 from hits.models.model_annotators import ModelAnnotator, ModelAnswer, ModelLease, RoutedItem, Routing
 from hits.models.notices import LetterNotice, Notice, NoticeChoice, NoticeLetter
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
+from hits.models.pools import Pool, PoolLink, PoolUse
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
@@ -68,6 +69,9 @@ __all__ = [
     "Notice",
     "NoticeChoice",
     "NoticeLetter",
+    "Pool",
+    "PoolLink",
+    "PoolUse",
     "Project",
     "Qualification",
     "QualificationScore",

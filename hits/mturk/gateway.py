@@ -18,10 +18,19 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from common import request_id
+from hits.mturk import pool_links
 from hits.mturk.caller import Caller
 from hits.mturk.calls import Calls, Figures, Report, Window
 from hits.mturk.concurrency import Concurrency, Run
-from hits.mturk.errors import MarketplaceError, NotYetError, RefusedError, UnreachableError, from_boto
+from hits.mturk.errors import (
+    KEY_PAIR,
+    CredentialsError,
+    MarketplaceError,
+    NotYetError,
+    RefusedError,
+    UnreachableError,
+    from_boto,
+)
 from hits.mturk.limiter import Limiter, Pace
 from hits.mturk.question import read_answers
 from hits.mturk.shared import Shared
@@ -155,7 +164,8 @@ class Gateway:
 
     def __init__(self, endpoint_url: str, *, region: str, redis_url: str, limits: Limits) -> None:
         # One session for key pair and clients: it holds the first key pair that it found.
-        session = _session()
+        self._session = session = _session()
+        self._endpoint_url, self._region = endpoint_url, region
         shared = Shared(redis_url, _account(session, endpoint_url))
         # Why no call is made at all; empty: calls are made.
         self.closed = ""
@@ -371,6 +381,24 @@ class Gateway:
                 RemoteQualification(found["WorkerId"], found["IntegerValue"], found["GrantTime"])
                 for found in reply["Qualifications"]
             ]
+
+    def lets_people_in(self) -> bool | None:
+        """Whether this marketplace lets people join by addresses of `joining_address`; None: it has no page for them.
+
+        Asked while a person waits. Raises UnreachableError.
+        """
+        self._refuse_closed()
+        return pool_links.lets_people_in(self._endpoint_url)
+
+    def joining_address(self, site: str, joining: pool_links.Joining) -> str:
+        """The page of the worker site at which somebody joins, signed and good for an hour. Makes no call.
+
+        Raises CredentialsError.
+        """
+        credentials = self._session.get_credentials()
+        if credentials is None:
+            raise CredentialsError(KEY_PAIR)
+        return pool_links.signed_address(site, joining, credentials.get_frozen_credentials(), self._region)
 
     def grant(self, qualification_type_id: str, worker_id: str, value: int = 1, *, notify: bool = False) -> None:
         """Granting twice is granting once; another value takes the place of the one before."""

@@ -23,6 +23,7 @@ from pydantic import (
 
 from hits.formats.faults import Faults
 from hits.formats.mapping import Table as RowTable
+from hits.formats.pool_keys import PREFIX
 from hits.formats.qualification_test import Details, check_details, read_file
 from hits.quality.blocking import Policy, PolicyError
 from hits.quality.enough import condition
@@ -88,7 +89,9 @@ def _is_own(qualification: str) -> bool:
 
 
 class Requirement(Table):
-    """What a worker must have. `qualification` is a system one or, with a hyphen, the project's own."""
+    """What a worker must have. `qualification` is a system one or, with a hyphen, the project's own; what begins with
+    "pool-" is a pool.
+    """
 
     qualification: Words = text(60)
     integers: tuple[StrictInt, ...] = must("be a list of whole numbers", ())
@@ -129,6 +132,8 @@ def _misfit(comparator: str, qualification: str, integers: Sequence[int], locale
         return f"{qualification} takes no locales"
     elif (comparator in _PRESENCE) == bool(integers):
         return f"{qualification} takes integers with every comparator but Exists and DoesNotExist"
+    if qualification.startswith(PREFIX) and comparator not in _PRESENCE:
+        return f"{qualification} is a pool, which takes Exists or DoesNotExist"
     if comparator not in _LISTS and len(integers) + len(locales) > 1:
         return f"{qualification} takes one value with {comparator}"
     return ""
@@ -182,6 +187,8 @@ def _quality(given: object) -> Policy | None:
 def _granted(qualification: str) -> str:
     if qualification and not _is_own(qualification):
         raise ValueError(f"must be a qualification of the project's own, such as part-one, not {qualification!r}")
+    if qualification.startswith(PREFIX):
+        raise ValueError(f"must not begin with {PREFIX}: such a name is that of a pool, whose workers a lead chooses")
     return qualification
 
 

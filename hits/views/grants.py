@@ -11,6 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms, tasks
+from hits.domain import pools
+from hits.domain.grant_rows import WorkersRefusedError
 from hits.domain.own_qualifications import Held, held_in, presence
 from hits.flow.people import granting
 from hits.models import Grant, Project, QualificationTest, Stage, WorkerStat
@@ -93,7 +95,7 @@ def give(request: LeadRequest, project: Project, held: str) -> HttpResponse:
     form = forms.WorkerIdsForm(request.POST)
     try:
         new = granting.intend(project, found.key, form.ids(), request.user)
-    except granting.WorkersRefusedError as error:
+    except WorkersRefusedError as error:
         form.add_error("workers", str(error))
         return _holders(request, project, found, form)
     said = f"{_counted(new)} being given the qualification." if new else "Everybody on this list has it already."
@@ -107,7 +109,8 @@ def _counted(workers: int) -> str:
 
 @for_project(VERB)
 def withdraw(request: HttpRequest, project: Project, held: str, pk: int) -> HttpResponse:
-    row = get_object_or_404(project.grants.select_related("worker"), key=held, pk=pk)
+    found = _held(project, held)
+    row = get_object_or_404(project.grants.select_related("worker"), key=found.key, pk=pk)
     if granting.intend_withdrawal(row):
         said = f"The qualification is being taken back from {row.worker.worker_id}. You can give it again at any time."
         jobs.start(request, tasks.finish_grants, project.pk, said=said)
@@ -121,4 +124,10 @@ def of_stage(stage: Stage, tests: Sequence[QualificationTest]) -> dict[str, Any]
     earned = {test.key for test in tests}
     titles = navigation.qualification_titles(stage.project)
     asked = [(key, titles[key], wanted) for key, wanted in presence(stage.requirements).items() if key not in earned]
-    return {"gives": stage.grants, "gives_title": titles.get(stage.grants), "asks_for": sorted(asked)}
+    of_pools = pools.homes(stage.project_id, [key for key, _, _ in asked])
+    return {
+        "gives": stage.grants,
+        "gives_title": titles.get(stage.grants),
+        "asks_for": sorted(one for one in asked if one[0] not in of_pools),
+        "pools": sorted(one for one in asked if one[0] in of_pools),
+    }

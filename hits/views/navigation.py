@@ -10,6 +10,7 @@ from hits.domain.own_qualifications import presence, titles_of
 from hits.domain.plugins import usable_protocol, usable_recipe
 from hits.flow.pipeline import computing
 from hits.flow.setup import projects as flow
+from hits.formats.pool_keys import PREFIX
 from hits.models import Project, Stage
 from hits.protocols.optional import MediaProtocol
 
@@ -65,6 +66,13 @@ TESTS = Place(
     ),
 )
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
+POOLS = Place(
+    "Pools",
+    (
+        *("pools", "pool", "new-pool", "rename-pool", "add-to-pool", "best-for-pool", "share-pool", "pool-link"),
+        *("archive-pool", "unshare-pool"),
+    ),
+)
 COMPUTATIONS = Place(
     "Computations", ("computations", "computation", "computation-results", "computation-outside", "start-computation")
 )
@@ -97,18 +105,23 @@ def qualification_titles(project: Project) -> dict[str, str]:
 def menu(project: Project) -> list[Place]:
     """What a project has beside its pipeline, the same on each of its pages."""
     stages = stages_of(project)
-    grants = any(stage.grants or presence(stage.requirements) for stage in stages)
+    grants = any(stage.grants or _given_by_hand(stage) for stage in stages)
     shows_media = any(isinstance(usable_protocol(stage), MediaProtocol) for stage in stages)
     return [
         *BEFORE,
         TESTS,
         *([GRANTS] if grants else []),
+        POOLS,
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),
         MODELS,
         MEMBERS,
     ]
+
+
+def _given_by_hand(stage: Stage) -> bool:
+    return any(not key.startswith(PREFIX) for key in presence(stage.requirements))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from hits.domain.archived import UnfinishedError
 from hits.domain.budget_requests import AboveLimitError, limit_of
 from hits.domain.lead_limits import AboveLeadLimitError, Room, narrowest, room_of
 from hits.domain.plugins import faults_of, offered, usable_protocol, usable_recipe
+from hits.domain.pools import PoolRefusedError
 from hits.flow.payments import asking
 from hits.flow.pipeline import importing
 from hits.flow.setup import archiving, members, project_files
@@ -101,6 +102,8 @@ def new(request: LeadRequest) -> HttpResponse:
         except project_files.ProjectFileError as refusal:
             for fault in refusal.faults:
                 form.add_error("file", fault)
+        except PoolRefusedError as refusal:
+            form.add_error(None, str(refusal))
         except AboveLeadLimitError as refusal:
             form.add_error("budget", str(refusal))
     _say_room(form, room_of(request.user), request.user)
@@ -125,7 +128,7 @@ def recipe_sample(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _create(given: Mapping[str, Any], owner: User) -> Project:
-    """Raises ProjectFileError and AboveLeadLimitError."""
+    """Raises ProjectFileError, PoolRefusedError and AboveLeadLimitError."""
     name, budget, email = given["name"], given["budget"], given["contact_email"]
     if given["file"]:
         file = project_files.read(given["file"].read(project_files.MOST_BYTES + 1))
@@ -154,6 +157,8 @@ def clone(request: LeadRequest, project: Project) -> HttpResponse:
             # The recipe has other stages than when this project began.
             for fault in refusal.faults:
                 form.add_error(None, fault)
+        except PoolRefusedError as refusal:
+            form.add_error(None, str(refusal))
         except AboveLeadLimitError as refusal:
             form.add_error("budget", str(refusal))
     _say_room(form, room_of(request.user), request.user)

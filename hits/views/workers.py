@@ -86,6 +86,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "blocks": blocks,
         "standing": standing,
         "grants": _held(project, person),
+        "pools": set(project.pools.values_list("key", flat=True)),
         "letters": correspondence.letters(project, person),
         "latest": correspondence.LATEST,
         "page": page,

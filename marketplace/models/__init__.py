@@ -21,6 +21,7 @@ from marketplace.models.layouts import HitLayout
 from marketplace.models.messages import Message
 from marketplace.models.money import MoneyEntry
 from marketplace.models.payouts import Heartbeat, OperatorAction, Payout, PayoutLine
+from marketplace.models.pool_links import PoolJoin, PoolLink
 from marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,
@@ -56,6 +57,8 @@ __all__ = [
     "PanelEntry",
     "Payout",
     "PayoutLine",
+    "PoolJoin",
+    "PoolLink",
     "Qualification",
     "QualificationRequest",
     "QualificationTest",

@@ -1,5 +1,6 @@
 """Forms about an account: signing up and in, address, password, place, deletion."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -59,7 +60,9 @@ class ChangePasswordForm(PasswordChangeForm):
 
 
 class SignUpForm(forms.Form):
-    """With `invitation` the account joins by it; an invitation for one address takes no other."""
+    """With `invitation` the account joins by it; an invitation for one address takes no other. `joins` is done with
+    the account that is made, or there is none.
+    """
 
     username = forms.CharField(
         label=_("Username"),
@@ -87,9 +90,15 @@ class SignUpForm(forms.Form):
         widget=forms.Select(attrs={"autocomplete": "country"}),
     )
 
-    def __init__(self, *args: Any, invitation: Invitation | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        invitation: Invitation | None = None,
+        joins: Callable[[Worker], None] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.invitation = invitation
+        self.invitation, self.joins = invitation, joins
         email = self.fields["email"]
         if settings.MARKETPLACE_MAIL:
             email.required = True
@@ -133,6 +142,7 @@ class SignUpForm(forms.Form):
                 country=data["country"],
                 now=clock.now(),
                 invitation=self.invitation,
+                joins=self.joins,
             )
         except EmailTaken:
             self.add_error("email", _EMAIL_TAKEN)

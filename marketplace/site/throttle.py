@@ -84,6 +84,10 @@ def panel(request: HttpRequest) -> Tries:
     return {Tried("panel", address(request)): rules.PANEL_FROM_ADDRESS}
 
 
+def pool(request: HttpRequest) -> Tries:
+    return {Tried("pool", address(request)): rules.PANEL_FROM_ADDRESS}
+
+
 def count(tries: Tries) -> None:
     """Count one try under each; raises TooManyAttempts. Call it before the try is made."""
     if tries:

@@ -5,6 +5,7 @@ Letters are written in the language of the page that asks for them.
 People recruited elsewhere come in through marketplace.verbs.panels.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -137,11 +138,19 @@ def _use(invitation: Invitation, email: str, now: datetime) -> None:
 
 
 def sign_up(
-    username: str, password: str, *, email: str, country: str, now: datetime, invitation: Invitation | None = None
+    username: str,
+    password: str,
+    *,
+    email: str,
+    country: str,
+    now: datetime,
+    invitation: Invitation | None = None,
+    joins: Callable[[Worker], None] | None = None,
 ) -> Worker:
-    """A worker's account, one for an e-mail address.
+    """A worker's account, one for an e-mail address. `joins` belongs to it: where it raises, there is no account.
 
-    Raises EmailTaken, AlreadyDone when somebody just took the name, JoinRefused for the invitation.
+    Raises EmailTaken, AlreadyDone when somebody just took the name, JoinRefused for the invitation, and what `joins`
+    raises.
     """
     email = email.strip()
     user = new_account(username, password, email)
@@ -153,6 +162,8 @@ def sign_up(
             worker = Worker.objects.create(user=user, country=country, email_key=email_key(email) if email else None)
             if invitation is not None and invitation.qualification_type is not None:
                 _grant(worker, invitation, now)
+            if joins is not None:
+                joins(worker)
             if email and settings.MARKETPLACE_MAIL:
                 ask_to_confirm(worker, user.email, now)
             return worker

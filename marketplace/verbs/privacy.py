@@ -23,6 +23,7 @@ from marketplace.models import (
     OperatorAction,
     PanelEntry,
     PayoutLine,
+    PoolJoin,
     Qualification,
     QualificationRequest,
     Worker,
@@ -47,6 +48,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "bonuses": _rows(BonusPayment.objects.filter(worker=worker), _BONUS),
         "payouts": _rows(PayoutLine.objects.filter(worker=worker, payout__state="paid"), _PAYOUT),
         "qualifications": _rows(Qualification.objects.filter(worker=worker), _QUALIFICATION),
+        "joined_by_link": _rows(PoolJoin.objects.filter(worker=worker), _JOINED),
         "qualification_requests": _rows(QualificationRequest.objects.filter(worker=worker), _REQUEST),
         "messages": _rows(Message.objects.filter(worker=worker), _MESSAGE),
         "reports_and_disputes": _rows(Concern.objects.filter(worker=worker), _CONCERN),
@@ -79,6 +81,7 @@ _QUALIFICATION = {
     "granted_at": "granted_at",
     "reason": "reason",
 }
+_JOINED = {"requester": "link__requester__name", "name": "link__type__name", "joined_at": "joined_at"}
 _REQUEST = {"name": "type__name", "status": "status", "asked_at": "asked_at", "answer": "answer", "reason": "reason"}
 _MESSAGE = {
     "sender": "sender__name",
@@ -189,7 +192,7 @@ def _scrub_others_words(worker: Worker, user: User, now: datetime) -> None:
 
 
 def _delete_own_words(worker: Worker) -> None:
-    for rows in (Message, PanelEntry, Letter):
+    for rows in (Message, PanelEntry, PoolJoin, Letter):
         rows.objects.filter(worker=worker).delete()
     # That there was a report or a dispute, and what came of it, concerns requesters too.
     Concern.objects.filter(worker=worker).exclude(text="").update(text=ERASED)

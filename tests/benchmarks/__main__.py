@@ -3,8 +3,8 @@
 Times on one machine wobble; so the pages are compared with their own time in a small project in the same run: with so
 many items that the lists of both are full. BENCH_ITEMS makes it smaller, TEST_DATABASE_URL names the PostgreSQL server.
 Then the calls of a job, counted by the marketplace: tests.benchmarks.calls; the marketplace alone, with many more HITs:
-tests.benchmarks.market; rules and releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; the choice
-of incorrect answers for as many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
+tests.benchmarks.market; rules and releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; choosing
+incorrect answers for as many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
 tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
 results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; how long
 a phone waits for a task: tests.benchmarks.task_page; review and lists of a large stage: tests.benchmarks.reviewing; and

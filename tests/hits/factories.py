@@ -41,6 +41,8 @@ from hits.models import (
     MediaFile,
     Membership,
     Notice,
+    Pool,
+    PoolLink,
     Project,
     QualificationTest,
     Release,
@@ -289,6 +291,32 @@ def grant(project_row: Project | None = None, worker_row: Worker | None = None, 
     defaults = {"key": "part-one", "state": Grant.State.GRANTED}
     row = worker_row or worker()
     return Grant.objects.create(project=project_row or project(), worker=row, **{**defaults, **columns})
+
+
+def pool(project_row: Project | None = None, *workers: Worker, **columns: Any) -> Pool:
+    """A pool with these workers in it, and a link that lets two people in."""
+    number = next(_numbers)
+    home = project_row or project()
+    defaults = {"key": f"pool-students-{number}", "name": f"Students {number}"}
+    row = Pool.objects.create(project=home, **{**defaults, **columns})
+    for one in workers:
+        grant(home, one, key=row.key)
+    pool_link(row)
+    return row
+
+
+def pool_link(pool_row: Pool, token: str = "", **columns: Any) -> PoolLink:
+    """One that is open; `token` is the last part of its address."""
+    number = next(_numbers)
+    defaults = {
+        "number": pool_row.links.count() + 2,
+        "name": f"{number:032x}",
+        "qualification_type_id": "3NOSUCHTYPE",
+        "uses": 2,
+        "expires_at": timezone.now() + timedelta(days=14),
+    }
+    digest = token_digest(token or f"pool token {number}")
+    return PoolLink.objects.create(pool=pool_row, digest=digest, **{**defaults, **columns})
 
 
 def _evidence(worker_row: Worker) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hits import queue, tasks
 from hits.api.base import ProjectView, Started, operation, started
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes.base import Shape, StateField, UsernameField
+from hits.domain.grant_rows import MOST_WORKERS
 from hits.domain.own_qualifications import held_in
 from hits.flow.people import granting
 from hits.models import Grant
@@ -63,7 +64,7 @@ class GrantQuery(PageQuery):
 class NewGrants(Shape):
     key = serializers.SlugField()
     worker_ids = serializers.ListField(
-        child=serializers.CharField(max_length=64), min_length=1, max_length=granting.MOST_WORKERS
+        child=serializers.CharField(max_length=64), min_length=1, max_length=MOST_WORKERS
     )
 
 
@@ -121,7 +122,9 @@ class WithdrawGrant(ProjectView):
         refuses=[404],
     )
     def post(self, request: Request, pk: int, **address: str) -> Response:
-        row = get_object_or_404(self.project.grants.select_related("worker", "stage", "created_by"), pk=pk)
+        rows = self.project.grants.select_related("worker", "stage", "created_by")
+        # Whom a lead takes out of a pool, its own route takes out.
+        row = get_object_or_404(rows.exclude(key__in=self.project.pools.values("key")), pk=pk)
         granting.intend_withdrawal(row)
         queue.start(tasks.finish_grants, self.project.pk)
         row.refresh_from_db()

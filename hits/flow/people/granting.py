@@ -6,26 +6,21 @@ marketplace; what that one refuses stands in the row, and holds up nobody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.utils import timezone
 
-from hits.domain import eligibility
+from hits.domain import eligibility, grant_rows
+from hits.domain.grant_rows import intend_withdrawal
 from hits.domain.leases import lease
 from hits.domain.own_qualifications import held_in, withdrawn_since
 from hits.domain.qualification_calls import QualificationCalls
-from hits.formats.payments import read_worker_id
-from hits.models import Grant, Project, Stage, Worker
+from hits.models import Grant, Project, Stage
 from hits.refusals import Refusal
 
 State = Grant.State
 LEASE_SECONDS = 30
-MOST_WORKERS = 1000
-# Faults of one list that are shown.
-SHOWN = 5
 CALLS = QualificationCalls[Grant](
     give=State.INTENDED,
     given=State.GRANTED,
@@ -42,13 +37,6 @@ class UnknownKeyError(Refusal):
     """No stage of the project gives this qualification, or asks who holds it."""
 
     error_code = "unknown_qualification"
-
-
-class WorkersRefusedError(Refusal):
-    """What was written is no list of worker ids. Nothing was changed."""
-
-    error_code = "workers_refused"
-    http_status = 400
 
 
 def grant(project: Project, key: str, worker_ids: Iterable[str], user: User | None) -> int:
@@ -68,18 +56,7 @@ def intend(project: Project, key: str, worker_ids: Iterable[str], user: User | N
     A grant that the marketplace refused is tried again. Raises UnknownKeyError, WorkersRefusedError.
     """
     refuse_unknown(project, key)
-    wanted = _read(worker_ids)
-    Worker.objects.bulk_create([Worker(worker_id=one) for one in wanted], ignore_conflicts=True)
-    workers = list(Worker.objects.filter(worker_id__in=wanted).order_by("pk").values_list("pk", flat=True))
-    with transaction.atomic():
-        rows = Grant.objects.filter(project=project, key=key, worker__in=workers)
-        value = _value(project, key)
-        turned = rows.filter(state=State.WITHDRAWING).update(
-            state=State.INTENDED, withdrawn_at=None, error="", stage=None, created_by=user, value=value
-        )
-        rows.filter(state=State.INTENDED).update(error="")
-        standing = set(rows.exclude(state=State.WITHDRAWN).values_list("worker", flat=True))
-        return turned + _write(project, key, [pk for pk in workers if pk not in standing], created_by=user, value=value)
+    return grant_rows.intend(project, key, grant_rows.read_workers(worker_ids), user, _value(project, key))
 
 
 def _value(project: Project, key: str) -> int:
@@ -93,35 +70,6 @@ def refuse_unknown(project: Project, key: str) -> None:
     if key not in there:
         known = f"There are: {', '.join(there)}." if there else "Its recipe has none."
         raise UnknownKeyError(f"No stage of this project gives or asks for a qualification “{key[:60]}”. {known}")
-
-
-def _read(worker_ids: Iterable[str]) -> list[str]:
-    """Each once, in their order. Raises WorkersRefusedError."""
-    wanted = list(dict.fromkeys(text for one in worker_ids if (text := one.strip())))
-    if not wanted:
-        raise WorkersRefusedError("Write at least one worker id, one a line.")
-    if len(wanted) > MOST_WORKERS:
-        raise WorkersRefusedError(f"These are {len(wanted):,} workers; give at most {MOST_WORKERS:,} at once.")
-    faults = [fault for one in wanted if (fault := _fault(one))]
-    if faults:
-        rest = f" And {len(faults) - SHOWN:,} more." if len(faults) > SHOWN else ""
-        raise WorkersRefusedError(" ".join(faults[:SHOWN]) + rest)
-    return wanted
-
-
-def _fault(text: str) -> str:
-    try:
-        read_worker_id(text)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-def _write(project: Project, key: str, workers: Sequence[int], **columns: object) -> int:
-    """Another process may write the same: each worker has one standing grant of a qualification."""
-    rows = [Grant(project=project, key=key, worker_id=pk, **columns) for pk in workers]
-    Grant.objects.bulk_create(rows, batch_size=2000, ignore_conflicts=True)
-    return len(rows)
 
 
 def grant_for_answers(stage: Stage) -> int:
@@ -141,7 +89,7 @@ def grant_for_answers(stage: Stage) -> int:
     )
     answers = answers.exclude(withdrawn_since("worker__worker_id", "submitted_at"))
     workers = list(answers.order_by("worker_id").values_list("worker_id", flat=True).distinct())
-    return _write(stage.project, stage.grants, workers, stage=stage)
+    return grant_rows.write(stage.project, stage.grants, workers, stage=stage)
 
 
 def withdraw(row: Grant) -> None:
@@ -150,19 +98,13 @@ def withdraw(row: Grant) -> None:
     finish(row.project)
 
 
-def intend_withdrawal(row: Grant) -> bool:
-    """Write down that the worker shall not have it any more; False when that is so already."""
-    standing = Grant.objects.filter(pk=row.pk, state__in=[State.INTENDED, State.GRANTED])
-    return bool(standing.update(state=State.WITHDRAWING, withdrawn_at=timezone.now(), error=""))
-
-
 def finish(project: Project) -> int:
     """Make the grants and withdrawals that are written down and not made; returns how many.
 
     Raises UnreachableError when the marketplace does not answer. Another process at it makes it return 0; what is
-    written meanwhile, that process takes up.
+    written meanwhile, that process takes up, or `resume_all` does.
     """
-    with lease(f"grants:{project.pk}", seconds=LEASE_SECONDS) as held:
+    with lease(grant_rows.lease_name(project.pk), seconds=LEASE_SECONDS) as held:
         if held is None:
             return 0
         return sum(CALLS.carry_out(project, Grant.objects.filter(project=project), held))

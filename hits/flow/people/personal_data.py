@@ -13,9 +13,20 @@ from typing import Any
 
 from django.db import models, transaction
 
+from hits.domain import grant_rows
 from hits.domain.action_log import record
 from hits.domain.item_answers import without
-from hits.models import Assignment, Compensation, Draft, Project, QualificationScore, Worker, WorkerMessage
+from hits.models import (
+    Assignment,
+    Compensation,
+    Draft,
+    Grant,
+    Pool,
+    Project,
+    QualificationScore,
+    Worker,
+    WorkerMessage,
+)
 from hits.protocols.choosing import COMMENT
 from hits.refusals import Refusal
 
@@ -38,6 +49,7 @@ _BLOCK = {
     "made_at": "created_at", "until": "until", "undone_at": "undone_at",
 }  # fmt: skip
 _GRANT = {"project": "project__slug", "qualification": "key", "state": "state"}
+_IN_POOL = {"project": "project__slug", "pool": "pool", "state": "state", "since": "created_at"}
 _BONUS = {"project": "project__slug", "amount": "amount", "state": "state"}
 _COMPENSATION = {"project": "project__slug", "amount": "amount", "reason": "reason", "state": "state"}
 _MESSAGE = {
@@ -46,6 +58,9 @@ _MESSAGE = {
 }  # fmt: skip
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
 _DRAFT = {"hit": "hit__hit_id", "assignment": "assignment_id", "fields": "fields", "saved_at": "saved_at"}
+# Of a grant, the pool that it is of.
+_POOLS = Pool.objects.filter(project=models.OuterRef("project"), key=models.OuterRef("key"))
+_POOL_NAME = models.Subquery(_POOLS.values("name")[:1])
 
 
 class NoWorkerError(Refusal):
@@ -57,11 +72,12 @@ class NoWorkerError(Refusal):
 
 @dataclass(frozen=True)
 class Erasable:
-    """How many drafts, comments beside answers, and messages with a text there are."""
+    """How many drafts, comments beside answers, messages with a text, and pools that the worker is in there are."""
 
     drafts: int
     comments: int
     messages: int
+    pools: int
 
 
 def find(worker_id: str) -> Worker:
@@ -81,6 +97,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "figures": _rows(worker.stats, _FIGURES),
         "blocks": _rows(worker.blocks, _BLOCK),
         "qualifications": _rows(worker.grants, _GRANT),
+        "pools": _rows(_in_pools(worker).annotate(pool=_POOL_NAME), _IN_POOL),
         "test_results": _rows(QualificationScore.objects.filter(**own), _SCORE),
         "bonuses": _rows(worker.bonuses, _BONUS),
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
@@ -96,25 +113,35 @@ def _rows(rows: models.Manager[Any] | models.QuerySet[Any], columns: Mapping[str
 
 def erasable(worker: Worker) -> Erasable:
     """What `erase` would delete now."""
-    return Erasable(_drafts(worker).count(), _with_comment(worker).count(), _told(worker).count())
+    counts = (rows.count() for rows in (_drafts(worker), _with_comment(worker), _told(worker), _leaving(worker)))
+    return Erasable(*counts)
 
 
 @transaction.atomic
 def erase(worker: Worker) -> Erasable:
-    """Delete it for good. A message that waits to be sent is not sent any more. The log of each project in which the
-    worker answered says that it was done.
+    """Delete it for good. A message that waits to be sent is not sent any more, and the worker leaves all pools: the
+    marketplace is told of that next. The log of each project in which the worker answered says that it was done.
     """
     comments = _erase_comments(worker)
     messages = _told(worker).filter(state=WorkerMessage.State.PLANNED).delete()[0]
     messages += _told(worker).update(subject=DELETED, text=DELETED)
     drafts = _drafts(worker).delete()[0]
+    left = sum(grant_rows.intend_withdrawal(row) for row in _leaving(worker))
     for project in Project.objects.filter(stages__assignments__worker=worker).distinct().order_by("pk"):
         record(project, None, "deleted what a worker told", detail={"worker": worker.worker_id})
-    return Erasable(drafts, comments, messages)
+    return Erasable(drafts, comments, messages, left)
 
 
 def _drafts(worker: Worker) -> models.QuerySet[Draft]:
     return Draft.objects.filter(worker_id=worker.worker_id)
+
+
+def _in_pools(worker: Worker) -> models.QuerySet[Grant]:
+    return worker.grants.filter(models.Exists(_POOLS))
+
+
+def _leaving(worker: Worker) -> models.QuerySet[Grant]:
+    return _in_pools(worker).filter(state__in=[Grant.State.INTENDED, Grant.State.GRANTED])
 
 
 def _told(worker: Worker) -> models.QuerySet[WorkerMessage]:

@@ -24,7 +24,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from common import request_id
-from hits.domain import drafts, eligibility, feedback, item_answers, screening, task_words
+from hits.domain import drafts, eligibility, feedback, item_answers, pool_holders, screening, task_words
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
@@ -430,6 +430,9 @@ def refuse_ineligible(visit: Visit, *, begun: bool = True) -> None:
     qualifications keep out. Scoring asks the same of the recorded answer. A paused one finishes what was begun."""
     claim = eligibility.Claim(visit.hit, visit.worker_id, visit.assignment_id)
     [found] = eligibility.judge(visit.hit.stage, [claim])
+    if found and found.cause == Cause.LACKING and pool_holders.may_have_joined(visit.hit.stage, found.about):
+        # The marketplace has let them in. Before the answer is scored, it is asked.
+        return
     if found and not (begun and found.cause == Cause.PAUSED):
         heading, why = _refusal(found, visit.hit.stage)
         raise NotEligibleError(why, visit.hit.stage.project.contact_email, heading)

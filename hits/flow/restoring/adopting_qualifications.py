@@ -17,7 +17,7 @@ from hits.domain.counting import recount
 from hits.domain.hit_types import own_qualification_name
 from hits.domain.own_qualifications import POOR_QUALITY, held_in
 from hits.domain.reconciled import Report
-from hits.models import Assignment, Block, Grant, Project, Qualification, QualificationTest, Stage, Worker
+from hits.models import Assignment, Block, Grant, Pool, Project, Qualification, QualificationTest, Stage, Worker
 from hits.mturk.gateway import Gateway
 
 # As long as a pause may be.
@@ -38,6 +38,12 @@ def adopt(market: Gateway, report: Report) -> None:
                 elif kind:
                     _adopt_grants(project, key, holders, report)
         _adopt_tests(market, project, report)
+    for pool in Pool.objects.select_related("project").order_by("pk"):
+        # Also of a project in which nothing is published: others may use the pool.
+        if kind := _type_id(market, pool.project, pool.key):
+            holders = _holders(market, kind)
+            with transaction.atomic():
+                _adopt_grants(pool.project, pool.key, holders, report)
 
 
 def _type_id(market: Gateway, project: Project, key: str) -> str:

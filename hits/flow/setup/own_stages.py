@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils.text import slugify
 
-from hits.domain import check_questions, known_items, screening, task_words
+from hits.domain import check_questions, known_items, pools, screening, task_words
 from hits.domain.action_log import record
 from hits.domain.hit_plans import is_published, locked
 from hits.domain.plugins import protocol_named, settings_of, usable_protocols
@@ -162,6 +162,7 @@ def _place_faults(spec: StageSpec, project: Project, stages: list[Stage]) -> lis
     crowds = {stage.key for stage in stages if stage.crowd}
     faults = title_faults(project.stages.all(), spec.hit_title)
     faults += order_faults(project.stages.all(), spec.asks_other_workers_than)
+    faults += pools.requirement_faults(project, [one.to_dict() for one in spec.requirements])
     if spec.key in {stage.key for stage in stages}:
         faults.append(f"key {spec.key!r} is that of another stage of this project: choose another title.")
     if spec.input and spec.input.each == KNOWN:

@@ -13,7 +13,15 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from hits.domain import aggregated_values, check_questions, further_answers, hit_plans, large_changes, screening
+from hits.domain import (
+    aggregated_values,
+    check_questions,
+    further_answers,
+    hit_plans,
+    large_changes,
+    pools,
+    screening,
+)
 from hits.domain.action_log import record
 from hits.domain.own_qualifications import own
 from hits.domain.plugins import refuse_without_crowd
@@ -251,6 +259,8 @@ def _tried(stage: Stage, given: Mapping[str, Any]) -> StageSpec:
     stages = stage.project.stages.exclude(pk=stage.pk)
     faults += order_faults(stages.filter(position__lt=stage.position), wanted.get("asks_other_workers_than"))
     faults += title_faults(stages, wanted.get("hit_title"))
+    if "requirements" in wanted and spec is not None:
+        faults += pools.requirement_faults(stage.project, [one.to_dict() for one in spec.requirements])
     if spec is not None and {"most_answers", "enough"}.intersection(wanted):
         faults += _unknown_units(stage, spec)
     if spec is None or faults:

@@ -18,6 +18,7 @@ from rest_framework.test import APIClient
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
 from hits.api.views.models import ModelView
+from hits.domain import pools
 from hits.flow.setup.api_tokens import make_token
 from hits.models import Blob, ChangeSet, LeadSession, Project, Stage
 from tests.hits import factories, models_that_answer
@@ -115,6 +116,8 @@ def world(stage: Stage) -> dict[str, Any]:
             stage=making, blob=Blob.store(b"{}"), effect={"items": 0, "before": {}, "after": {}, "left_out": {}}
         ),
     )
+    pool = factories.pool(stage.project, factories.worker())
+    rows |= {"remove-from-pool": pools.members(pool).get(), "revoke-pool-link": pool.links.get()}
     testing = factories.stage(stage.project, key="test", screening_share=0.5, grants="passed")
     return {
         "stages": {
@@ -122,13 +125,17 @@ def world(stage: Stage) -> dict[str, Any]:
             **dict.fromkeys(["targets", "target", "undo-target"], asking.key),
             **dict.fromkeys(ARTICLES, making.key),
         },
-        "queries": {"worker-confusion": {"worker_id": named}},
+        "queries": {
+            "worker-confusion": {"worker_id": named},
+            "pool-best": {"stage": stage.key, "by": "known", "least": 1, "top": 5},
+        },
         "slug": stage.project.slug,
         "key": stage.key,
         "number": release.number,
         "name": "train.json",
         "rows": rows,
         "test": factories.qualification_test(stage.project).key,
+        "pool": pool.key,
         "computation": "filter",
     }
 

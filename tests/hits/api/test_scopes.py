@@ -31,6 +31,14 @@ WITHOUT_MONEY = {
     ("extend", "post"),
     ("fetch-qualification-test-results", "post"),
     ("grants", "post"),
+    ("pool", "patch"),
+    *(
+        (name, "post")
+        for name in (
+            *("pools", "archive-pool", "take-up-pool", "pool-members", "remove-from-pool", "pool-best"),
+            *("share-pool", "unshare-pool", "pool-links", "revoke-pool-link", "fetch-pool"),
+        )
+    ),
     ("harvest", "post"),
     ("ledger-checks", "post"),
     ("offer-qualification-test", "post"),

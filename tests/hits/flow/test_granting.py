@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from hits import tasks
-from hits.domain import hit_types
+from hits.domain import grant_rows, hit_types
 from hits.domain.marketplace_account import gateway
 from hits.domain.qualification_tests import NotOfferedError
 from hits.flow.people import granting
@@ -178,7 +178,7 @@ def test_a_worker_whom_the_marketplace_does_not_know_holds_up_nobody_and_can_be_
     ],
 )
 def test_what_is_no_list_of_workers_is_refused_whole(project, parts, lead, given, said):
-    with pytest.raises(granting.WorkersRefusedError, match=said):
+    with pytest.raises(grant_rows.WorkersRefusedError, match=said):
         granting.intend(project, "part-one", given, lead)
     assert not Grant.objects.exists()
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hits.domain import imported_results, worker_table
+from hits.domain import grant_rows, imported_results, worker_table
 from hits.domain.summaries import refresh_summary
 from hits.domain.wanted_answers import answers_counted
 from hits.flow.data import exporting, releasing, removing
@@ -584,7 +584,7 @@ class Lead:
                 blocking.undo(block, None)
             with pytest.raises(messaging.MessageRefusedError, match="Nobody of this stage"):
                 messaging.write(self.stage, "Hello", {worker.worker_id: "Thank you."}, "page", None)
-            with pytest.raises(granting.WorkersRefusedError):
+            with pytest.raises(grant_rows.WorkersRefusedError):
                 granting._read([worker.worker_id])
         Stage.objects.filter(pk=self.stage.pk).update(grants="part-one")
         self.stage.refresh_from_db()

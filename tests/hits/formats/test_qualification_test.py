@@ -74,6 +74,12 @@ def test_details_are_judged_field_by_field() -> None:
     assert fine.count == 0 and (kept.title, kept.description) == ("Reading", "a\nb")
 
 
+def test_the_key_of_a_pool_is_none_of_a_test() -> None:
+    faults = Faults()
+    check_details(Details("pool-students", "Reading", "a", 80, 15, None), faults)
+    assert [(fault.place, "are those of pools" in fault.message) for fault in faults.listed] == [("key", True)]
+
+
 words = st.text("abz ,;\"'<&é\n", min_size=1, max_size=12).filter(lambda text: text.strip())
 
 

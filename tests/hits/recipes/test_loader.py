@@ -193,6 +193,7 @@ def test_all_faults_of_a_file_come_at_once(tmp_path):
         ("rule = {", 'feeds = "first"\nrule = {', "stages[0].feeds must name a later stage, not 'first'"),
         ("rule = {", 'asks_other_workers_than = ["first"]\nrule = {', "must name earlier stages, not 'first'"),
         ("rule = {", 'requirements = [3]\nrule = {', "stages[0].requirements must be a list of tables"),
+        ("rule = {", 'grants = "pool-students"\nrule = {', "stages[0].grants must not begin with pool-"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named(tmp_path, old, new, fault):
@@ -212,6 +213,7 @@ def test_a_wrong_value_is_named(tmp_path, old, new, fault):
         ('qualification = "percent_approved", comparator = "EqualTo", integers = ["1"]', "a list of whole numbers"),
         ('qualification = "poor-quality", comparator = "DoesNotExist", integers = [1]', "takes integers with every"),
         ('qualification = "poor-quality", comparator = "In", integers = [1], locales = ["US"]', "takes no locales"),
+        ('qualification = "pool-students", comparator = "EqualTo", integers = [2]', "is a pool, which takes Exists or"),
         ('qualification = "locale", comparator = "In", integers = [1]', "locale takes EqualTo"),
         ('qualification = "locale", comparator = "EqualTo", locales = ["US", "CA"]', "takes one value"),
         ('qualification = "locale", comparator = "In", locales = ["USA"]', "a list of country codes"),

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from hits.domain import pools
 from hits.domain.item_figures import count
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import (
@@ -32,6 +33,7 @@ from hits.models import (
     LedgerCheck,
     MediaFile,
     ModelAnnotator,
+    Pool,
     Project,
     QualificationTest,
     Release,
@@ -104,6 +106,7 @@ class World:
     asked: BudgetRequest
     model: ModelAnnotator
     routing: Routing
+    pool: Pool
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -141,6 +144,9 @@ class World:
             **dict.fromkeys(RUN_PAGES | {"stop-computation", "resume-computation"}, [self.run.pk]),
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
+            **dict.fromkeys(POOL_PAGES | POOL_VERBS, [self.pool.key]),
+            "remove-from-pool": [self.pool.key, pools.members(self.pool).get().pk],
+            "revoke-pool-link": [self.pool.key, self.pool.links.get().pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
             "end-model": [self.model.pk],
             "undo-routing": [self.routing.pk],
@@ -172,6 +178,11 @@ ARTICLE_PAGES = {
     "generate-again", "change-set", "confirm-change-set", "undo-change-set",
 }  # fmt: skip
 GRANT_PAGES = {"grants-of", "grants-progress"}
+POOL_PAGES = {"pool", "pool-progress", "best-for-pool"}
+POOL_VERBS = {
+    "rename-pool", "archive-pool", "take-up-pool", "add-to-pool", "share-pool", "unshare-pool", "pool-link",
+    "fetch-pool",
+}  # fmt: skip
 OUTSIDE_PAGES = {"computation-outside", "computation-files"}
 RUN_PAGES = {"computation", "computation-progress", "computation-results"}
 RESULT_FILE_PAGES = {"results-columns", "results-form", "remove-results"}
@@ -185,7 +196,7 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES, "models",
+    "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES,
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
@@ -231,6 +242,7 @@ PROJECT_VERBS = {
     "withdraw-grant",
     "register-model",
     "end-model",
+    *("new-pool", *POOL_VERBS, "remove-from-pool", "revoke-pool-link"),
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -288,7 +300,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
-        make.budget_request(project), models_that_answer.model(project), make.routing(stage),
+        make.budget_request(project), models_that_answer.model(project), make.routing(stage), make.pool(project, worker),
     )  # fmt: skip
 
 

@@ -31,6 +31,14 @@ def _operator(**arguments: str) -> Address:
 
 
 GROUP = {"groupId": "group"}
+SIGNED = ("Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature")
+POOL = {
+    name: f"pool {name}"
+    for name in (
+        *("QualificationTypeId", "LinkId", "Uses", "Value", "EndsAt"),
+        *(f"X-Amz-{name}" for name in SIGNED),
+    )
+}
 ADDRESSES = {
     "site:home": Address(WORKER),
     "site:preview": Address(WORKER, query=GROUP),
@@ -61,6 +69,9 @@ ADDRESSES = {
     "site:privacy_delete": Address(WORKER),
     "site:panel_finish": Address(OWNER),
     "site:panel": Address(ANYBODY, {"slug": "panel"}, {"PARTICIPANT_ID": "outside_id"}),
+    "site:pool": Address(ANYBODY, query=POOL),
+    "site:pool_sign_up": Address(ANYBODY, query=POOL),
+    "site:pool_links": Address(ANYBODY),
     "site:join": Address(ANYBODY, {"token": "invitation_token"}),
     "site:confirm_email": Address(ANYBODY, {"token": "confirmation"}),
     "site:forgot": Address(ANYBODY),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from django.apps import apps
@@ -26,6 +27,7 @@ from marketplace.verbs import (
     qualifications,
 )
 from tests.fuzz.values import FORM
+from tests.marketplace.pool_addresses import signed
 
 
 @pytest.fixture
@@ -71,6 +73,7 @@ def world(
     )
     reset_user, reset_token = access.reset_link(worker, now).split("/")[-3:-1]
     return {
+        **{f"pool {name}": value for name, value in parse_qsl(signed(kind.qualification_type_id))},
         "group": hit_type.hit_group_id,
         "held": held.pk,
         "held_id": held.assignment_id,

@@ -1,0 +1,3 @@
+"""How requirements of stages name a pool of workers."""
+
+PREFIX = "pool-"
