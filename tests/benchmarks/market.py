@@ -203,7 +203,7 @@ def rush(address: str) -> tuple[int, float, float]:
 
 
 def created(address: str) -> tuple[int, float]:
-    """Clients in processes of their own, each creating HITs one after another: how many, and the 95th percentile, ms."""
+    """Clients in own processes, each creating HITs one after another: how many, and the 95th percentile in ms."""
     from marketplace.models import HitType
     from tests.benchmarks.market_fill import QUESTION
 

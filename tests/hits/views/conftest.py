@@ -300,7 +300,8 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
-        make.budget_request(project), models_that_answer.model(project), make.routing(stage), make.pool(project, worker),
+        make.budget_request(project), models_that_answer.model(project), make.routing(stage),
+        make.pool(project, worker),
     )  # fmt: skip
 
 
