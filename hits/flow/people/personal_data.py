@@ -13,9 +13,19 @@ from typing import Any
 
 from django.db import models, transaction
 
+from hits.domain import text_evidence
 from hits.domain.action_log import record
 from hits.domain.item_answers import without
-from hits.models import Assignment, Compensation, Draft, Project, QualificationScore, Worker, WorkerMessage
+from hits.models import (
+    Assignment,
+    Compensation,
+    Draft,
+    Project,
+    QualificationScore,
+    TextEvidence,
+    Worker,
+    WorkerMessage,
+)
 from hits.protocols.choosing import COMMENT
 from hits.refusals import Refusal
 
@@ -45,6 +55,12 @@ _MESSAGE = {
     "sent_at": "sent_at",
 }  # fmt: skip
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
+_TEXT_EVIDENCE = {
+    "project": "stage__project__slug", "stage": "stage__key", "assignment": "assignment__assignment_id",
+    "noted": "noted", "counts": "counts", "characters": "characters", "words": "words", "copied": "copied",
+    "stock_phrases": "phrases", "sentences": "sentences", "shared_wording": "near_share",
+    "signs": "assignment__signs",
+}  # fmt: skip
 _DRAFT = {"hit": "hit__hit_id", "assignment": "assignment_id", "fields": "fields", "saved_at": "saved_at"}
 
 
@@ -57,11 +73,14 @@ class NoWorkerError(Refusal):
 
 @dataclass(frozen=True)
 class Erasable:
-    """How many drafts, comments beside answers, and messages with a text there are."""
+    """How many drafts, comments beside answers, messages with a text, and answers of which it is known how their texts
+    came about, there are.
+    """
 
     drafts: int
     comments: int
     messages: int
+    text_evidence: int
 
 
 def find(worker_id: str) -> Worker:
@@ -85,6 +104,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "bonuses": _rows(worker.bonuses, _BONUS),
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
         "messages": _rows(worker.messages, _MESSAGE),
+        "text_evidence": _rows(worker.text_evidence, _TEXT_EVIDENCE),
         "drafts": _rows(Draft.objects.filter(**own), _DRAFT),
     }
 
@@ -96,7 +116,8 @@ def _rows(rows: models.Manager[Any] | models.QuerySet[Any], columns: Mapping[str
 
 def erasable(worker: Worker) -> Erasable:
     """What `erase` would delete now."""
-    return Erasable(_drafts(worker).count(), _with_comment(worker).count(), _told(worker).count())
+    evidence = worker.text_evidence.count()
+    return Erasable(_drafts(worker).count(), _with_comment(worker).count(), _told(worker).count(), evidence)
 
 
 @transaction.atomic
@@ -108,9 +129,10 @@ def erase(worker: Worker) -> Erasable:
     messages = _told(worker).filter(state=WorkerMessage.State.PLANNED).delete()[0]
     messages += _told(worker).update(subject=DELETED, text=DELETED)
     drafts = _drafts(worker).delete()[0]
+    evidence = text_evidence.forget(TextEvidence.objects.filter(worker=worker))
     for project in Project.objects.filter(stages__assignments__worker=worker).distinct().order_by("pk"):
         record(project, None, "deleted what a worker told", detail={"worker": worker.worker_id})
-    return Erasable(drafts, comments, messages)
+    return Erasable(drafts, comments, messages, evidence)
 
 
 def _drafts(worker: Worker) -> models.QuerySet[Draft]:

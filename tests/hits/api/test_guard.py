@@ -113,7 +113,7 @@ def world(stage: Stage) -> dict[str, Any]:
             **dict.fromkeys(["targets", "target", "undo-target"], asking.key),
             **dict.fromkeys(ARTICLES, making.key),
         },
-        "queries": {"worker-confusion": {"worker_id": named}},
+        "queries": dict.fromkeys(["worker-confusion", "worker-texts"], {"worker_id": named}),
         "slug": stage.project.slug,
         "key": stage.key,
         "number": release.number,
