@@ -242,6 +242,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": timedelta(minutes=10),
         "options": {"expires": 600},
     },
+    "text-evidence": {
+        "task": "hits.tasks.forget_text_evidence",
+        "schedule": timedelta(hours=6),
+        "options": {"expires": 3600},
+    },
 }
 if MTURK_EVENTS_QUEUE_URL:
     CELERY_BEAT_SCHEDULE["events"] = {
@@ -269,6 +274,8 @@ AUTH_PASSWORD_VALIDATORS = [
 # Links with which a password is set: of a new account, and of a password that was forgotten.
 PASSWORD_RESET_TIMEOUT = env.integer("PASSWORD_LINK_HOURS", 72, low=1, high=720) * 3600
 INVITATION_DAYS = env.integer("INVITATION_DAYS", 7, low=1, high=30)
+# From an answer's submission on: what its page counted, and figures of its texts, are deleted then. 0: never.
+TEXT_EVIDENCE_DAYS = env.integer("TEXT_EVIDENCE_DAYS", 180, low=0, high=3650)
 # Leads without a second factor are led to its page, and see no other.
 REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
 OTP_TOTP_ISSUER = f"Annotate {PUBLIC_URL.split('//')[1].split(':')[0]}"

@@ -34,7 +34,7 @@ from hits.domain.plugins import UNUSABLE
 from hits.domain.reconciled import Report
 from hits.flow.data import releasing
 from hits.flow.payments import asking, auditing, bonuses, compensating, ordering
-from hits.flow.people import blocking, comparing, granting, messaging, reviewing, screening, testing
+from hits.flow.people import blocking, comparing, comparing_texts, granting, messaging, reviewing, screening, testing
 from hits.flow.pipeline import (
     advancing,
     closing,
@@ -212,6 +212,8 @@ def _conclude(stage: Stage) -> int:
     if advancing.advance(stage):
         _publish_arrivals(stage)
     compute_statistics(stage.pk)
+    if stage.text_evidence:
+        queue.start(compare_texts, stage.pk)
     return concluded
 
 
@@ -300,6 +302,12 @@ def top_up(stage_pk: int) -> None:
 def compare_workers(stage_pk: int) -> int:
     """Where something changed after the last answers were concluded, such as a block."""
     return comparing.compare_when_due(Stage.objects.get(pk=stage_pk))
+
+
+@shared_task(queue=queue.LONG)
+def compare_texts(stage_pk: int) -> int:
+    """How texts came about, for people to look at: nothing follows from it."""
+    return comparing_texts.compare_when_due(Stage.objects.select_related("project").get(pk=stage_pk))
 
 
 @shared_task
@@ -595,6 +603,7 @@ def resume_all() -> int:
         *((ensure_events, pk) for pk in listening.deaf_stages()),
         *((import_upload, pk) for pk in importing.unfinished()),
         *((compare_workers, pk) for pk in comparing.due_stages()),
+        *((compare_texts, pk) for pk in comparing_texts.due_stages()),
         *((finish_blocks, pk) for pk in blocking.unfinished()),
         *((close_unwanted, pk) for pk in closing.unfinished()),
         *((finish_grants, pk) for pk in granting.unfinished()),
@@ -638,6 +647,12 @@ def send_password_links(email: str) -> int:
 def forget_drafts() -> int:
     """Beat: drafts to which no assignment can come back; returns how many went."""
     return sum(drafts.forget_old(stage) for stage in Stage.objects.filter(hits__drafts__isnull=False).distinct())
+
+
+@shared_task
+def forget_text_evidence() -> int:
+    """Beat: what is known of how old texts came about; returns of how many answers it went."""
+    return comparing_texts.forget_old()
 
 
 @shared_task

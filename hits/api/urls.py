@@ -178,6 +178,7 @@ urlpatterns = [
     path(STAGE + "harvest/", stages.Harvest.as_view(), name="harvest"),
     path(STAGE + "workers/", quality.Workers.as_view(), name="workers"),
     path(STAGE + "worker-confusion/", quality.WorkerConfusion.as_view(), name="worker-confusion"),
+    path(STAGE + "worker-texts/", quality.WorkerTexts.as_view(), name="worker-texts"),
     path(STAGE + "block-proposals/", quality.BlockProposals.as_view(), name="block-proposals"),
     path(STAGE + "message-workers/", quality.WriteMessages.as_view(), name="message-workers"),
     path(STAGE + "pause-workers/", quality.PauseWorkers.as_view(), name="pause-workers"),

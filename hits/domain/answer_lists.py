@@ -27,9 +27,10 @@ SHOWN: dict[str, Q] = {
     "rejected": Q(state=Assignment.State.REJECTED),
     "adopted": ~Q(adopted=""),
     "imported": ~Q(imported_from=None),
+    "signs": Q(signs__gt=0),
 }
 # Of these an index holds the rows, in the order of their ids or few of them.
-_INDEXED = ("review", "to_review", "held", "reported", "invalid", "adopted")
+_INDEXED = ("review", "to_review", "held", "reported", "invalid", "adopted", "signs")
 # What a search looks in besides the fields of the answer.
 WRITTEN = ("remark", "feedback", "problem")
 RIGHT, WRONG = "right", "wrong"
@@ -38,6 +39,7 @@ ORDERS: dict[str, Order] = {
     "id": Order(),
     "submitted": Order("submitted_at", read=keyset.moment),
     "seconds": Order("seconds", read=keyset.share),
+    "signs": Order("signs", read=keyset.whole),
 }
 SORTS = tuple(sign + name for name in ORDERS for sign in ("", "-"))
 

@@ -101,7 +101,7 @@ LOOK = _verb(
         options computations computation-runs computation-run computation-run-results
         release-preview releases release release-card
         stages stage stage-settings stage-actions task quote batches batch rule draw
-        workers worker-confusion block-proposals block message-workers
+        workers worker-confusion worker-texts block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
         models people-and-models routings
     """),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hits.domain.plugins import options_of, protocol_named, usable_recipe
+from hits.domain.written_texts import fault_without_texts
 from hits.models.projects import Stage
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
 from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol
@@ -18,6 +19,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
     _refuse_several(spec)
     _refuse_check_questions(spec)
     _refuse_screening(spec)
+    _refuse_text_evidence(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
@@ -49,6 +51,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "screening_retries": spec.screening_retries,
         "screening_hours": spec.screening_hours,
         "page_language": spec.page_language,
+        "text_evidence": spec.text_evidence,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         "auto_publish": spec.auto_publish,
         "auto_block": spec.auto_block,
@@ -87,6 +90,15 @@ def _refuse_screening(spec: StageSpec) -> None:
         )
     if faults:
         raise SettingsRefusedError(faults)
+
+
+def _refuse_text_evidence(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where workers write no text on the page."""
+    if not spec.crowd or not spec.text_evidence:
+        return
+    protocol = protocol_named(spec.protocol)
+    if fault := fault_without_texts(protocol, protocol.settings(spec.settings)):
+        raise SettingsRefusedError([f"text_evidence must be false: {fault}"])
 
 
 def _requirements(spec: StageSpec) -> list[dict[str, Any]]:
@@ -134,6 +146,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "screening_retries": stage.screening_retries,
         "screening_hours": stage.screening_hours,
         "page_language": stage.page_language,
+        "text_evidence": stage.text_evidence,
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,

@@ -12,6 +12,7 @@ from django.urls import reverse
 from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.written_texts import text_fields
 from hits.models import Hit, Item
 from hits.protocols.base import Json, Step
 from hits.protocols.optional import SourcesProtocol
@@ -39,7 +40,8 @@ class Page:
     `shown_at` is the address that shows the same, where there is one.
     A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
     said of the others, and only that of the last one goes to the marketplace.
-    `sources` are the origins from which the page loads, by the directive of its policy.
+    `sources` are the origins from which the page loads, by the directive of its policy. Of `counted_fields` the page
+    counts how much is typed and pasted.
     """
 
     hit: Hit
@@ -60,6 +62,7 @@ class Page:
     reasons: tuple[str, ...] = ()
     sources: Mapping[str, list[str]] = field(default_factory=dict)
     practice: Practice | None = None
+    counted_fields: tuple[str, ...] = ()
 
     @property
     def preview(self) -> bool:
@@ -103,6 +106,7 @@ class Page:
 def page_of(hit: Hit, item: Item, *, worker_id: str = "", step: Step | None = None, **more: Any) -> Page:
     """The page of a HIT about one of its items, as this worker sees it; `more` are further fields of `Page`."""
     protocol, options = protocol_of(hit.stage), settings_of(hit.stage)
+    counted = () if more.get("practice") else text_fields(hit.stage, item, protocol, options)
     (document,) = with_media(protocol, hit.stage.project_id, [(item.document.data, item.data)], options)
     return Page(
         hit,
@@ -112,5 +116,6 @@ def page_of(hit: Hit, item: Item, *, worker_id: str = "", step: Step | None = No
         worker_id=worker_id,
         step=step,
         sources=protocol.sources(document, item.data, options) if isinstance(protocol, SourcesProtocol) else {},
+        counted_fields=counted,
         **more,
     )

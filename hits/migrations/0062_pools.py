@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0060_lead_limits'),
+        ("hits", "0061_model_annotators"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -23,6 +23,7 @@ from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
+from hits.models.text_evidence import TextEvidence, TextFigures
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
@@ -86,6 +87,8 @@ __all__ = [
     "SignInTries",
     "Stage",
     "StageSummary",
+    "TextEvidence",
+    "TextFigures",
     "Upload",
     "Verdict",
     "WaitingJob",

@@ -91,6 +91,10 @@ class Assignment(models.Model):
     )
     feedback = models.TextField(blank=True)
     not_before = models.DateTimeField(null=True, help_text="The decision's call waits until then.")
+    signs = models.PositiveSmallIntegerField(
+        null=True,
+        help_text="Of its text evidence, the unusual ones, for readers' lists alone; empty: none is collected.",
+    )
     adopted = models.TextField(blank=True, help_text="How its state came about when it was not our decision.")
 
     objects = AssignmentQuerySet.as_manager()
@@ -133,6 +137,10 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "id"], condition=~models.Q(held=""), name="assignment_held"),
             models.Index(fields=["stage", "id"], condition=~models.Q(decision=""), name="assignment_decided"),
             models.Index(fields=["stage", "id"], condition=~models.Q(adopted=""), name="assignment_adopted"),
+            models.Index(
+                fields=["stage", "signs", "id"], condition=models.Q(signs__isnull=False), name="assignment_by_signs"
+            ),
+            models.Index(fields=["stage", "id"], condition=models.Q(signs__gt=0), name="assignment_with_signs"),
             models.Index(fields=["stage", "worker"], name="assignment_by_stage_worker"),
             models.Index(fields=["worker", "id"], name="assignment_by_worker"),
         ]

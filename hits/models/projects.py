@@ -304,6 +304,11 @@ class Stage(models.Model):
         db_default="",
         help_text="Of buttons and hints on the workers' page: en, de or es; empty: that of the worker's browser.",
     )
+    text_evidence = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Pages count what is typed and pasted, and texts are compared; workers are told.",
+    )
     auto_publish = models.BooleanField(
         default=True, help_text="Items that arrive from the stage before go out by themselves."
     )

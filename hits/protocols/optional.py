@@ -282,6 +282,23 @@ class SizedProtocol(TaskProtocol, Protocol):
         """The most characters that the fields of an answer have together, names included."""
 
 
+@runtime_checkable
+class TextsProtocol(TaskProtocol, Protocol):
+    """Workers write texts on its page, of which a stage may collect how they came about (`text_evidence`).
+
+    The template extends task/base.html, which counts what is typed and pasted into these fields.
+    """
+
+    def asks_texts(self, settings: Json) -> bool:
+        """Whether a task with these settings has such a field."""
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> Sequence[str]:
+        """The names of the form fields in which workers write in their own words."""
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        """What the page shows to write about, which an answer may well quote; empty for nothing."""
+
+
 @dataclass(frozen=True)
 class OwnPage:
     """A whole HTML page of a requester, as the marketplace shows it; `frame_height` in pixels, 0 fits the window."""

@@ -63,6 +63,9 @@ from hits.quality.rule_tree import (
 
 __all__ = ["RuleFault", "RuleText", "RuleTextError", "computed_units", "faults_against", "format", "parse", "units_of"]
 
+# What is collected about how a text came about is evidence for people, and nothing goes by it automatically.
+DECIDES_NOTHING = frozenset({"text_evidence", "_typing"})
+
 
 @lru_cache(maxsize=256)
 def parse(text: str, answers: int) -> RuleText:
@@ -73,6 +76,7 @@ def parse(text: str, answers: int) -> RuleText:
     """
     read = read_text(text)
     faults = read.faults + [fault for line in read.lines + read.broken for fault in _number_faults(line, answers)]
+    faults += [fault for line in read.lines + read.broken for fault in _undeciding(line)]
     faults += _unreachable(read.lines, answers)
     if faults or read.otherwise is None:
         raise RuleTextError(faults)
@@ -179,6 +183,13 @@ def _number_faults(line: Line, answers: int) -> Iterator[RuleFault]:
             yield RuleFault(line.number, node.columns[0], message)
         if isinstance(node, And) and (crowded := _crowded(node, answers)):
             yield _crowded_fault(line, crowded, answers)
+
+
+def _undeciding(line: Line) -> Iterator[RuleFault]:
+    for claim in leaves(line.condition):
+        if claim.unit in DECIDES_NOTHING:
+            message = f"{claim.unit} decides nothing: how a text came about is for people who review answers"
+            yield RuleFault(line.number, claim.columns[1], message)
 
 
 def _crowded_fault(line: Line, crowd: Sequence[Claim], answers: int) -> RuleFault:

@@ -235,8 +235,9 @@ class StageSpec(CrowdlessStage):
     `grants` is a qualification of the project that everybody gets who has answered here; empty for none. With
     `auto_publish`, what arrives from the stage before goes out by itself; what is drawn does not. With `auto_block`,
     the check of `quality` blocks by itself; else a lead does. With `advance_approved`, of answers that a lead reviews
-    only approved ones go on to later stages. `expected_seconds` is what an answer takes until times are measured; None:
-    the time that `hit_description` names.
+    only approved ones go on to later stages. With `text_evidence`, pages count what is typed and pasted, and texts are
+    compared with one another: workers are told, and reviewers read it. `expected_seconds` is what an answer takes until
+    times are measured; None: the time that `hit_description` names.
     """
 
     lists = {"requirements": Requirement}
@@ -273,6 +274,7 @@ class StageSpec(CrowdlessStage):
     screening_retries: int = whole(0, 5, 0)
     screening_hours: int = whole(1, 720, 24)
     page_language: Literal["", "en", "de", "es"] = must('be "en", "de" or "es", or left out', "")
+    text_evidence: bool = truth(False)
 
     @field_validator("most_answers")
     @classmethod

@@ -28,8 +28,13 @@ Key = TypeVar("Key", bound=Hashable)
 
 def fingerprint(text: str) -> list[int]:
     """At most 64 whole numbers below 2**48 in rising order; none for a text without words."""
-    found = (int.from_bytes(blake2b(one.encode(), digest_size=_BYTES).digest(), "big") for one in passages(text))
-    return nsmallest(SIZE, set(found))
+    return sketch(passages(text))
+
+
+def sketch(found: Iterable[str]) -> list[int]:
+    """The fingerprint of a text with these passages."""
+    numbers = (int.from_bytes(blake2b(one.encode(), digest_size=_BYTES).digest(), "big") for one in found)
+    return nsmallest(SIZE, set(numbers))
 
 
 def resemblance(one: Sequence[int], other: Sequence[int]) -> float:

@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.domain import answer_lists, answer_words, hit_items
+from hits.domain import answer_lists, answer_words, hit_items, text_evidence
 from hits.domain.answer_lists import AnswerFilter
 from hits.domain.item_answers import all_numbered
 from hits.domain.item_texts import LONGEST_SEARCH, ItemTexts
@@ -33,7 +33,7 @@ from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
 # Of the filters that lists of answers know, those that a page offers.
-CHOICES = ("review", "held", "reported", "invalid", "rejected", "adopted", "imported")
+CHOICES = ("review", "held", "reported", "invalid", "rejected", "adopted", "imported", "signs")
 SORTS = (
     ("-id", "newest first"),
     ("id", "oldest first"),
@@ -42,6 +42,8 @@ SORTS = (
     ("seconds", "fastest first"),
     ("-seconds", "slowest first"),
 )
+# Where the stage collects how texts came about.
+BY_SIGNS = ("-signs", "most signs first")
 COMPARED = (("", "any"), (answer_lists.WRONG, "something wrong"), (answer_lists.RIGHT, "all right"))
 COLUMNS: dict[str, Any] = {
     "assignment_id": "assignment_id",
@@ -94,6 +96,8 @@ def _page(
     chosen, summary = wanted.show, stage.summary
     adopted = len(stage.assignments.filter(answer_lists.SHOWN["adopted"]).values_list("pk")[:MOST_COUNTED])
     page = answer_lists.page(stage, wanted, **paging.places(request.GET))
+    evidence = text_evidence.of_answers(stage, [row.pk for row in page.rows])
+    collects = stage.text_evidence or bool(evidence)
     may_decide = may_in(request.project, page_verb("approve", "POST"))
     prefetch_related_objects(page.rows, *_SHOWN_WITH, labels_with_items())
     context = {
@@ -112,12 +116,14 @@ def _page(
             ("rejected", "Rejected", summary.rejected),
             ("adopted", "Reviewed outside Annotate", adopted if adopted < MOST_COUNTED else None),
             *([("imported", "Imported", summary.imported)] if summary.imported else []),
+            *([("signs", "With signs in their text", None)] if collects or chosen == "signs" else []),
         ],
         "adopted": adopted,
         "chosen": chosen,
         "wanted": wanted,
         "filters_beside": _filters_beside(request),
-        "sorts": SORTS,
+        "sorts": (*SORTS, BY_SIGNS) if collects or wanted.sort == BY_SIGNS[0] else SORTS,
+        "evidence": evidence,
         "compared": COMPARED,
         "deciding": chosen in DECIDING and may_decide,
         "to_decide": reviewing.left_of([stage])[stage.pk] if may_decide else 0,

@@ -82,6 +82,7 @@ def _choices(request: HttpRequest) -> exporting.Choices:
         worker_ids=request.GET.get("workers") == "ids",
         all=request.GET.get("answers") == "all",
         inputs=bool(request.GET.get("inputs")),
+        text_evidence=bool(request.GET.get("text_evidence")),
     )
 
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from hits import forms, queue, tasks
-from hits.domain import answer_review
+from hits.domain import answer_review, text_evidence
 from hits.flow.people import reviewing
 from hits.models import Assignment, Label, Stage
 from hits.models.projects import to_come
@@ -199,6 +199,8 @@ def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
         "record": answer_review.record_of(stage, answer.worker),
         "hurried": answer_review.was_hurried(stage, answer),
         "like": likenesses(stage, [answer]).get(answer.pk),
+        "evidence": text_evidence.of_answers(stage, [answer.pk]).get(answer.pk),
+        "texts_of_worker": text_evidence.of_worker_in(stage, answer.worker) if stage.text_evidence else None,
         "rest": min(rest, MOST_COUNTED),
         "more_rest": rest > MOST_COUNTED,
     }

@@ -15,6 +15,8 @@ from django.utils.safestring import SafeString
 
 from hits.domain import further_answers
 from hits.domain.own_qualifications import titles_of
+from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.written_texts import fault_without_texts
 from hits.flow.setup.stage_settings import StageSetting, time_for_leads
 from hits.forms import MoneyField
 from hits.models import Stage
@@ -100,6 +102,7 @@ LABELS = {
     "screening_retries": "Test: tries after a failed one",
     "screening_hours": "Test: hours until another try",
     "page_language": "Language of buttons and hints on the workers' page",
+    "text_evidence": "Collect how texts came about, for whoever reviews them",
 }
 HELP = {
     "title": "Leads see it; files are named after it.",
@@ -130,6 +133,8 @@ HELP = {
     "screening_retries": "0: who has failed cannot take it again.",
     "screening_hours": "1 to 720, counted from the failed one.",
     "page_language": "What you write yourself, such as the question, is shown as you wrote it.",
+    "text_evidence": "The page counts what is typed and pasted, and texts are compared with those of other workers. "
+    "The page tells workers so. Nothing is decided by it.",
 }
 
 
@@ -301,7 +306,20 @@ class SettingsForm(forms.Form):
                 choices=list(PAGE_LANGUAGES.items()),
                 **_said("page_language"),
             ),
+            "text_evidence": self._text_evidence(),
         }
+
+    def _text_evidence(self) -> forms.Field:
+        """Where the task has no text, it says so and stays off."""
+        said = _said("text_evidence")
+        fault = fault_without_texts(protocol_of(self.stage), settings_of(self.stage))
+        if not fault:
+            return forms.BooleanField(required=False, **said)
+        # What the stage had before its task changed goes with the next change.
+        self.initial["text_evidence"] = False
+        return forms.BooleanField(
+            required=False, disabled=True, **{**said, "help_text": f"Nothing to collect: {fault}"}
+        )
 
     def _condition(self) -> forms.Field:
         asked = further_answers.units_asked(self.stage)
@@ -413,4 +431,6 @@ def said_of(name: str, value: Any, titles: Mapping[str, str], qualifications: Ma
         return ", ".join(titles.get(one, one) for one in value) or "none"
     if name == "page_language":
         return PAGE_LANGUAGES.get(value, value)
+    if name == "text_evidence":
+        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"

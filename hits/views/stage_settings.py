@@ -35,7 +35,7 @@ GROUPS = (
             ("title", "answers", "most_answers", "enough", "items_per_hit", "gold_share", "reward", "expected_seconds"),
         ),
         ("How workers find it", ("hit_title", "hit_description", "keywords")),
-        ("How workers see it", ("page_language",)),
+        ("How workers see it", ("page_language", "text_evidence")),
         ("Quality", ("quality",)),
     ),
     (

@@ -18,6 +18,7 @@ from hits.domain import (
     correspondence,
     known_answers,
     stage_statistics,
+    text_evidence,
     worker_confusion,
     worker_table,
 )
@@ -81,6 +82,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "named": None if standing else next((row.named for row in rows if row.named), None),
         "courses": [_course(stat) for stat in stats if stat.scored],
         "newest": known_answers.NEWEST,
+        "texts_written": text_evidence.of_worker(project, person),
         "confusions": [(stat, tables) for stat in stats if (tables := _confusion(stat))],
         "differ": answer_words.DIFFER,
         "blocks": blocks,

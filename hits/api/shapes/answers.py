@@ -12,10 +12,10 @@ from rest_framework import serializers
 from hits.api.paging import LARGEST_ID, ListQuery
 from hits.api.shapes.base import AT_ONCE, Shape, StateField
 from hits.api.shapes.stages import ActionShape
-from hits.domain import answer_lists, item_lists
+from hits.domain import answer_lists, item_lists, text_evidence
 from hits.domain.hit_items import hits_of
 from hits.domain.item_texts import LONGEST_SEARCH
-from hits.models import Assignment, Item
+from hits.models import Assignment, Item, TextEvidence
 from hits.recipes.source import UNUSED
 
 
@@ -125,7 +125,10 @@ class AnswerQuery(ListQuery):
     )
     item = serializers.IntegerField(default=None, min_value=1, max_value=LARGEST_ID)
     sort = serializers.ChoiceField(
-        answer_lists.SORTS, default="id", help_text="`seconds`: fastest first, without those of which no time is known."
+        answer_lists.SORTS,
+        default="id",
+        help_text="`seconds`: fastest first, without those of which no time is known. `-signs`: most signs first, "
+        "without those of which no text evidence is collected.",
     )
 
 
@@ -137,6 +140,48 @@ class LabelShape(Shape):
         allow_null=True, help_text="Whether it matches gold; null where the item has none."
     )
     void = serializers.BooleanField(help_text="It counts for nothing.")
+
+
+class CountsShape(Shape):
+    typed = serializers.IntegerField(help_text="Characters that came one at a time.")
+    pasted = serializers.IntegerField(help_text="Characters that were pasted or dropped.")
+    pastes = serializers.IntegerField()
+    deletions = serializers.IntegerField()
+    pauses = serializers.IntegerField(help_text="Of more than two seconds between two changes.")
+    seconds = serializers.IntegerField(help_text="Between changes, without the pauses.")
+
+
+class SharedWordingShape(Shape):
+    answer = serializers.IntegerField(help_text="Of another worker of the stage.")
+    share = serializers.FloatField(
+        help_text="Of the passages of both texts, those that both have, 0 to 1: an estimate."
+    )
+
+
+class SentenceShape(Shape):
+    kind = serializers.CharField()
+    text = serializers.CharField()
+    is_sign = serializers.BooleanField(help_text="Unusual enough to be read first. It proves nothing.")
+
+
+class TextEvidenceShape(Shape):
+    """For people to look at: nothing is decided by it."""
+
+    noted = serializers.ChoiceField(
+        TextEvidence.Noted.choices, help_text="Whether the page counted; `unreadable`: not what a page posts."
+    )
+    counts = serializers.DictField(child=CountsShape(), help_text="By form field.")
+    characters = serializers.IntegerField()
+    words = serializers.IntegerField()
+    copied_from_item = serializers.FloatField(
+        allow_null=True, help_text="Share of its passages that stand in the item's own text; null without words."
+    )
+    near_duplicate = SharedWordingShape(allow_null=True)
+    signs = serializers.IntegerField(help_text="How many of the sentences are signs.")
+    sentences = SentenceShape(many=True, help_text="Signs first.")
+    beside = serializers.IntegerField(
+        help_text="Answers of the stage that it is beside; 0 before the first comparison."
+    )
 
 
 class AnswerShape(Shape):
@@ -171,7 +216,15 @@ class AnswerShape(Shape):
     )
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
+    text_evidence = serializers.SerializerMethodField(
+        help_text="How its text came about; null where the stage does not collect it."
+    )
     actions = ActionShape(many=True, help_text="What was decided about it from here, oldest first.")
+
+    @extend_schema_field(TextEvidenceShape(allow_null=True))
+    def get_text_evidence(self, answer: Assignment) -> dict[str, Any] | None:
+        found = self.context["evidence"].get(answer.pk)
+        return text_evidence.as_json(found) if found else None
 
     def get_worker_blocked(self, answer: Assignment) -> bool:
         return answer.worker_id in self.context["blocked"]

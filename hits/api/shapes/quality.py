@@ -7,6 +7,7 @@ from typing import Any
 from django.core.validators import MaxLengthValidator
 from rest_framework import serializers
 
+from hits.api.shapes.answers import SentenceShape
 from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
 from hits.domain.block_letters import LONGEST_WHY
@@ -70,6 +71,19 @@ class WorkerConfusionShape(Shape):
 
 class WorkerConfusions(Shape):
     units = WorkerConfusionShape(many=True, help_text="Empty until the agreement of the stage was computed.")
+
+
+class WorkerTextsShape(Shape):
+    """Of a worker's newest 1,000 answers with text evidence. For people to look at: nothing is decided by it."""
+
+    answers = serializers.IntegerField(source="written.answers")
+    counted = serializers.IntegerField(source="written.counted", help_text="Of these, those whose page counted.")
+    mostly_pasted = serializers.IntegerField(source="written.pasted", help_text="Of these, half or more was pasted.")
+    near_duplicates = serializers.IntegerField(
+        source="written.near", help_text="Answers that share their wording with an earlier one of another worker."
+    )
+    with_signs = serializers.IntegerField()
+    sentences = SentenceShape(many=True, help_text="Signs first.")
 
 
 class UndoPreview(Shape):

@@ -25,6 +25,9 @@ class ResultsQuery(serializers.Serializer):
     inputs = serializers.BooleanField(
         default=False, help_text="The long table also has what each item shows, as columns `Input.*`."
     )
+    text_evidence = serializers.BooleanField(
+        default=False, help_text="The long table also has how texts came about, where a stage collects it."
+    )
 
 
 class NewResults(Shape):

@@ -132,6 +132,10 @@ class StageValues(Shape):
         allow_blank=True,
         help_text="Of buttons and hints on the workers' page: en, de, es; empty: the worker's browser.",
     )
+    text_evidence = _setting(
+        serializers.BooleanField,
+        help_text="Count what is typed and pasted, and compare texts, as evidence for reviewers; workers are told.",
+    )
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)

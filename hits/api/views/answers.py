@@ -12,7 +12,7 @@ from hits import queue, tasks
 from hits.api.base import StageView, operation
 from hits.api.paging import asked, list_of, listed
 from hits.api.shapes import answers as shapes
-from hits.domain import answer_lists, item_lists
+from hits.domain import answer_lists, item_lists, text_evidence
 from hits.domain.answer_lists import AnswerFilter
 from hits.domain.item_lists import ItemFilter
 from hits.flow.people import reviewing
@@ -73,7 +73,8 @@ class Answers(StageView):
         found = answer_lists.page(self.stage, AnswerFilter(**given), **places)
         prefetch_related_objects(found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions")
         blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
-        return listed(request, found, shapes.AnswerShape, blocked=blocked)
+        evidence = text_evidence.of_answers(self.stage, [row.pk for row in found.rows])
+        return listed(request, found, shapes.AnswerShape, blocked=blocked, evidence=evidence)
 
 
 class Approve(StageView):

@@ -12,7 +12,7 @@ from hits import queue, tasks
 from hits.api.base import ProjectView, StageView, Started, operation, started
 from hits.api.paging import PageQuery, asked, page, page_of
 from hits.api.shapes import quality as shapes
-from hits.domain import worker_confusion
+from hits.domain import text_evidence, worker_confusion
 from hits.domain.block_proposals import named_in
 from hits.domain.stage_statistics import estimates_of
 from hits.flow.people import blocking, messaging
@@ -54,6 +54,21 @@ class WorkerConfusion(StageView):
         name = asked(request, shapes.WorkerQuery)["worker_id"]
         stat = get_object_or_404(self.stage.worker_stats.select_related("worker"), worker__worker_id=name)
         return Response(shapes.WorkerConfusions({"units": worker_confusion.of_worker(self.stage, stat.worker)}).data)
+
+
+class WorkerTexts(StageView):
+    @operation(
+        "worker_texts",
+        "How the texts of a worker of the stage came about, in all",
+        tag=TAG,
+        query=shapes.WorkerQuery,
+        answer=shapes.WorkerTextsShape,
+        refuses=[404],
+    )
+    def get(self, request: Request, **address: str) -> Response:
+        name = asked(request, shapes.WorkerQuery)["worker_id"]
+        stat = get_object_or_404(self.stage.worker_stats.select_related("worker"), worker__worker_id=name)
+        return Response(shapes.WorkerTextsShape(text_evidence.of_worker_in(self.stage, stat.worker)).data)
 
 
 class BlockProposals(StageView):

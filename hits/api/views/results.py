@@ -154,7 +154,13 @@ def _choices(request: Request) -> exporting.Choices:
     given = shapes.ResultsQuery(data=request.query_params)
     given.is_valid(raise_exception=True)
     wanted = given.validated_data
-    return exporting.Choices(wanted["file"], wanted["workers"] == "ids", wanted["answers"] == "all", wanted["inputs"])
+    return exporting.Choices(
+        wanted["file"],
+        wanted["workers"] == "ids",
+        wanted["answers"] == "all",
+        wanted["inputs"],
+        wanted["text_evidence"],
+    )
 
 
 def _download(file: exporting.ResultsFile) -> StreamingHttpResponse:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Cast
 
-from hits.domain import hit_items, item_inputs
+from hits.domain import hit_items, item_inputs, text_evidence
 from hits.domain.answer_words import Words
 from hits.domain.imported_results import own_id
 from hits.domain.item_answers import all_numbered
@@ -98,13 +98,15 @@ class UnknownFormatError(Refusal):
 @dataclass(frozen=True)
 class Choices:
     """`worker_ids`: the ids of workers instead of pseudonyms. `all`: also what does not count, with a column why.
-    `inputs`: the long table has what the items bring too; Mechanical Turk's columns have it in any case.
+    `inputs`: the long table has what the items bring too; Mechanical Turk's columns have it in any case. With
+    `text_evidence` it has how each answer's texts came about.
     """
 
     format: str = MTURK
     worker_ids: bool = False
     all: bool = False
     inputs: bool = False
+    text_evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def _file(name: str, project: Project, stages: Sequence[Stage], choices: Choices
         return ResultsFile(f"{name}-results.csv", CONTENT_TYPES[MTURK], pieces)
     types: dict[str, Type] = {**({STAGE: "string"} if len(stages) > 1 else {}), **LONG}
     types |= {NOT_COUNTED: "string"} if choices.all else {}
+    types |= text_evidence.COLUMNS if choices.text_evidence else {}
     inputs = dict.fromkeys(name for stage in stages for name in item_inputs.names_of(stage)) if choices.inputs else ()
     types |= {f"{INPUT}{name}": "string" for name in inputs}
     batches = ([found[name] for name in types] for each in answers for found in each.long(inputs))
@@ -222,7 +225,8 @@ class _Answers:
             labels = self._wanted(found, answers, why)
             for start in range(0, len(labels), CHUNK):
                 some = labels[start : start + CHUNK]
-                yield {**self._columns(some, told, why), **self._inputs([label[1] for label in some], inputs)}
+                inputs_of = self._inputs([label[1] for label in some], inputs)
+                yield {**self._columns(some, told, why), **inputs_of, **self._evidence([label[0] for label in some])}
 
     def _told(self, answer: Any) -> tuple[str, str, float | None, str]:
         """What all labels of an answer have: worker, submitted_at, seconds and batch."""
@@ -282,6 +286,15 @@ class _Answers:
             back = ["taken back" if moment else "" for moment in undone]
             columns[NOT_COUNTED] = [why[answer] or other for answer, other in zip(answers, back, strict=True)]
         return {STAGE: [self.stage.key] * len(labels), **columns}
+
+    def _evidence(self, answers: Sequence[int]) -> dict[str, Sequence[Any]]:
+        """How the texts of these answers came about, by column; empty cells where nothing is collected."""
+        if not self.choices.text_evidence:
+            return {}
+        found = text_evidence.columns_of(self.stage, set(answers))
+        none = dict.fromkeys(text_evidence.COLUMNS)
+        rows = [found.get(answer, none) for answer in answers]
+        return {name: [row[name] for row in rows] for name in text_evidence.COLUMNS}
 
     def _inputs(self, items: Sequence[int], names: Collection[str]) -> dict[str, Sequence[Any]]:
         """The cells of the columns `Input.*`, by item."""

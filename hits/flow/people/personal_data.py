@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from hits.domain import grant_rows
+from hits.domain import grant_rows, text_evidence
 from hits.domain.action_log import record
 from hits.domain.item_answers import without
 from hits.models import (
@@ -24,6 +24,7 @@ from hits.models import (
     Pool,
     Project,
     QualificationScore,
+    TextEvidence,
     Worker,
     WorkerMessage,
 )
@@ -57,6 +58,12 @@ _MESSAGE = {
     "sent_at": "sent_at",
 }  # fmt: skip
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
+_TEXT_EVIDENCE = {
+    "project": "stage__project__slug", "stage": "stage__key", "assignment": "assignment__assignment_id",
+    "noted": "noted", "counts": "counts", "characters": "characters", "words": "words", "copied": "copied",
+    "stock_phrases": "phrases", "sentences": "sentences", "shared_wording": "near_share",
+    "signs": "assignment__signs",
+}  # fmt: skip
 _DRAFT = {"hit": "hit__hit_id", "assignment": "assignment_id", "fields": "fields", "saved_at": "saved_at"}
 # Of a grant, the pool that it is of.
 _POOLS = Pool.objects.filter(project=models.OuterRef("project"), key=models.OuterRef("key"))
@@ -72,11 +79,14 @@ class NoWorkerError(Refusal):
 
 @dataclass(frozen=True)
 class Erasable:
-    """How many drafts, comments beside answers, messages with a text, and pools that the worker is in there are."""
+    """How many drafts, comments beside answers, messages with a text, answers of which it is known how their texts came
+    about, and pools that the worker is in there are.
+    """
 
     drafts: int
     comments: int
     messages: int
+    text_evidence: int
     pools: int
 
 
@@ -102,6 +112,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "bonuses": _rows(worker.bonuses, _BONUS),
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
         "messages": _rows(worker.messages, _MESSAGE),
+        "text_evidence": _rows(worker.text_evidence, _TEXT_EVIDENCE),
         "drafts": _rows(Draft.objects.filter(**own), _DRAFT),
     }
 
@@ -113,8 +124,8 @@ def _rows(rows: models.Manager[Any] | models.QuerySet[Any], columns: Mapping[str
 
 def erasable(worker: Worker) -> Erasable:
     """What `erase` would delete now."""
-    counts = (rows.count() for rows in (_drafts(worker), _with_comment(worker), _told(worker), _leaving(worker)))
-    return Erasable(*counts)
+    rows = (_drafts(worker), _with_comment(worker), _told(worker), worker.text_evidence, _leaving(worker))
+    return Erasable(*(some.count() for some in rows))
 
 
 @transaction.atomic
@@ -126,10 +137,11 @@ def erase(worker: Worker) -> Erasable:
     messages = _told(worker).filter(state=WorkerMessage.State.PLANNED).delete()[0]
     messages += _told(worker).update(subject=DELETED, text=DELETED)
     drafts = _drafts(worker).delete()[0]
+    evidence = text_evidence.forget(TextEvidence.objects.filter(worker=worker))
     left = sum(grant_rows.intend_withdrawal(row) for row in _leaving(worker))
     for project in Project.objects.filter(stages__assignments__worker=worker).distinct().order_by("pk"):
         record(project, None, "deleted what a worker told", detail={"worker": worker.worker_id})
-    return Erasable(drafts, comments, messages, left)
+    return Erasable(drafts, comments, messages, evidence, left)
 
 
 def _drafts(worker: Worker) -> models.QuerySet[Draft]:

@@ -21,7 +21,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from common import request_id
-from hits.domain import drafts
+from hits.domain import drafts, text_evidence
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.domain.hit_ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
@@ -30,7 +30,7 @@ from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway
 from hits.domain.reported_decisions import how_it_came, money_for
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
-from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, LedgerEntry, Stage, Worker
+from hits.models import Assignment, BudgetExceededError, Draft, Hit, Item, LedgerEntry, Stage, TextEvidence, Worker
 from hits.mturk.errors import GoneError, MarketplaceError, UnreachableError
 from hits.mturk.gateway import PAGE_SIZE, Gateway, RemoteAssignment, RemoteHit
 
@@ -63,6 +63,7 @@ class _Change:
     """What one transaction writes."""
 
     new: list[Assignment] = field(default_factory=list)
+    evidence: list[TextEvidence] = field(default_factory=list)
     adopted: list[Assignment] = field(default_factory=list)
     entries: list[LedgerEntry] = field(default_factory=list)
     closed: list[Hit] = field(default_factory=list)
@@ -304,6 +305,7 @@ def _take(hit: Hit, remote: RemoteAssignment, known: Known, workers: dict[str, W
     if key not in known:
         known[key] = _row(hit, workers[remote.worker_id], remote)
         change.new.append(known[key])
+        change.evidence += text_evidence.take_counts(hit.stage, known[key], hit.item_count)
     elif known[key].state != remote.status:
         known[key].hit = hit
         _adopt(known[key], remote.status, change)
@@ -384,6 +386,7 @@ def _look_again(hit: Hit, rows: Iterable[Assignment], now: datetime) -> None:
 
 def _write(stage: Stage, change: _Change) -> None:
     Assignment.objects.bulk_create(change.new, batch_size=500)
+    TextEvidence.objects.bulk_create(change.evidence, batch_size=500)
     Assignment.objects.bulk_update(change.adopted, ["state", "decision", "feedback", "adopted"], batch_size=250)
     recount(stage.assignments.filter(pk__in=[row.pk for row in change.adopted]))
     touched = {row.hit_id for row in [*change.new, *change.adopted]}

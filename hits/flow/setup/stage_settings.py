@@ -36,7 +36,7 @@ from hits.refusals import Refusal
 
 CHANGED = "changed the settings"
 # When each of them can change.
-ANY_TIME = ("title", "expected_seconds", "quality", "draws")
+ANY_TIME = ("title", "expected_seconds", "quality", "draws", "text_evidence")
 # The marketplace fixes them for the HITs that are made; the next ones get what is set then.
 NEXT_HITS = (
     "reward",

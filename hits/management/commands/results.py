@@ -27,10 +27,12 @@ class Command(ProjectCommand):
         parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="where the file is written")
         parser.add_argument("--worker-ids", action="store_true", help="the ids of workers instead of pseudonyms")
         parser.add_argument("--inputs", action="store_true", help="the long table also has what each item shows")
+        parser.add_argument("--text-evidence", action="store_true", help="the long table also has how texts came about")
         parser.add_argument("--all", action="store_true", help="also what does not count, with a column that says why")
 
     def run(self, options: dict[str, Any]) -> None:
-        choices = exporting.Choices(options["format"], options["worker_ids"], options["all"], options["inputs"])
+        names = ("format", "worker_ids", "all", "inputs", "text_evidence")
+        choices = exporting.Choices(*(options[name] for name in names))
         if options["stage"]:
             stage = self.stages(options)[0]
             refuse_without_crowd(stage)

@@ -175,6 +175,16 @@ class AnswerWriting:
         texts = 2 * settings["longest_answer"] + _rules(settings).longest
         return sum(4 * (len(one.field("incorrect")) + 10) + 2 * texts for one in _read(item, {}))
 
+    def asks_texts(self, settings: Json) -> bool:
+        return True
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return [one.field(name) for one in _read(item, {}) for name in TEXTS]
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        """The story, also what is hidden of it, and the questions."""
+        return "\n\n".join([document["text"], *(one.question for one in _read(item, {}))])
+
     def levels(self, settings: Json) -> dict[str, str]:
         """How each question can be answered; what is written is a text."""
         return {"label": "nominal", **dict.fromkeys(TEXTS, "text")}

@@ -29,6 +29,7 @@ from hits.protocols.optional import Card, Line, PartKind, PartList, PartsEditor,
 from hits.text.wording import _
 
 SHOWN_QUESTION = 60
+WRITTEN = (fields.ShortText, fields.LongText)
 DEFAULTS: Json = {
     **COMMON,
     "form": {
@@ -212,6 +213,17 @@ class FormProtocol:
 
     def longest_answer(self, document: Json, item: Json, settings: Json) -> int:
         return sum(field.most_characters for field in form_of(settings["form"]).ask)
+
+    def asks_texts(self, settings: Json) -> bool:
+        return any(isinstance(field, WRITTEN) for field in form_of(settings["form"]).ask)
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return [field.key for field in form_of(settings["form"]).ask if isinstance(field, WRITTEN)]
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        """The columns that the page shows."""
+        columns = columns_of(document, item)
+        return "\n\n".join(str(columns[name]) for name in self.shown_columns(settings) if columns.get(name))
 
     def answer_names(self, settings: Json) -> dict[str, bool]:
         """What a file of results can have a column for, and whether each answer needs it."""

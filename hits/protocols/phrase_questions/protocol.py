@@ -226,6 +226,15 @@ class PhraseQuestions(Correcting):
         phrases = [phrase for sentence in _sentences(document, item) for phrase in sentence.phrases]
         return sum(len(phrase.id) + 2 * LONGEST for phrase in phrases)
 
+    def asks_texts(self, settings: Json) -> bool:
+        return True
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return [phrase.id for sentence in _sentences(document, item) for phrase in sentence.phrases]
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        return str(document["text"])
+
     def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
         """Each phrase with the question about it."""
         found: list[Line] = []

@@ -184,6 +184,15 @@ class QuestionWriting:
         came = LabelValue("evidence", _evidence(document["text"], questions, options, fields), None)
         return CheckedAnswer((LabelValue("questions", len(questions), None), *labels, came), remark(fields))
 
+    def asks_texts(self, settings: Json) -> bool:
+        return True
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return [field.name for number in _numbers(settings) for field in _fields(number, settings)]
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        return str(document["text"])
+
     def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
         """Each question with its answers and its kind, and how they came about."""
         found: list[Line] = []

@@ -115,6 +115,15 @@ class Story:
         told = LabelValue(FIELD, {"text": text, "words": len(words(text))}, None)
         return CheckedAnswer((told, LabelValue("evidence", _evidence(options, fields), None)), remark(fields))
 
+    def asks_texts(self, settings: Json) -> bool:
+        return True
+
+    def text_fields(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return [FIELD]
+
+    def given_text(self, document: Json, item: Json, settings: Json) -> str:
+        return "\n\n".join([document["scenario"], document.get("hint", "")])
+
     def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
         """The scenario with the story, how long it is, and how it came about."""
         value = said.get(FIELD)

@@ -126,7 +126,7 @@ def world(stage: Stage) -> dict[str, Any]:
             **dict.fromkeys(ARTICLES, making.key),
         },
         "queries": {
-            "worker-confusion": {"worker_id": named},
+            **dict.fromkeys(["worker-confusion", "worker-texts"], {"worker_id": named}),
             "pool-best": {"stage": stage.key, "by": "known", "least": 1, "top": 5},
         },
         "slug": stage.project.slug,

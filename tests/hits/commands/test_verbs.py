@@ -27,7 +27,7 @@ OTHER_COMMANDS = {
     *("check_plugin", "new_protocol", "new_recipe"),
     *("create_lead", "crowd", "demo", "load_sample"),
     *("ledger", "marketplace_calls", "payments", "projects", "quote", "recipe_file", "results", "screening", "status"),
-    *("workers", "backup", "restore", "reconcile", "export_worker"),
+    *("workers", "text_evidence", "backup", "restore", "reconcile", "export_worker"),
 }
 
 
