@@ -219,12 +219,15 @@ def test_a_stage_asks_only_for_pools_that_its_project_may_use(stage, lead):
 
 
 def test_a_stage_of_a_lead_s_own_may_ask_for_a_pool(lead):
-    project = make.project(owner=lead, recipe="choice")
+    project = make.stage(make.project(owner=lead, recipe="choice")).project
     mine = pooling.create(project, "Mine", lead)
+    form = {"show": [], "ask": [{"kind": "one", "key": "mood", "question": "How?", "choices": ["Glad", "Sad"]}]}
     table = {
-        "title": "Moods", "protocol": "form", "input": {"stage": "", "each": "item"},
-        "settings": {"form": {"show": [], "ask": [{"kind": "yes_no", "key": "ok", "question": "Good?"}]}},
-    }  # fmt: skip
+        "title": "Moods",
+        "protocol": "form",
+        "input": {"stage": "", "each": "item"},
+        "settings": {"form": form},
+    }
     asked = [{"qualification": "pool-nothing", "comparator": "Exists"}]
     with pytest.raises(SettingsRefusedError, match="may not use"):
         own_stages.add_stage(project, {**table, "requirements": asked}, lead)

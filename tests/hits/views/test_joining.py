@@ -48,10 +48,10 @@ def test_only_looking_is_answered(link: PoolLink) -> None:
     assert Client().post("/join/the-token/").status_code == 405
 
 
-@pytest.mark.parametrize("token", ["another", "x" * 3000, "%00", "..%2f..", "é"])
+@pytest.mark.parametrize("token", ["another", "x" * 3000, "..%2f..", "é"])
 def test_what_is_no_link_says_so(link: PoolLink, token: str) -> None:
-    answer = Client().get(f"/join/{token}/")
-    assert answer.status_code == 404
+    assert Client().get(f"/join/{token}/").status_code == 404
+    assert Client().get("/join/%00/").status_code == 400
 
 
 def test_it_speaks_the_languages_of_the_task_pages(link: PoolLink) -> None:

@@ -210,4 +210,4 @@ def test_pools_are_among_the_requirements_on_the_page_settings(client: Client, p
     page = text(client, "stage-settings", "river", stage.key)
     assert "Pool: Students" in page
     assert "Only workers in" in text(client, "stage", "river", stage.key)
-    assert "Validate of River news" in text(client, "pool", "river", pool.key)
+    assert f"{stage.title}</a> of River news" in text(client, "pool", "river", pool.key)
