@@ -42,6 +42,7 @@ from hits.views import (
     stages,
     task,
     task_settings,
+    terms,
     workers,
 )
 
@@ -113,6 +114,9 @@ project_urls = [
     path("computations/runs/<int:pk>/stop/", computations.stop, name="stop-computation"),
     path("computations/runs/<int:pk>/resume/", computations.resume, name="resume-computation"),
     path("computations/runs/<int:pk>/results/", computations.results, name="computation-results"),
+    path("terms/", terms.terms, name="terms"),
+    path("terms/withdraw/", terms.withdraw, name="withdraw-terms"),
+    path("terms/<int:number>/", terms.version, name="terms-version"),
     path("releases/", releases.releases, name="releases"),
     path("releases/preview/", releases.preview, name="release-preview"),
     path("releases/make/", releases.make, name="make-release"),

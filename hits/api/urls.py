@@ -29,6 +29,7 @@ from hits.api.views import (
     stages,
     targets,
     task_settings,
+    terms,
     uploads,
 )
 
@@ -131,6 +132,7 @@ urlpatterns = [
     path(
         PROJECT + "computation-runs/<int:pk>/results/", computations.Results.as_view(), name="computation-run-results"
     ),
+    path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),

@@ -88,13 +88,14 @@ LOOK = _verb(
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
-        grants grants-of grants-progress
+        grants grants-of grants-progress terms terms-version
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening
     """,
     routes=_get("""
-        project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
+        project actions members terms uploads sample-file upload media
+        blocks undo-block messages held-qualifications grants
         budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -195,6 +196,8 @@ TABLE = (
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),
     _verb("Withdraw a qualification", MANAGER, pages="withdraw-grant", routes=("POST withdraw-grant",)),
+    _verb("Change the terms for workers", MANAGER, pages="terms", routes=("PUT terms",)),
+    _verb("Withdraw the terms for workers", MANAGER, pages="withdraw-terms", routes=("DELETE terms",)),
     _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),
     _verb(
         "Change a draft",

@@ -12,6 +12,7 @@ from django.urls import reverse
 from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.terms import FIELD, Asked
 from hits.models import Hit, Item
 from hits.protocols.base import Json, Step
 from hits.protocols.optional import SourcesProtocol
@@ -40,6 +41,7 @@ class Page:
     A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
     said of the others, and only that of the last one goes to the marketplace.
     `sources` are the origins from which the page loads, by the directive of its policy.
+    `terms` are what the worker agrees to before the answer, None where the project has none.
     """
 
     hit: Hit
@@ -60,6 +62,11 @@ class Page:
     reasons: tuple[str, ...] = ()
     sources: Mapping[str, list[str]] = field(default_factory=dict)
     practice: Practice | None = None
+    terms: Asked | None = None
+
+    @property
+    def terms_field(self) -> str:
+        return FIELD
 
     @property
     def preview(self) -> bool:

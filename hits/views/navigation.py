@@ -63,6 +63,7 @@ TESTS = Place(
         *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
     ),
 )
+TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
 COMPUTATIONS = Place(
     "Computations", ("computations", "computation", "computation-results", "computation-outside", "start-computation")
@@ -102,6 +103,7 @@ def menu(project: Project) -> list[Place]:
         *BEFORE,
         TESTS,
         *([GRANTS] if grants else []),
+        TERMS,
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),

@@ -136,6 +136,7 @@ class World:
             **dict.fromkeys(RUN_PAGES | {"stop-computation", "resume-computation"}, [self.run.pk]),
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
+            "terms-version": [1],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
@@ -178,7 +179,7 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES,
+    "grants", *GRANT_PAGES, "terms", "terms-version",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
@@ -222,6 +223,7 @@ PROJECT_VERBS = {
     "import-computation",
     "give-grant",
     "withdraw-grant",
+    "withdraw-terms",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -271,6 +273,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
     upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
     make.bonus(answer)
+    make.terms(project)
     file = f"assignment_id,amount,reason\n{answer.assignment_id},0.50,Clear.\n".encode()
     kept = signing.dumps([project.pk, Blob.store(file).pk, "march.csv"], salt=payments.SALT)
     compensation = make.compensation(project)
