@@ -187,6 +187,19 @@ class TagsForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
 
 
+class TermsForm(forms.Form):
+    """`hits.flow.setup.terms` judges the text."""
+
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        label="The terms",
+        help_text="In Markdown: who collects what and what for, what happens with it, what workers may demand. HTML is "
+        "shown as it is written, and pictures are left out.",
+        widget=forms.Textarea(attrs={"rows": 16, "dir": "auto"}),
+    )
+
+
 class ReleaseCardForm(forms.Form):
     """What the card of releases states. `hits.domain.release_cards` judges it: here a line end counts as two signs."""
 

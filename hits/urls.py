@@ -46,6 +46,7 @@ from hits.views import (
     stages,
     task,
     task_settings,
+    terms,
     workers,
 )
 
@@ -120,6 +121,9 @@ project_urls = [
     path("models/", models.index, name="models"),
     path("models/register/", models.register, name="register-model"),
     path("models/<int:pk>/end/", models.end, name="end-model"),
+    path("terms/", terms.terms, name="terms"),
+    path("terms/withdraw/", terms.withdraw, name="withdraw-terms"),
+    path("terms/<int:number>/", terms.version, name="terms-version"),
     path("releases/", releases.releases, name="releases"),
     path("releases/preview/", releases.preview, name="release-preview"),
     path("releases/make/", releases.make, name="make-release"),

@@ -61,6 +61,7 @@ CATALOGUES: Sequence[Catalogue] = (
             "hits/text/question_rules.py",
             "hits/domain/hit_types.py",
             "hits/domain/item_answers.py",
+            "hits/domain/terms.py",
             "hits/flow/setup/own_stages.py",
             "hits/flow/pipeline/serving.py",
             "hits/views/joining.py",

@@ -32,6 +32,7 @@ from hits.api.views import (
     stages,
     targets,
     task_settings,
+    terms,
     uploads,
 )
 
@@ -153,6 +154,7 @@ urlpatterns = [
     ),
     path(PROJECT + "models/", people_and_models.Models.as_view(), name="models"),
     path(PROJECT + "models/<int:pk>/end/", people_and_models.EndModel.as_view(), name="end-model"),
+    path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),
     path(PROJECT + "releases/", releases.Releases.as_view(), name="releases"),

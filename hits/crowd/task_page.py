@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from hits.crowd.html import Form, Node, read_form
@@ -10,6 +10,10 @@ from hits.crowd.html import Form, Node, read_form
 
 class NotATaskError(ValueError):
     """The page is no task that takes an answer, or one of another kind; the message says what is missing."""
+
+
+# Marks the box with which a worker agrees to the project's terms.
+TERMS = "data-terms"
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,11 @@ class Screen:
         return found
 
     def controls(self, kind: str) -> list[Control]:
-        """Those of a kind ("radio", "checkbox") that stand in a label, in the order of the page."""
+        """Those of a kind ("radio", "checkbox") that stand in a label, in the order of the page, but for that of the
+        project's terms.
+        """
         pairs = [(label, label.first("input", type=kind)) for label in self.page.all("label")]
-        return [_control(label, control) for label, control in pairs if control]
+        return [_control(label, control) for label, control in pairs if control and TERMS not in control.attributes]
 
 
 def _control(label: Node, control: Node) -> Control:
@@ -79,12 +85,18 @@ def read_screen(page: Node, url: str) -> Screen:
     read = read_form(form)
     return Screen(
         page=page,
-        form=read,
+        form=replace(read, fields={**read.fields, **_agreement(form)}),
         page_token=form.attributes["data-page"],
         check_url=urljoin(url, form.attributes["data-check"]),
         submit_url=urljoin(url, read.action),
         onward=_onward(form, url),
     )
+
+
+def _agreement(form: Node) -> dict[str, str]:
+    """What ticking the box of the project's terms adds to the form, as everybody does here; nothing without a box."""
+    box = form.first("input", TERMS, "name", "value", type="checkbox")
+    return {box.attributes["name"]: box.attributes["value"]} if box else {}
 
 
 def _own_page(page: Node, url: str) -> Screen:

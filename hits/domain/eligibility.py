@@ -21,7 +21,7 @@ from django.db.models import BooleanField, Case, DateTimeField, Q, QuerySet, Val
 from django.utils import timezone
 
 from hits import protocols
-from hits.domain import pools
+from hits.domain import pools, terms
 from hits.domain.counting import recount
 from hits.domain.hit_items import ITEMS_OF_ANSWERS, all_item_pks, hits_of, items_of, lock_items
 from hits.domain.own_qualifications import STANDING, presence
@@ -49,13 +49,16 @@ class Cause(Enum):
     OTHER_PART = "other-part"
     KEPT_OUT = "kept-out"
     UNTIMELY = "untimely"
+    TERMS = "terms"
     # Of no recorded answer: what is given during a pause counts.
     PAUSED = "paused"
 
 
-# Of recorded answers: their workers were eligible, or a lead lets them count. Who was only too fast or too late has
-# seen the task.
-ELIGIBLE = Q(admitted=True) | Q(held_for__in=["", Cause.UNTIMELY.value])
+# What says nothing of whether the worker might answer: who was too fast or too late, or agreed to no terms, has seen
+# the task. In the order in which they stand in `held_for`.
+_OF_THE_ANSWER = (Cause.UNTIMELY.value, Cause.TERMS.value)
+# Of recorded answers: their workers were eligible, or a lead lets them count.
+ELIGIBLE = Q(admitted=True) | Q(held_for__in=["", *_OF_THE_ANSWER, " ".join(_OF_THE_ANSWER)])
 # (worker id, assignment id): assignment ids are passed on after a return.
 Key = tuple[str, str]
 
@@ -359,7 +362,7 @@ def held(rows: Iterable[Assignment]) -> dict[int, Hold]:
     """Of each of these answers, with stage, HIT, item and worker, why it is held for review, if it is.
 
     They are judged in the order of their submission, because one that is held may leave a later one free. A few queries
-    for each stage, however many the answers are.
+    for each stage, and one for the projects' terms, however many the answers are.
     """
     claims: dict[Stage, dict[int, Claim]] = defaultdict(dict)
     in_order = sorted(rows, key=lambda row: (row.submitted_at, row.assignment_id))
@@ -367,21 +370,24 @@ def held(rows: Iterable[Assignment]) -> dict[int, Hold]:
         claims[row.stage][row.pk] = Claim(row.hit, row.worker.worker_id, row.assignment_id, row.submitted_at)
     evidence = {stage: _Evidence.about(stage, list(of_stage.values())) for stage, of_stage in claims.items()}
     least = {stage: least_seconds(stage) for stage in claims}
+    unagreed = terms.unagreed(in_order)
     found: dict[int, Hold] = {}
     eligible: dict[Key, bool] = {}
     for row in in_order:
         against = evidence[row.stage].against(claims[row.stage][row.pk], eligible)
         eligible[row.worker.worker_id, row.assignment_id] = against is None or row.admitted is True
-        found[row.pk] = _hold(against, _untimely(row, least[row.stage] * row.hit.item_count))
+        untimely = _untimely(row, least[row.stage] * row.hit.item_count)
+        found[row.pk] = _hold(against, {Cause.UNTIMELY: untimely, Cause.TERMS: unagreed.get(row.pk, [])})
     return found
 
 
-def _hold(against: Ineligible | None, untimely: Sequence[str]) -> Hold:
+def _hold(against: Ineligible | None, of_the_answer: Mapping[Cause, Sequence[str]]) -> Hold:
     causes = [against.cause] if against else []
     reasons = [in_words(against)] if against else []
-    if untimely:
-        causes.append(Cause.UNTIMELY)
-    return Hold(tuple(causes), (*reasons, *untimely))
+    for cause, sentences in of_the_answer.items():
+        causes += [cause] if sentences else []
+        reasons += sentences
+    return Hold(tuple(causes), tuple(reasons))
 
 
 def in_words(found: Ineligible) -> str:

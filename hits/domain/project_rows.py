@@ -22,6 +22,7 @@ from hits.domain.summaries import refresh_summary
 from hits.models.ledger import Account
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.qualification_tests import QualificationTest
+from hits.models.terms import Terms
 from hits.recipes import Recipe, StageSpec, TestSpec
 
 COPIED_AT_ONCE = 1000
@@ -39,12 +40,13 @@ def create(
     tests: Sequence[TestSpec],
     seed: int | None,
     card: Mapping[str, str] = MappingProxyType({}),
+    terms: str = "",
     limited: bool = True,
 ) -> Project:
     """A project with these stages, nothing published, and these qualification tests about to be offered.
 
-    `card` is what `hits.domain.release_cards.checked` gives. Not `limited` is what a command of the server makes,
-    whatever its owner may budget in all.
+    `card` is what `hits.domain.release_cards.checked` gives, and `terms` what `hits.domain.terms.checked` does. Not
+    `limited` is what a command of the server makes, whatever its owner may budget in all.
 
     Raises hits.protocols errors for settings that do not fit, GuestRefusedError, AboveLeadLimitError, and
     PoolRefusedError where stages ask for pools that the owner may not use.
@@ -65,6 +67,8 @@ def create(
         refuse_above([owner], budget, owner if limited else None)
         Membership.objects.create(project=project, user=owner, role=Membership.Role.OWNER)
         Account.objects.create(project=project, budget=budget)
+        if terms:
+            Terms.objects.create(project=project, version=1, text=terms, made_by=owner)
         for position, spec in enumerate(stages, start=1 if stages[0].crowd else 0):
             create_stage(project, position, spec)
         asked = [one for stage in project.stages.all() for one in stage.requirements]

@@ -88,14 +88,14 @@ LOOK = _verb(
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
-        grants grants-of grants-progress pools pool pool-progress
+        grants grants-of grants-progress pools pool pool-progress terms terms-version
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening models people-and-models
     """,
     routes=_get("""
-        pools pool pool-members pool-best
-        project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
+        project actions members terms uploads sample-file upload media pools pool pool-members pool-best
+        blocks undo-block messages held-qualifications grants
         budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -226,6 +226,8 @@ TABLE = (
         while_archived=True,
     ),
     _verb("Fetch who joined a pool", MANAGER, pages="fetch-pool", routes=("POST fetch-pool",)),
+    _verb("Change the terms for workers", MANAGER, pages="terms", routes=("PUT terms",)),
+    _verb("Withdraw the terms for workers", MANAGER, pages="withdraw-terms", routes=("DELETE terms",)),
     _verb("Make a test", MANAGER, pages="new-qualification-test", routes=("POST qualification-tests",)),
     _verb(
         "Change a draft",

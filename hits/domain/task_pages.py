@@ -12,6 +12,7 @@ from django.urls import reverse
 from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.terms import FIELD, Asked
 from hits.domain.written_texts import text_fields
 from hits.models import Hit, Item
 from hits.protocols.base import Json, Step
@@ -42,6 +43,7 @@ class Page:
     said of the others, and only that of the last one goes to the marketplace.
     `sources` are the origins from which the page loads, by the directive of its policy. Of `counted_fields` the page
     counts how much is typed and pasted.
+    `terms` are what the worker agrees to before the answer, None where the project has none.
     """
 
     hit: Hit
@@ -63,6 +65,11 @@ class Page:
     sources: Mapping[str, list[str]] = field(default_factory=dict)
     practice: Practice | None = None
     counted_fields: tuple[str, ...] = ()
+    terms: Asked | None = None
+
+    @property
+    def terms_field(self) -> str:
+        return FIELD
 
     @property
     def preview(self) -> bool:

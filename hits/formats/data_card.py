@@ -28,7 +28,7 @@ class Card:
     `stages` are those that people answered, in order: (title, facts by their name); `aggregated` are those with values
     from all answers to an item, likewise; `pages` say which file has the page of a stage. What a lead states is text,
     never markup: `about` the collection, the `licence` (an id of `hits.formats.licences`, or `OWN` with the `terms`),
-    and the `citation`.
+    and the `citation`. `agreed` has the number of answers by the version of the terms that their workers agreed to.
     """
 
     title: str
@@ -46,6 +46,7 @@ class Card:
     licence: str = ""
     terms: str = ""
     citation: str = ""
+    agreed: Mapping[str, str] = field(default_factory=dict)
 
 
 def written(card: Card) -> bytes:
@@ -91,6 +92,7 @@ def _body(card: Card) -> Iterator[str]:
     for title, facts in card.stages:
         yield from _section(f"Stage: {_plain(title)}", _rows("fact", facts))
     yield from _section("What workers saw", _rows("stage", card.pages))
+    yield from _section("What workers agreed to", _rows("answers under", card.agreed))
     for title, facts in card.aggregated:
         yield from _section(f"Aggregated values: {_plain(title)}", _rows("fact", facts))
     for title, text in card.rules.items():

@@ -23,6 +23,7 @@ from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
+from hits.models.terms import Terms
 from hits.models.text_evidence import TextEvidence, TextFigures
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
@@ -89,6 +90,7 @@ __all__ = [
     "StageSummary",
     "TextEvidence",
     "TextFigures",
+    "Terms",
     "Upload",
     "Verdict",
     "WaitingJob",

@@ -79,6 +79,8 @@ class Action(models.Model):
             return f"{items:,} {'item' if items == 1 else 'items'} for ${self.detail['price']}"
         if "release" in self.detail:
             return f"{self.detail['release']}"
+        if "version" in self.detail:
+            return f"version {self.detail['version']}"
         if "from" in self.detail:
             return f"from ${self.detail['from']} to ${self.detail['to']}"
         return ", ".join(str(self.detail[name]) for name in NAMES if name in self.detail)

@@ -8,6 +8,7 @@ from django.db import models
 from hits.models.files import Upload
 from hits.models.projects import Item, Stage
 from hits.models.publishing import Hit
+from hits.models.terms import Terms
 from hits.models.workers import Worker
 
 
@@ -85,6 +86,15 @@ class Assignment(models.Model):
     admitted = models.BooleanField(
         null=True, help_text="What a lead said of an answer with `held`: it counts, or it does not; empty: nothing yet."
     )
+    terms = models.ForeignKey(
+        Terms,
+        # Goes with its project alone: who agreed to what shall be known as long as the answer is.
+        on_delete=models.RESTRICT,
+        null=True,
+        related_name="answers",
+        db_index=False,
+        help_text="The version that its worker agreed to, as the answer says; empty: none.",
+    )
     scored = models.BooleanField(default=False)
     decision = models.CharField(
         max_length=10, blank=True, choices=State.choices, help_text="Approve or reject, decided and not yet confirmed."
@@ -143,6 +153,7 @@ class Assignment(models.Model):
             models.Index(fields=["stage", "id"], condition=models.Q(signs__gt=0), name="assignment_with_signs"),
             models.Index(fields=["stage", "worker"], name="assignment_by_stage_worker"),
             models.Index(fields=["worker", "id"], name="assignment_by_worker"),
+            models.Index(fields=["terms"], condition=models.Q(terms__isnull=False), name="assignment_by_terms"),
         ]
 
     def __str__(self) -> str:

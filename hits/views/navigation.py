@@ -65,6 +65,7 @@ TESTS = Place(
         *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
     ),
 )
+TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
 POOLS = Place(
     "Pools",
@@ -112,6 +113,7 @@ def menu(project: Project) -> list[Place]:
         TESTS,
         *([GRANTS] if grants else []),
         POOLS,
+        TERMS,
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),

@@ -156,6 +156,7 @@ def described(manifest: dict) -> dict[str, object]:
         "any_answers": any(row["answers"] for row in manifest.get("collection", [])),
         "artefacts": _artefacts(manifest.get("artefacts", {})),
         "licence": manifest.get("licence"),
+        "worker_terms": manifest.get("worker_terms"),
         "aggregated": [_values(row) for row in manifest.get("aggregated", [])],
     }
 

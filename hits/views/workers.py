@@ -25,6 +25,7 @@ from hits.domain import (
 from hits.domain.item_texts import ItemTexts
 from hits.domain.own_qualifications import title_of, titles_of
 from hits.domain.payment_totals import payment_totals
+from hits.domain.terms import agreed_to
 from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, Project, Stage, Worker, WorkerStat
 from hits.quality.blocking import MEASURES, Policy
@@ -89,6 +90,7 @@ def worker(request: HttpRequest, project: Project, worker_id: str) -> HttpRespon
         "standing": standing,
         "grants": _held(project, person),
         "pools": set(project.pools.values_list("key", flat=True)),
+        "agreed": agreed_to(project, person),
         "letters": correspondence.letters(project, person),
         "latest": correspondence.LATEST,
         "page": page,

@@ -14,7 +14,7 @@
     questions = [...panel.querySelectorAll(".question > .choices:not(.asked, .dependent) > legend, .step h2, .step .asked")];
     panel.append(sign);
     watcher.disconnect();
-    for (const part of [panel, closing, ...panel.querySelectorAll(".question"), ...document.querySelectorAll(".reading, .instructions")]) watcher.observe(part);
+    for (const part of [panel, closing, ...panel.querySelectorAll(".question"), ...document.querySelectorAll(".reading, .instructions, .terms")]) watcher.observe(part);
     measure();
   }
 

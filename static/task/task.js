@@ -55,6 +55,7 @@
     if (!kept || ["step", "item_number"].some((name) => kept[name] !== form.elements[name]?.value)) return;
     for (const control of form.elements) {
       if (!control.name || control.type === "submit" || ["assignmentId", "workerId"].includes(control.name)) continue;
+      if (control.matches("[data-terms][type=hidden]")) continue; // what the server knows
       if (control.type === "radio" || control.type === "checkbox") control.checked = kept[control.name] === control.value;
       else control.value = kept[control.name] ?? "";
     }

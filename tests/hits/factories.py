@@ -50,6 +50,7 @@ from hits.models import (
     Routing,
     Stage,
     StageSummary,
+    Terms,
     Upload,
     Verdict,
     Worker,
@@ -94,6 +95,15 @@ def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: A
 
 def member(project_row: Project, person: Any, role: str = Membership.Role.OWNER) -> Membership:
     return Membership.objects.create(project=project_row, user=person, role=role)
+
+
+def terms(project_row: Project | None = None, **columns: Any) -> Terms:
+    """A version of the terms that has stood for an hour, the next one of the project."""
+    project_row = project_row or project()
+    made_at = columns.setdefault("made_at", timezone.now() - timedelta(hours=1))
+    project_row.terms.standing().update(ended_at=made_at)
+    defaults = {"version": project_row.terms.count() + 1, "text": "Answers are **published**."}
+    return Terms.objects.create(project=project_row, **{**defaults, **columns})
 
 
 def invitation(project_row: Project, token: str = "", **columns: Any) -> Invitation:

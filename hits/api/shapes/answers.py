@@ -214,6 +214,12 @@ class AnswerShape(Shape):
     admitted = serializers.BooleanField(
         allow_null=True, help_text="Your decision on an answer with `held`: whether it counts; null: none yet."
     )
+    terms_version = serializers.IntegerField(
+        source="terms.version",
+        default=None,
+        allow_null=True,
+        help_text="Of the project's terms, the version that its worker agreed to; null: none.",
+    )
     remark = serializers.CharField(help_text="The worker's report or comment.")
     labels = LabelShape(many=True)
     text_evidence = serializers.SerializerMethodField(

@@ -61,6 +61,11 @@ class PreviewShape(Shape):
         help_text="Of each stage with aggregated values: the methods by unit, when they were computed, over how many "
         "answers, and whether those are not all.",
     )
+    worker_terms = serializers.DictField(
+        allow_null=True,
+        help_text="`versions`: of each version of the terms that answers name, or that stands, the `file` with its "
+        "text, `from`, `until` and the number of `answers`; `answers_under_none`. null: the project has no terms.",
+    )
     licence = LicenceShape(allow_null=True, help_text="null: none is stated.")
     citation = serializers.CharField(allow_null=True)
     description = serializers.CharField(allow_null=True)

@@ -71,7 +71,9 @@ class Answers(StageView):
         given = asked(request, shapes.AnswerQuery)
         places = {"after": given.pop("after"), "size": given.pop("limit")}
         found = answer_lists.page(self.stage, AnswerFilter(**given), **places)
-        prefetch_related_objects(found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions")
+        prefetch_related_objects(
+            found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions", "terms"
+        )
         blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
         evidence = text_evidence.of_answers(self.stage, [row.pk for row in found.rows])
         return listed(request, found, shapes.AnswerShape, blocked=blocked, evidence=evidence)

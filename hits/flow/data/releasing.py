@@ -24,6 +24,7 @@ from hits.domain import (
     release_values,
     saved_pages,
     stage_statistics,
+    terms,
     wages,
 )
 from hits.domain.action_log import record
@@ -73,6 +74,7 @@ def preview(project: Project) -> dict[str, Any]:
         "collection": _collection(project),
         "agreement": _agreement(project),
         "aggregated": list(content.aggregated),
+        "worker_terms": terms.facts(project) or None,
         **_stated(project),
     }
 
@@ -88,8 +90,10 @@ def release(project: Project, user: User | None) -> tuple[Release, bool]:
     files = {name: io.BytesIO(file) if isinstance(file, bytes) else file for name, file in content.files.items()}
     if (said := release_cards.stated(project.card)).licence == OWN:
         files[OWN_FILE] = io.BytesIO(f"{said.terms}\n".encode())
-    files[README] = io.BytesIO(data_card.written(_card(project, content)))
-    manifest = _manifest(project, content, files)
+    agreed = terms.facts(project)
+    files |= {name: io.BytesIO(text) for name, text in terms.files(project, agreed).items()}
+    files[README] = io.BytesIO(data_card.written(_card(project, content, agreed)))
+    manifest = _manifest(project, content, files, agreed)
     files[MANIFEST] = io.BytesIO(to_bytes(manifest))
     digest = _digest(project, files)
     latest = project.releases.order_by("-number").first()
@@ -249,7 +253,7 @@ def _prefixed(stage: Stage, tables: data_card.Tables) -> dict[str, dict[str, str
     }
 
 
-def _card(project: Project, content: ReleaseContent) -> data_card.Card:
+def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) -> data_card.Card:
     recipe = recipe_of(project)
     stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
     said = release_cards.stated(project.card)
@@ -275,7 +279,23 @@ def _card(project: Project, content: ReleaseContent) -> data_card.Card:
         licence=said.licence,
         terms=said.terms,
         citation=said.citation,
+        agreed=_agreed(agreed),
     )
+
+
+def _agreed(found: Mapping[str, Any]) -> dict[str, str]:
+    """Answers by the version of the terms that their workers agreed to, in words."""
+    if not found:
+        return {}
+    rows = {
+        f"Version {row['version']}, {_dates(row)} ({row['file']})": f"{row['answers']:,}" for row in found["versions"]
+    }
+    return {**rows, "No version": f"{found['answers_under_none']:,}"}
+
+
+def _dates(row: Mapping[str, Any]) -> str:
+    since, until = row["from"][:10], row["until"]
+    return f"{since} to {until[:10]}" if until else f"from {since} on"
 
 
 def _noted(row: Mapping[str, Any]) -> str:
@@ -409,7 +429,9 @@ def _pay(stage: Stage, median: float | None) -> dict[str, Any]:
     return {"reward": f"{mean:.2f}", "wage_an_hour": str(time.hourly(mean)) if time else None, **more}
 
 
-def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO]) -> dict[str, Any]:
+def _manifest(
+    project: Project, content: ReleaseContent, files: Mapping[str, BinaryIO], worker_terms: Mapping[str, Any]
+) -> dict[str, Any]:
     recipe = recipe_of(project)
     return {
         "project": project.name,
@@ -430,6 +452,7 @@ def _manifest(project: Project, content: ReleaseContent, files: Mapping[str, Bin
         **({"aggregated": list(content.aggregated)} if content.aggregated else {}),
         "artefacts": content.check() if content.check else {},
         **({"media": found} if (found := media_of(project)) else {}),
+        **({"worker_terms": worker_terms} if worker_terms else {}),
         "files": [_listed(name, file, name == _key_file(project)) for name, file in sorted(files.items())],
     }
 

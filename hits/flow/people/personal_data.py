@@ -1,8 +1,8 @@
 """What is kept about one worker in all projects: all of it to hand over, and an end of what the worker told about
 themselves.
 
-Answers, labels, judgements and money stay under the worker id, which tells nobody who the person is; the marketplace
-keeps the account, and has an export and a deletion of its own.
+Answers, labels, judgements, money and which terms were agreed to stay under the worker id, which tells nobody who the
+person is; the marketplace keeps the account, and has an export and a deletion of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ CHUNK = 500
 _ANSWER = {
     "project": "stage__project__slug", "stage": "stage__key", "hit": "hit__hit_id", "assignment": "assignment_id",
     "state": "state", "accepted_at": "accepted_at", "submitted_at": "submitted_at", "seconds": "seconds",
-    "answer": "answer", "remark": "remark", "feedback": "feedback", "why_invalid": "problem",
+    "answer": "answer", "terms_version": "terms__version", "remark": "remark", "feedback": "feedback",
+    "why_invalid": "problem",
 }  # fmt: skip
 _FIGURES = {
     "project": "stage__project__slug", "stage": "stage__key", "answers": "answers", "approved": "approved",

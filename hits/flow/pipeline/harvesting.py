@@ -9,7 +9,7 @@ closes when two looks MTURK_SETTLE_SECONDS apart agree and nobody works on it an
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import cast
@@ -21,7 +21,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from common import request_id
-from hits.domain import drafts, text_evidence
+from hits.domain import drafts, terms, text_evidence
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.domain.hit_ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
@@ -270,11 +270,12 @@ def _record_at_once(stage: Stage, looks: Sequence[tuple[Hit, Look]]) -> tuple[in
     change = _Change()
     hits = list(Hit.objects.select_for_update().filter(pk__in=before).order_by("pk"))
     known = _known(hits)
+    versions = terms.by_field(stage) if looks else {}
     for hit in hits:
         was, look = before[hit.pk]
         hit.stage = stage
         for remote in look.answers:
-            _take(hit, remote, known[hit.pk], workers, change)
+            _take(hit, remote, known[hit.pk], workers, versions, change)
         _note(hit, was, look, now)
         marked = hit.due_at
         _conclude(hit, len(known[hit.pk]), look.idle, now, change)
@@ -300,10 +301,18 @@ def _known(hits: Sequence[Hit]) -> dict[int, Known]:
     return found
 
 
-def _take(hit: Hit, remote: RemoteAssignment, known: Known, workers: dict[str, Worker], change: _Change) -> None:
+def _take(
+    hit: Hit,
+    remote: RemoteAssignment,
+    known: Known,
+    workers: dict[str, Worker],
+    versions: Mapping[str, int],
+    change: _Change,
+) -> None:
+    """`versions` are those of the project's terms, by what an answer says of them."""
     key = (remote.assignment_id, remote.worker_id)
     if key not in known:
-        known[key] = _row(hit, workers[remote.worker_id], remote)
+        known[key] = _row(hit, workers[remote.worker_id], remote, versions)
         change.new.append(known[key])
         change.evidence += text_evidence.take_counts(hit.stage, known[key], hit.item_count)
     elif known[key].state != remote.status:
@@ -311,9 +320,10 @@ def _take(hit: Hit, remote: RemoteAssignment, known: Known, workers: dict[str, W
         _adopt(known[key], remote.status, change)
 
 
-def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
+def _row(hit: Hit, worker: Worker, remote: RemoteAssignment, versions: Mapping[str, int]) -> Assignment:
     answer = dict(remote.answer)
     _tell(hit, remote.assignment_id, answer.pop(request_id.HEADER, ""))
+    agreed = answer.pop(terms.FIELD, "") if versions else ""
     row = Assignment(
         hit=hit,
         stage_id=hit.stage_id,
@@ -325,6 +335,7 @@ def _row(hit: Hit, worker: Worker, remote: RemoteAssignment) -> Assignment:
         auto_approval_at=remote.auto_approval_at,
         seconds=(remote.submitted_at - remote.accepted_at).total_seconds(),
         answer=answer,
+        terms_id=versions.get(agreed),
     )
     if row.state != Assignment.State.SUBMITTED and hit.stage.approval == Stage.Approval.REVIEW:
         row.adopted = how_it_came(row, row.state)

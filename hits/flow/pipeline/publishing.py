@@ -23,6 +23,7 @@ from hits.domain import (
     screening,
     set_aside,
     stage_actions,
+    terms,
     wages,
 )
 from hits.domain.action_log import record
@@ -170,6 +171,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     found.warnings.extend(screening.unpublished(stage))
     found.warnings.extend(_unknown_answers(stage))
     found.warnings.extend(closed_hits.sentences(stage))
+    found.warnings.extend(terms.warnings(stage))
     return found
 
 

@@ -24,7 +24,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from common import request_id
-from hits.domain import drafts, eligibility, feedback, item_answers, pool_holders, screening, task_words
+from hits.domain import drafts, eligibility, feedback, item_answers, pool_holders, screening, task_words, terms
 from hits.domain.due_hits import mark_due
 from hits.domain.eligibility import Cause
 from hits.domain.failures import note
@@ -62,7 +62,7 @@ LOOKS_A_MINUTE_IN_A_STAGE = 60
 LOOKS_A_MINUTE = 240
 _PAGE_SALT = "hits.task.page"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_NOT_THE_ANSWER = ("assignmentId", "hitId", "workerId", "turkSubmitTo", request_id.HEADER)
+_NOT_THE_ANSWER = ("assignmentId", "hitId", "workerId", "turkSubmitTo", request_id.HEADER, terms.FIELD)
 _WHY = {
     Cause.BLOCKED: gettext_noop("This project does not offer you its tasks any more."),
     Cause.ANSWERED: gettext_noop(
@@ -216,6 +216,8 @@ def _refuse_unusable(hit: Hit) -> None:
 def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
     """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
     hit = visit.hit
+    asked = terms.asked(hit.stage.project_id, visit.worker_id, draft)
+    draft = terms.without(draft)
     number = number_on_screen(draft, hit.item_count) if draft else 1
     said = fields_by_item(draft, hit.item_count)
     shown = items_of([hit])[hit.pk][number - 1]
@@ -232,6 +234,7 @@ def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = 
         draft=said[number - 1],
         number=number,
         kept=kept_fields(said, number),
+        terms=asked,
     )
 
 
@@ -265,7 +268,19 @@ def check(token: str, fields: Mapping[str, str]) -> int | None:
 
 
 def _check_screen(visit: Visit, fields: Mapping[str, str]) -> None:
-    """The item on screen; with the last one also those before it. Raises AnswerRefusedError."""
+    """The terms, and the item on screen; with the last one also those before it. Raises AnswerRefusedError."""
+    missing = terms.faults(visit.hit, fields)
+    try:
+        _check_items(visit, fields)
+    except AnswerRefusedError as refusal:
+        # Names of fields stand in the order of the reasons.
+        names = [*(terms.FIELD for _reason in missing), *refusal.fields]
+        raise AnswerRefusedError([*missing, *refusal.reasons], names) from refusal
+    if missing:
+        raise AnswerRefusedError(missing, [terms.FIELD])
+
+
+def _check_items(visit: Visit, fields: Mapping[str, str]) -> None:
     hit = visit.hit
     items, posted = items_of([hit])[hit.pk], answer_fields(fields)
     number = number_on_screen(posted, hit.item_count)
@@ -296,30 +311,34 @@ def take_step(token: str, fields: Mapping[str, str], query: Mapping[str, str], a
     refuse_ineligible(visit)
     back = query.get("go") == "back"
     if visit.hit.item_count > 1:
-        return _take_item(visit, origin, answer_fields(fields), back, address)
+        return _take_item(visit, origin, fields, back, address)
     try:
+        if not back and (missing := terms.faults(visit.hit, fields)):
+            raise AnswerRefusedError(missing)
         step = _step(visit, fields, "back" if back else "on")
     except AnswerRefusedError as refusal:
         page = _page(visit, origin, dict(fields), _step(visit, fields, "stay"))
         return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
     draft = {**step.kept, **step.said, "step": str(step.number), "seconds_open": fields.get("seconds_open", "")}
+    draft |= terms.posted(fields)
     with suppress(TooManyDraftsError, DraftRefusedError):
         _keep(visit, draft, address)
     return replace(_page(visit, origin, draft, step), first_visit=False, moved=True)
 
 
-def _take_item(visit: Visit, origin: str, fields: Mapping[str, str], back: bool, address: str) -> Page:
+def _take_item(visit: Visit, origin: str, posted: Mapping[str, str], back: bool, address: str) -> Page:
     count = visit.hit.item_count
+    fields, agreed = answer_fields(posted), terms.posted(posted)
     number = number_on_screen(fields, count)
     if not back:
         try:
-            _check_screen(visit, fields)
+            _check_screen(visit, posted)
         except AnswerRefusedError as refusal:
-            page = _page(visit, origin, dict(fields))
+            page = _page(visit, origin, {**fields, **agreed})
             return replace(page, first_visit=False, moved=True, reasons=refusal.reasons)
     shown = min(max(number + (-1 if back else 1), 1), count)
     said = fields_by_item(fields, count)
-    draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown)}
+    draft = {**kept_fields(said, shown), **said[shown - 1], ON_SCREEN: str(shown), **agreed}
     page = replace(_page(visit, origin, draft), first_visit=False, moved=True)
     with suppress(TooManyDraftsError, DraftRefusedError):
         _keep(visit, draft, address)
@@ -339,7 +358,7 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     if not isinstance(protocol, StepwiseProtocol):
         raise NoStepsError(_("This task has no steps."))
     options = settings_of(stage)
-    return protocol.step(item.document.data, item.data, options, fields, visit.worker_id, move)
+    return protocol.step(item.document.data, item.data, options, terms.without(fields), visit.worker_id, move)
 
 
 def _announce(visit: Visit) -> bool:
@@ -387,6 +406,7 @@ def save_draft(token: str, fields: Mapping[str, str], address: str = "") -> None
 def _keep(visit: Visit, fields: Mapping[str, str], address: str) -> None:
     # PostgreSQL's JSON cannot hold the character NUL.
     kept = {name.replace("\0", ""): value.replace("\0", "") for name, value in answer_fields(fields).items()}
+    kept |= terms.posted(fields)
     length = sum(len(name) + len(value) for name, value in kept.items())
     if length > DRAFT_CHARACTERS and length > _most_characters(visit.hit):
         raise DraftRefusedError(_("The draft is too long to be kept. Shorten what you wrote."))
@@ -421,7 +441,7 @@ def _most_characters(hit: Hit) -> int:
 
 
 def answer_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """The protocol's own fields, without those that belong to the marketplace or to the log."""
+    """The protocol's own fields, without those that belong to the marketplace, to the log or to the terms."""
     return {name: value for name, value in fields.items() if name not in _NOT_THE_ANSWER}
 
 

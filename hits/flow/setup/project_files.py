@@ -1,7 +1,8 @@
 """A project's recipe as one TOML file: written from a project, read as a new one, and a project cloned by both.
 
 The file names the recipe whose steps the project uses, and states options, stages and qualification tests in full, as
-`stages.toml` does, and in `card` the licence and citation of its releases. It holds no items, no people and no money.
+`stages.toml` does, in `card` the licence and citation of its releases, and in `terms` the text that workers agree to.
+It holds no items, no people and no money.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from hits.domain.action_log import record
 from hits.domain.plugins import load_recipe, options_of
 from hits.domain.project_rows import copy_items, create
 from hits.domain.stage_tables import table_of
+from hits.domain.terms import TermsRefusedError, checked
 from hits.formats.faults import Faults
 from hits.formats.qualification_test import Details, check_details, read_questions
 from hits.models import Project, QualificationTest, Stage
@@ -33,7 +35,7 @@ FORMAT = 1
 MOST_BYTES = 1024 * 1024
 MOST_FAULTS = 50
 CLONED = "cloned the project"
-_KEYS = frozenset({"annotate", "recipe", "version", "options", "card", "stages", "tests"})
+_KEYS = frozenset({"annotate", "recipe", "version", "options", "card", "terms", "stages", "tests"})
 _HEAD = "# A project of Annotate, to start others from: its recipe with all settings, and no items.\n"
 
 
@@ -61,6 +63,7 @@ class ProjectFile:
     stages: tuple[StageSpec, ...]
     tests: tuple[TestSpec, ...]
     card: dict[str, str] = field(default_factory=dict)
+    terms: str = ""
 
 
 # Out
@@ -68,12 +71,14 @@ class ProjectFile:
 
 def written(project: Project) -> str:
     """The file. Raises recipes.RecipeError where the project's recipe cannot be used."""
+    terms = project.terms.standing().first()
     found: dict[str, Any] = {
         "annotate": FORMAT,
         "recipe": project.recipe,
         "version": load_recipe(project.recipe).version,
         "options": options_of(project),
         **({"card": project.card} if project.card else {}),
+        **({"terms": terms.text} if terms else {}),
         "stages": [_table(stage) for stage in project.stages.order_by("position")],
         "tests": [_test_table(test) for test in project.qualification_tests.order_by("id")],
     }
@@ -110,9 +115,10 @@ def read(content: bytes) -> ProjectFile:
         _check_fit(recipe, options, stages, faults)
     tests = _tests(given.get("tests", []), faults)
     card = _card(given.get("card", {}), faults)
+    terms = _terms(given, faults)
     if recipe is None or faults:
         raise ProjectFileError(faults)
-    return ProjectFile(recipe, options, stages, tests, card)
+    return ProjectFile(recipe, options, stages, tests, card, terms)
 
 
 def _parsed(content: bytes) -> dict[str, Any]:
@@ -205,6 +211,20 @@ def _card(given: object, faults: list[str]) -> dict[str, str]:
         return {}
 
 
+def _terms(given: Mapping[str, Any], faults: list[str]) -> str:
+    """Empty where the file states none."""
+    if "terms" not in given:
+        return ""
+    if not isinstance(given["terms"], str):
+        faults.append("terms must be a text.")
+        return ""
+    try:
+        return checked(given["terms"])
+    except TermsRefusedError as refusal:
+        faults += [f"terms: {fault}" for fault in refusal.faults]
+        return ""
+
+
 # New projects
 
 
@@ -230,6 +250,7 @@ def create_from(
         tests=file.tests,
         seed=seed,
         card=file.card,
+        terms=file.terms,
         limited=limited,
     )
 

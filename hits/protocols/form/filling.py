@@ -6,13 +6,10 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-import nh3
-from markdown_it import MarkdownIt
-
 from hits.text.cells import as_text
+from hits.text.markdown import rendered
 
 Columns = Mapping[str, Any]
 
@@ -22,11 +19,6 @@ _PARTS = re.compile(r"\{\{|\}\}|\{([^{}\n]{1,200})\}|[{}]")
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _HELD = re.compile(f"{_OPEN}([0-9]+){_CLOSE}")
 _TAG = re.compile("<[^>]*>")
-_TAGS = {
-    *("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "strong", "em", "s", "code", "pre", "blockquote"),
-    *("ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td", "a"),
-}
-_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
 
 
 def faults_of(text: str) -> list[str]:
@@ -77,39 +69,22 @@ def markdown(text: str, columns: Columns) -> str:
         return f"{_OPEN}{len(values) - 1}{_CLOSE}"
 
     own = text.replace(_OPEN, "").replace(_CLOSE, "")
-    page = _rendered(_PARTS.sub(hold, own))
+    page = rendered(_PARTS.sub(hold, own))
     return _HELD.sub(lambda found: html.escape(values[int(found[1])]).replace("\n", "<br>"), page)
 
 
 def of_markdown(text: str) -> str:
     """HTML of a value that is Markdown itself."""
-    return _rendered(text.replace(_OPEN, "").replace(_CLOSE, ""))
+    return rendered(text.replace(_OPEN, "").replace(_CLOSE, ""))
 
 
 def unreached(text: str) -> set[str]:
     """Columns in places of a Markdown text where no value can stand, such as the address of a link."""
     names = [part[1].strip() for part in _PARTS.finditer(text) if part[1]]
     held = iter(range(len(names)))
-    page = _rendered(_PARTS.sub(lambda part: f"{_OPEN}{next(held)}{_CLOSE}" if part[1] else part[0][:1], text))
+    page = rendered(_PARTS.sub(lambda part: f"{_OPEN}{next(held)}{_CLOSE}" if part[1] else part[0][:1], text))
     shown = {int(found[1]) for found in _HELD.finditer(_TAG.sub("", page))}
     return {name for number, name in enumerate(names) if number not in shown}
-
-
-def _rendered(text: str) -> str:
-    page: str = _reader().render(text)
-    return nh3.clean(
-        page,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        url_schemes={"https", "mailto"},
-        link_rel="noopener noreferrer",
-        set_tag_attribute_values={"a": {"target": "_blank"}},
-    )
-
-
-@cache
-def _reader() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("image")
 
 
 def listed(value: Any) -> list[Any]:

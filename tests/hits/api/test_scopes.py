@@ -17,6 +17,8 @@ WITHOUT_MONEY = {
     ("undo-decision", "post"),
     ("tags", "put"),
     ("release-card", "patch"),
+    ("terms", "delete"),
+    ("terms", "put"),
     ("stages", "post"),
     ("stage", "delete"),
     ("annotations", "post"),

@@ -147,6 +147,7 @@ class World:
             **dict.fromkeys(POOL_PAGES | POOL_VERBS, [self.pool.key]),
             "remove-from-pool": [self.pool.key, pools.members(self.pool).get().pk],
             "revoke-pool-link": [self.pool.key, self.pool.links.get().pk],
+            "terms-version": [1],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
             "end-model": [self.model.pk],
             "undo-routing": [self.routing.pk],
@@ -196,7 +197,7 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES,
+    "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES, "terms", "terms-version",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
@@ -243,6 +244,7 @@ PROJECT_VERBS = {
     "register-model",
     "end-model",
     *("new-pool", *POOL_VERBS, "remove-from-pool", "revoke-pool-link"),
+    "withdraw-terms",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -292,6 +294,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
     fault = {"line": 12, "place": "data[3].qas[0]", "message": "the query holds no @placeholder"}
     upload = make.upload(project, state=Upload.State.REFUSED, faults=[fault], fault_count=1)
     make.bonus(answer)
+    make.terms(project)
     file = f"assignment_id,amount,reason\n{answer.assignment_id},0.50,Clear.\n".encode()
     kept = signing.dumps([project.pk, Blob.store(file).pk, "march.csv"], salt=payments.SALT)
     compensation = make.compensation(project)

@@ -1,0 +1,108 @@
+"""The page “Terms”: what stands, every version, writing one, withdrawing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from hits.models import Project
+from tests.axe import violations
+from tests.hits import factories as make
+from tests.hits.views.test_browser import Opener, browser, opened
+from tests.markup import squeezed
+
+__all__ = ["browser", "opened"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def project(alice: Any) -> Project:
+    return make.project(owner=alice, name="River <b>stories</b>", slug="river")
+
+
+def url(name: str, *arguments: Any) -> str:
+    return reverse(name, args=["river", *arguments])
+
+
+def test_a_project_without_terms_says_so_and_the_first_text_makes_version_1(client: Client, project: Project) -> None:
+    page = squeezed(client.get(url("terms")))
+    assert "This project has no terms" in page and "Withdraw the terms" not in page and "Answers under it" not in page
+    saved = client.post(url("terms"), {"text": "We publish **answers**.\r\n\r\n<script>alert(1)</script>"}, follow=True)
+    page = squeezed(saved)
+    assert "Version 1 stands." in page and "We publish <strong>answers</strong>." in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert" not in page
+    assert project.terms.get().made_by.get_username() == "alice"
+    assert "text of version 1, which stands already" in squeezed(
+        client.post(url("terms"), {"text": project.terms.get().text}, follow=True)
+    )
+    assert project.terms.count() == 1
+
+
+def test_every_version_is_listed_with_its_answers_and_can_be_read(client: Client, project: Project) -> None:
+    first = make.terms(project, text="First _text_.")
+    make.terms(project, text="Second text.")
+    make.assignment(make.hit(make.item(make.stage(project))), terms=first)
+    page = squeezed(client.get(url("terms")))
+    assert page.index("Version 2</a>") < page.index("Version 1</a>")
+    assert '<td class="n" data-label="Answers under it">1</td>' in page and "Second text." in page
+    read = squeezed(client.get(url("terms-version", 1)))
+    assert "First <em>text</em>." in read and "First _text_." in read
+    assert client.get(url("terms-version", 3)).status_code == 404
+
+
+def test_a_text_that_is_refused_stays_in_the_form_and_changes_nothing(client: Client, project: Project) -> None:
+    make.terms(project, text="First.")
+    for text, said in (("", "Write the text of the terms."), ("x" * 20_001, "at most 20,000 are taken")):
+        answer = client.post(url("terms"), {"text": text})
+        assert answer.status_code == 400 and said in squeezed(answer) and text in squeezed(answer)
+    assert project.terms.get().text == "First."
+
+
+def test_withdrawn_terms_are_asked_of_nobody_and_a_second_time_there_is_nothing(
+    client: Client, project: Project
+) -> None:
+    make.terms(project)
+    assert "Version 1 is withdrawn" in squeezed(client.post(url("withdraw-terms"), follow=True))
+    page = squeezed(client.get(url("terms")))
+    assert "The terms are withdrawn" in page and "Version 1</a>" in page and "Withdraw the terms" not in page
+    assert "no terms that stand" in squeezed(client.post(url("withdraw-terms"), follow=True))
+
+
+def test_a_stage_that_cannot_ask_is_named_before_anything_is_written(client: Client, project: Project) -> None:
+    make.stage(project, title="Own <i>page</i>", protocol="html_page")
+    assert "“Own &lt;i&gt;page&lt;/i&gt;” shows a page of your own" in squeezed(client.get(url("terms")))
+
+
+def test_a_reader_reads_and_has_no_form(project: Project, bob: Any) -> None:
+    make.member(project, bob, "reader")
+    make.terms(project)
+    reader = Client()
+    reader.force_login(bob)
+    page = squeezed(reader.get(url("terms")))
+    assert "Version 1, as workers read it" in page and "<textarea" not in page and "Withdraw the terms" not in page
+    assert reader.post(url("terms"), {"text": "Mine."}).status_code == 403
+    assert project.terms.get().version == 1
+
+
+def test_the_page_of_a_worker_says_what_they_agreed_to(client: Client, project: Project) -> None:
+    stage, worker = make.stage(project), make.worker("AREADER")
+    make.assignment(make.hit(make.item(stage)), worker, terms=make.terms(project))
+    make.worker_stat(stage, worker)
+    page = squeezed(client.get(url("worker", "AREADER")))
+    assert "Terms agreed to" in page and 'terms/1/">Version 1</a>' in page and "with 1 answer" in page
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_pages_fit_and_are_accessible(opened: Opener, project: Project, width: int) -> None:
+    make.terms(project, text="# First\n\n" + "word " * 300 + "\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    make.terms(project, text="# Second\n\n* one\n* two\n\n[a link](https://lab.example)")
+    for address in (url("terms"), url("terms-version", 1)):
+        page = opened(address, width=width)
+        expect(page.locator("h1").first).to_contain_text("Terms for workers")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
