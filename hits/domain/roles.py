@@ -91,7 +91,7 @@ LOOK = _verb(
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
-        results project-results agreement screening
+        results project-results agreement screening suggestions priorities
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
@@ -102,6 +102,7 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers worker-confusion block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
+        suggestions
     """),
     while_archived=True,
 )
@@ -110,7 +111,7 @@ EXPORT = _verb(
     READER,
     pages="""
         recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
-        annotations-file changes-csv agreement-csv results-file project-results-file
+        annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
     """,
     routes=_get("recipe-file computation-files release-file annotations results project-results"),
     while_archived=True,
@@ -173,6 +174,8 @@ TABLE = (
     _verb("Change the aggregation rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
     _verb("Try an aggregation rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
+    _verb("Add suggestions of a model", MANAGER, pages="suggestions", routes=("POST suggestions",)),
+    _verb("Change what is published first", MANAGER, pages="priorities", routes=("PATCH items",)),
     _verb("Take a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
     _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),

@@ -7,7 +7,7 @@ from typing import Any
 from hits.domain.plugins import options_of, protocol_named, usable_recipe
 from hits.models.projects import Stage
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
-from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol
+from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol, SuggestedProtocol
 from hits.recipes import StageSpec
 
 MOST_REQUIREMENTS = 10
@@ -18,6 +18,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
     _refuse_several(spec)
     _refuse_check_questions(spec)
     _refuse_screening(spec)
+    _refuse_suggestions(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
@@ -49,6 +50,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "screening_retries": spec.screening_retries,
         "screening_hours": spec.screening_hours,
         "page_language": spec.page_language,
+        "suggestions": spec.suggestions,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         "auto_publish": spec.auto_publish,
         "auto_block": spec.auto_block,
@@ -87,6 +89,13 @@ def _refuse_screening(spec: StageSpec) -> None:
         )
     if faults:
         raise SettingsRefusedError(faults)
+
+
+def _refuse_suggestions(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where the task cannot show any."""
+    shown = spec.crowd and spec.suggestions != Stage.Suggestions.HIDDEN
+    if shown and not isinstance(protocol := protocol_named(spec.protocol), SuggestedProtocol):
+        raise SettingsRefusedError([f"suggestions must be hidden: the task “{protocol.title}” takes none."])
 
 
 def _requirements(spec: StageSpec) -> list[dict[str, Any]]:
@@ -134,6 +143,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "screening_retries": stage.screening_retries,
         "screening_hours": stage.screening_hours,
         "page_language": stage.page_language,
+        "suggestions": str(stage.suggestions),
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,

@@ -12,6 +12,7 @@ from django.urls import reverse
 from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.suggestions import shown_on
 from hits.models import Hit, Item
 from hits.protocols.base import Json, Step
 from hits.protocols.optional import SourcesProtocol
@@ -39,7 +40,8 @@ class Page:
     `shown_at` is the address that shows the same, where there is one.
     A HIT about several items shows the `number`-th of `item_count`, from 1; the form carries `kept` along, what was
     said of the others, and only that of the last one goes to the marketplace.
-    `sources` are the origins from which the page loads, by the directive of its policy.
+    `sources` are the origins from which the page loads, by the directive of its policy. `suggestions` are those that
+    this worker sees, in words, by field.
     """
 
     hit: Hit
@@ -60,6 +62,7 @@ class Page:
     reasons: tuple[str, ...] = ()
     sources: Mapping[str, list[str]] = field(default_factory=dict)
     practice: Practice | None = None
+    suggestions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def preview(self) -> bool:
@@ -112,5 +115,6 @@ def page_of(hit: Hit, item: Item, *, worker_id: str = "", step: Step | None = No
         worker_id=worker_id,
         step=step,
         sources=protocol.sources(document, item.data, options) if isinstance(protocol, SourcesProtocol) else {},
+        suggestions={} if "practice" in more else shown_on(hit.stage, item, worker_id),
         **more,
     )

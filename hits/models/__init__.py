@@ -21,6 +21,7 @@ from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
+from hits.models.suggestions import SuggestedAnswer, Suggestion
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
@@ -76,6 +77,8 @@ __all__ = [
     "SignInTries",
     "Stage",
     "StageSummary",
+    "SuggestedAnswer",
+    "Suggestion",
     "Upload",
     "Verdict",
     "WaitingJob",

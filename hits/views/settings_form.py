@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from hits.domain import further_answers
 from hits.domain.own_qualifications import titles_of
+from hits.domain.suggestions import takes_suggestions
 from hits.flow.setup.stage_settings import StageSetting, time_for_leads
 from hits.forms import MoneyField
 from hits.models import Stage
@@ -100,6 +101,7 @@ LABELS = {
     "screening_retries": "Test: tries after a failed one",
     "screening_hours": "Test: hours until another try",
     "page_language": "Language of buttons and hints on the workers' page",
+    "suggestions": "Suggestions of a model",
 }
 HELP = {
     "title": "Leads see it; files are named after it.",
@@ -130,6 +132,8 @@ HELP = {
     "screening_retries": "0: who has failed cannot take it again.",
     "screening_hours": "1 to 720, counted from the failed one.",
     "page_language": "What you write yourself, such as the question, is shown as you wrote it.",
+    "suggestions": "What the page of an item with a suggestion shows. With half, the page “Suggestions” says how far "
+    "workers follow them.",
 }
 
 
@@ -231,6 +235,8 @@ class SettingsForm(forms.Form):
         super().__init__(data, initial=initial)
         fields = self._all_fields()
         open_ones = {name for name, setting in self.settings.items() if setting.when != "fixed"}
+        if not takes_suggestions(stage):
+            open_ones.discard("suggestions")
         self.fields.update({name: field for name, field in fields.items() if name in open_ones})
         self._add_policy()
         self.fields["auto_block"] = forms.BooleanField(
@@ -301,6 +307,7 @@ class SettingsForm(forms.Form):
                 choices=list(PAGE_LANGUAGES.items()),
                 **_said("page_language"),
             ),
+            "suggestions": forms.ChoiceField(required=False, choices=Stage.Suggestions.choices, **_said("suggestions")),
         }
 
     def _condition(self) -> forms.Field:
@@ -353,6 +360,8 @@ class SettingsForm(forms.Form):
             if found.get(name) is None:
                 # Not typed: it stays as it is.
                 found.pop(name, None)
+        if not found.get("suggestions"):
+            found.pop("suggestions", None)
         if "reward" in found:
             found["reward"] = f"{found['reward']:.2f}"
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):
@@ -411,6 +420,8 @@ def said_of(name: str, value: Any, titles: Mapping[str, str], qualifications: Ma
         return f"{100 * value:.0f} %"
     if name == "asks_other_workers_than":
         return ", ".join(titles.get(one, one) for one in value) or "none"
+    if name == "suggestions":
+        return str(Stage.Suggestions(value).label)
     if name == "page_language":
         return PAGE_LANGUAGES.get(value, value)
     return f"{value:,}" if isinstance(value, int) else str(value) or "none"

@@ -132,6 +132,10 @@ class StageValues(Shape):
         allow_blank=True,
         help_text="Of buttons and hints on the workers' page: en, de, es; empty: the worker's browser.",
     )
+    suggestions = _setting(
+        serializers.CharField,
+        help_text="Of a model: hidden, shown, or half: with them in sight for a seeded half of the answers.",
+    )
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)
