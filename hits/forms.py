@@ -429,6 +429,14 @@ class ResultsForm(forms.Form):
     )
 
 
+class SuggestionsForm(forms.Form):
+    file = forms.FileField(label="File of suggestions", help_text="CSV, TSV, JSON Lines or a workbook.")
+
+
+class PrioritiesForm(forms.Form):
+    file = forms.FileField(label="File of priorities", help_text="CSV, TSV, JSON Lines or a workbook.")
+
+
 class MediaForm(forms.Form):
     file = FilesField(label="A zip of pictures, sounds and videos, or the files themselves")
 

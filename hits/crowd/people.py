@@ -22,7 +22,8 @@ T = TypeVar("T")
 class Person:
     """A `careless` one writes rubbish and reads well, a `random` one the reverse, a `spammer` does neither well.
 
-    `accuracy` means nothing for who chooses blindly. `seconds` is the time for one HIT.
+    `accuracy` means nothing for who chooses blindly. `seconds` is the time for one HIT. Where a person does not know,
+    what a model suggests is taken in a share `follows` of the cases.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Person:
     accuracy: float
     seconds: float
     returns: float
+    follows: float = 0.0
 
     @property
     def writes_junk(self) -> bool:
@@ -48,7 +50,14 @@ def draw(seed: int, *names: str) -> float:
 
 
 def gather(
-    seed: int, workers: int, spammers: int, accuracy: float, returns: float, careless: int = 0, blind: int = 0
+    seed: int,
+    workers: int,
+    spammers: int,
+    accuracy: float,
+    returns: float,
+    careless: int = 0,
+    blind: int = 0,
+    follows: float = 0.0,
 ) -> list[Person]:
     """`workers` people in all: the spammers first, then `careless` writers, then `blind` ones who choose at random.
 
@@ -59,14 +68,14 @@ def gather(
     if workers < 1 or min(counts.values()) < 0 or len(kinds) > workers:
         wanted = f"{spammers} spammers, {careless} careless and {blind} blind ones"
         raise ValueError(f"There can be no {wanted} among {workers} workers.")
-    for name, share in (("accuracy", accuracy), ("returns", returns)):
+    for name, share in (("accuracy", accuracy), ("returns", returns), ("follows", follows)):
         if not 0 <= share <= 1:
             raise ValueError(f"{name} must be a share from 0 to 1, not {share}.")
     kinds.extend("careful" for _ in range(workers - len(kinds)))
-    return [_person(seed, number, kind, accuracy, returns) for number, kind in enumerate(kinds, start=1)]
+    return [_person(seed, number, kind, accuracy, returns, follows) for number, kind in enumerate(kinds, start=1)]
 
 
-def _person(seed: int, number: int, kind: Kind, accuracy: float, returns: float) -> Person:
+def _person(seed: int, number: int, kind: Kind, accuracy: float, returns: float, follows: float) -> Person:
     name = f"crowd-{seed}-{number:02}"
     low, high = SPAMMER_SECONDS if kind == "spammer" else HONEST_SECONDS
     own = accuracy + SPREAD * (2 * draw(seed, name, "accuracy") - 1)
@@ -77,6 +86,7 @@ def _person(seed: int, number: int, kind: Kind, accuracy: float, returns: float)
         accuracy=min(1.0, max(0.0, own)),
         seconds=low + (high - low) * draw(seed, name, "seconds"),
         returns=0.0 if kind == "spammer" else returns,
+        follows=follows,
     )
 
 

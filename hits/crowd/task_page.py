@@ -63,6 +63,11 @@ class Screen:
             raise NotATaskError(f"The page has no {what}.")
         return found
 
+    def suggested(self) -> str:
+        """The words of the first suggestion of a model on the page; empty without any."""
+        found = self.page.first("span", "data-suggested")
+        return found.text() if found else ""
+
     def controls(self, kind: str) -> list[Control]:
         """Those of a kind ("radio", "checkbox") that stand in a label, in the order of the page, but for that of the
         project's terms.

@@ -22,6 +22,7 @@ ORDERS: dict[str, Order] = {
     "disagreement": Order("disagreement", read=keyset.share),
     "confidence": Order("confidence", "item_id", read=keyset.share),
     "changed": Order("ballots_at", read=keyset.moment),
+    "priority": Order("priority", read=keyset.share),
 }
 SORTS = tuple(sign + name for name in ORDERS for sign in ("", "-"))
 FIRST = "id"

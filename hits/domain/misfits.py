@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.db.models import QuerySet
 
 from hits.domain import media
 from hits.domain.plugins import settings_of, usable_protocol
+from hits.domain.wanted_answers import by_priority
 from hits.models import Item, Stage
 from hits.protocols.base import Json
 from hits.protocols.optional import FittedProtocol
@@ -64,18 +65,24 @@ def grouped(faults: Iterable[tuple[str, Sequence[str]]]) -> list[Misfit]:
 
 
 def of_waiting(stage: Stage, most: int = LOOKED_AT) -> list[Misfit]:
-    """Of the first items of the stage that wait to be published, as the task is now."""
-    return of_items(stage, stage.items.filter(state=Item.State.NEW), most)
+    """Of the items of the stage that are to be published first, as the task is now."""
+    return _of_rows(stage, by_priority(stage.items.filter(state=Item.State.NEW)), most)
 
 
 def of_items(stage: Stage, items: QuerySet[Item], most: int = LOOKED_AT) -> list[Misfit]:
     """Of the first of these items of the stage, as the task is now."""
+    return _of_rows(stage, [items.order_by("id")], most)
+
+
+def _of_rows(stage: Stage, parts: Iterable[QuerySet[Item]], most: int) -> list[Misfit]:
+    """Of the first rows of these parts, one part after another."""
     protocol = usable_protocol(stage)
     if not isinstance(protocol, FittedProtocol):
         return []
     options = settings_of(stage)
-    rows = items.order_by("id").values_list("key", "document__data", "data")[:most]
-    return grouped(_faults(protocol, stage.project_id, rows.iterator(chunk_size=2000), options))
+    columns = (part.values_list("key", "document__data", "data")[:most] for part in parts)
+    rows = islice(chain.from_iterable(part.iterator(chunk_size=2000) for part in columns), most)
+    return grouped(_faults(protocol, stage.project_id, rows, options))
 
 
 def _faults(

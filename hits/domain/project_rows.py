@@ -22,6 +22,7 @@ from hits.domain.summaries import refresh_summary
 from hits.models.ledger import Account
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
 from hits.models.qualification_tests import QualificationTest
+from hits.models.suggestions import Suggestion
 from hits.models.terms import Terms
 from hits.recipes import Recipe, StageSpec, TestSpec
 
@@ -121,6 +122,8 @@ def copy_items(source: Project, target: Project) -> int:
             )
             new = {old.pk: row for old, row in zip(documents, made, strict=True)}
             imported = Item.objects.filter(document__in=list(new), parent=None, source=None)
+            rows = imported.select_related("stage", "document").prefetch_related("suggestions").order_by("pk")
+            sources = [one for one in rows if one.stage.key in stages]
             items = [
                 Item(
                     stage=stages[one.stage.key],
@@ -128,13 +131,18 @@ def copy_items(source: Project, target: Project) -> int:
                     key=one.key,
                     data=one.data,
                     figures=one.figures,
+                    priority=one.priority,
                     conclusion="" if one.stage.crowd else one.conclusion,
                     state=kinds[one.stage.key](one.document.data, one.data),
                 )
-                for one in imported.select_related("stage", "document").order_by("pk")
-                if one.stage.key in stages
+                for one in sources
             ]
             Item.objects.bulk_create(items, batch_size=COPIED_AT_ONCE)
+            Suggestion.objects.bulk_create(
+                Suggestion(item=item, field=one.field, value=one.value, score=one.score, model=one.model)
+                for source, item in zip(sources, items, strict=True)
+                for one in source.suggestions.all()
+            )
             copied += len(items)
         for stage in stages.values():
             refresh_summary(stage)

@@ -91,7 +91,7 @@ LOOK = _verb(
         grants grants-of grants-progress pools pool pool-progress terms terms-version
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
-        results project-results agreement screening models people-and-models
+        results project-results agreement screening models people-and-models suggestions priorities
     """,
     routes=_get("""
         project actions members terms uploads sample-file upload media pools pool pool-members pool-best
@@ -103,7 +103,7 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers worker-confusion worker-texts block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
-        models people-and-models routings
+        models people-and-models routings suggestions
     """),
     while_archived=True,
 )
@@ -112,7 +112,7 @@ EXPORT = _verb(
     READER,
     pages="""
         recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
-        annotations-file changes-csv agreement-csv results-file project-results-file
+        annotations-file changes-csv agreement-csv suggestions-csv results-file project-results-file
         people-and-models-csv
     """,
     routes=_get("recipe-file computation-files release-file annotations results project-results"),
@@ -186,6 +186,8 @@ TABLE = (
     ),
     _verb("Let models decide items", MANAGER, pages="route-items", routes=("POST routings",)),
     _verb("Send items that models decided to people", MANAGER, pages="undo-routing", routes=("POST undo-routing",)),
+    _verb("Add suggestions of a model", MANAGER, pages="suggestions", routes=("POST suggestions",)),
+    _verb("Change what is published first", MANAGER, pages="priorities", routes=("PATCH items",)),
     _verb("Take a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
     _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),

@@ -8,7 +8,7 @@ from hits.domain.plugins import options_of, protocol_named, usable_recipe
 from hits.domain.written_texts import fault_without_texts
 from hits.models.projects import Stage
 from hits.protocols.base import SettingsRefusedError, StepwiseProtocol
-from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol
+from hits.protocols.optional import ComparingProtocol, GoldProtocol, OwnPageProtocol, SuggestedProtocol
 from hits.recipes import StageSpec
 
 MOST_REQUIREMENTS = 10
@@ -20,6 +20,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
     _refuse_check_questions(spec)
     _refuse_screening(spec)
     _refuse_text_evidence(spec)
+    _refuse_suggestions(spec)
     return {
         "title": spec.title,
         "protocol": spec.protocol,
@@ -52,6 +53,7 @@ def columns_of(spec: StageSpec) -> dict[str, Any]:
         "screening_hours": spec.screening_hours,
         "page_language": spec.page_language,
         "text_evidence": spec.text_evidence,
+        "suggestions": spec.suggestions,
         # Nobody has confirmed what a sample costs before it is drawn: a lead publishes it.
         "auto_publish": spec.auto_publish,
         "auto_block": spec.auto_block,
@@ -101,6 +103,13 @@ def _refuse_text_evidence(spec: StageSpec) -> None:
         raise SettingsRefusedError([f"text_evidence must be false: {fault}"])
 
 
+def _refuse_suggestions(spec: StageSpec) -> None:
+    """Raises SettingsRefusedError where the task cannot show any."""
+    shown = spec.crowd and spec.suggestions != Stage.Suggestions.HIDDEN
+    if shown and not isinstance(protocol := protocol_named(spec.protocol), SuggestedProtocol):
+        raise SettingsRefusedError([f"suggestions must be hidden: the task “{protocol.title}” takes none."])
+
+
 def _requirements(spec: StageSpec) -> list[dict[str, Any]]:
     """Those that are stated and, of a test, that its result is not there yet: so nobody takes it twice."""
     stated = [requirement.to_dict() for requirement in spec.requirements]
@@ -147,6 +156,7 @@ def table_of(stage: Stage) -> dict[str, Any]:
         "screening_hours": stage.screening_hours,
         "page_language": stage.page_language,
         "text_evidence": stage.text_evidence,
+        "suggestions": str(stage.suggestions),
         "auto_publish": stage.auto_publish,
         "auto_block": stage.auto_block,
         "advance_approved": stage.advance_approved,

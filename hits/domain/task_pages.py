@@ -12,6 +12,7 @@ from django.urls import reverse
 from hits.domain.feedback import Told
 from hits.domain.media import with_media
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.suggestions import shown_on
 from hits.domain.terms import FIELD, Asked
 from hits.domain.written_texts import text_fields
 from hits.models import Hit, Item
@@ -43,7 +44,8 @@ class Page:
     said of the others, and only that of the last one goes to the marketplace.
     `sources` are the origins from which the page loads, by the directive of its policy. Of `counted_fields` the page
     counts how much is typed and pasted.
-    `terms` are what the worker agrees to before the answer, None where the project has none.
+    `terms` are what the worker agrees to before the answer, None where the project has none. `suggestions` are those
+    that this worker sees, in words, by field.
     """
 
     hit: Hit
@@ -66,6 +68,7 @@ class Page:
     practice: Practice | None = None
     counted_fields: tuple[str, ...] = ()
     terms: Asked | None = None
+    suggestions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def terms_field(self) -> str:
@@ -124,5 +127,6 @@ def page_of(hit: Hit, item: Item, *, worker_id: str = "", step: Step | None = No
         step=step,
         sources=protocol.sources(document, item.data, options) if isinstance(protocol, SourcesProtocol) else {},
         counted_fields=counted,
+        suggestions={} if "practice" in more else shown_on(hit.stage, item, worker_id),
         **more,
     )

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from django.db.models import QuerySet
+
 from hits.models.answers import Label
 from hits.models.projects import Item, Stage
 
@@ -13,10 +15,29 @@ T = TypeVar("T")
 
 
 def waiting(stage: Stage, limit: int | None) -> list[int]:
-    """Items to be published, oldest first; none of a stage without a crowd."""
-    if not stage.crowd:
-        return []
-    return list(stage.items.filter(state=Item.State.NEW).order_by("id").values_list("id", flat=True)[:limit])
+    """Items to be published, in the order in which they are; none of a stage without a crowd."""
+    return in_order(stage.items.filter(state=Item.State.NEW), limit) if stage.crowd else []
+
+
+def in_order(items: QuerySet[Item], limit: int | None = None) -> list[int]:
+    """So many of the items in the order in which they are published: by priority, the highest first, then those
+    without one; of equal ones those that came first.
+    """
+    found: list[int] = []
+    for rows in by_priority(items):
+        more = None if limit is None else limit - len(found)
+        found += rows.values_list("id", flat=True)[:more]
+    return found
+
+
+def by_priority(items: QuerySet[Item]) -> tuple[QuerySet[Item], QuerySet[Item]]:
+    """Those with a priority and those without, both in order. Each goes by an index; the two in one query, with those
+    without one last, would sort all of them.
+    """
+    return (
+        items.filter(priority__isnull=False).order_by("-priority", "id"),
+        items.filter(priority__isnull=True).order_by("id"),
+    )
 
 
 def answers_needed(item_pks: Sequence[int]) -> dict[int, int]:

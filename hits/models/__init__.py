@@ -23,6 +23,7 @@ from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
+from hits.models.suggestions import SuggestedAnswer, Suggestion
 from hits.models.terms import Terms
 from hits.models.text_evidence import TextEvidence, TextFigures
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
@@ -91,6 +92,8 @@ __all__ = [
     "TextEvidence",
     "TextFigures",
     "Terms",
+    "SuggestedAnswer",
+    "Suggestion",
     "Upload",
     "Verdict",
     "WaitingJob",

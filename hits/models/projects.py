@@ -233,6 +233,11 @@ class Stage(models.Model):
         AUTOMATIC = "automatic", "Approved on submission"
         REVIEW = "review", "Approved by a lead"
 
+    class Suggestions(models.TextChoices):
+        HIDDEN = "hidden", "Nobody sees them"
+        SHOWN = "shown", "Everybody sees them"
+        HALF = "half", "A seeded half of the answers is given with them in sight"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="stages")
     key = models.SlugField(max_length=60)
     title = models.CharField(max_length=120)
@@ -308,6 +313,13 @@ class Stage(models.Model):
         default=False,
         db_default=False,
         help_text="Pages count what is typed and pasted, and texts are compared; workers are told.",
+    )
+    suggestions = models.CharField(
+        max_length=6,
+        choices=Suggestions.choices,
+        default=Suggestions.HIDDEN,
+        db_default=Suggestions.HIDDEN,
+        help_text="Whether workers see what a model suggests for an item.",
     )
     auto_publish = models.BooleanField(
         default=True, help_text="Items that arrive from the stage before go out by themselves."
@@ -514,6 +526,9 @@ class Item(models.Model):
     further_cost = DollarField(
         default=0, db_default=Decimal(0), help_text="Set aside for one of them, with its fee, $."
     )
+    priority = models.FloatField(
+        null=True, help_text="Items with a higher one are published first; empty: after those that have one."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint("stage", "key", name="item_key_once_a_stage")]
@@ -536,6 +551,17 @@ class Item(models.Model):
                 fields=["stage", "ballots_at", "id"],
                 condition=models.Q(ballots_at__isnull=False),
                 name="item_by_change",
+            ),
+            # For lists; and for publishing, which takes the highest first and of equal ones those that came first.
+            models.Index(
+                fields=["stage", "priority", "id"],
+                condition=models.Q(priority__isnull=False),
+                name="item_by_priority",
+            ),
+            models.Index(
+                fields=["stage", "state", "-priority", "id"],
+                condition=models.Q(priority__isnull=False),
+                name="item_to_publish_first",
             ),
         ]
 

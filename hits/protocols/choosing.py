@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from hits.protocols.base import Json
+from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.given_settings import printed
+from hits.text.cells import as_text
 from hits.text.passages import passage_parts
 from hits.text.wording import _
 
@@ -64,6 +66,43 @@ def known_values(
         return {f"{choice['id']}/{part}": yes_no(choice["id"] in gold) for choice in choices} if gold else {}
     right = [choice["id"] for choice in choices if choice["id"] in gold]
     return {unit: right[0] if len(right) == 1 else right} if right else {}
+
+
+def choice_named(choices: Sequence[Json], text: str) -> str:
+    """The id of the choice that an id or a text means. Raises AnswerRefusedError."""
+    for choice in choices:
+        if text in (choice["id"], choice["text"]):
+            return str(choice["id"])
+    listed = ", ".join(repr(choice["text"])[:SHOWN_TEXT] for choice in choices[:SHOWN_CHOICES])
+    more = f" and {len(choices) - SHOWN_CHOICES} more" if len(choices) > SHOWN_CHOICES else ""
+    raise AnswerRefusedError([f"{text!r:.60} is none of the answers to choose from: {listed}{more}"])
+
+
+def choices_named(choices: Sequence[Json], text: str) -> list[str]:
+    """The ids of those that a list means, in the order of the choices. Raises AnswerRefusedError with every fault."""
+    meant: set[str] = set()
+    faults: list[str] = []
+    for part in listed(text):
+        try:
+            meant.add(choice_named(choices, part))
+        except AnswerRefusedError as refusal:
+            faults += refusal.reasons
+    if faults:
+        raise AnswerRefusedError(faults)
+    return [choice["id"] for choice in choices if choice["id"] in meant]
+
+
+def listed(text: str) -> list[str]:
+    """The parts of a list that is written in JSON, or with bars between them."""
+    if text.lstrip().startswith("["):
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            # It begins with a bracket and is a text.
+            pass
+        else:
+            return [as_text(one) for one in found] if isinstance(found, list) else []
+    return [part.strip() for part in text.split("|") if part.strip()]
 
 
 def shuffled(choices: Sequence[Json], worker: str, *seeds: str) -> list[Json]:

@@ -201,6 +201,27 @@ class WordedProtocol(TaskProtocol, Protocol):
 
 
 @runtime_checkable
+class SuggestedProtocol(WordedProtocol, Protocol):
+    """Takes values that a model proposes for the fields of an item, and its page shows them as `page.suggestions`: the
+    words of each by field. Nothing is chosen beforehand on the page.
+
+    A field is what a lead thinks of as one answer, such as `choice`; its answer may be several labels.
+    """
+
+    def suggestible(self, document: Json, item: Json, settings: Json) -> Sequence[str]:
+        """The fields that can have a suggestion, in the order of the page."""
+
+    def suggestion(self, document: Json, item: Json, settings: Json, field: str, text: str) -> Any:
+        """The value that is kept, of one of these fields; JSON. Lists are written as JSON or with bars between.
+
+        Raises AnswerRefusedError for a value that no worker could give; the reasons end a sentence about the value.
+        """
+
+    def suggested_labels(self, document: Json, item: Json, settings: Json, field: str, value: Any) -> Json:
+        """The labels, by unit, of an answer that says the same."""
+
+
+@runtime_checkable
 class GoldProtocol(TaskProtocol, Protocol):
     """Compares answers with known ones that an item may bring, so its items can be check questions."""
 

@@ -20,15 +20,28 @@ AUTHOR = "author"
 
 
 @dataclass(frozen=True)
+class SourceSuggestion:
+    """What a model proposes for a field of an item, as the stage's protocol keeps it; `score` is from 0 to 1."""
+
+    field: str
+    value: Any
+    score: float | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True)
 class SourceItem:
     """`key` is unique within its stage; `data` is what that stage's protocol asks.
 
-    No `stage` means the first one with a crowd.
+    No `stage` means the first one with a crowd. Items with a higher `priority` are published first. Recipes leave
+    priority and suggestions alone: an import reads them from columns of the row (`hits.domain.item_columns`).
     """
 
     key: str
     data: Json
     stage: str = ""
+    priority: float | None = None
+    suggestions: tuple[SourceSuggestion, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -275,6 +275,14 @@ class StageSpec(CrowdlessStage):
     screening_hours: int = whole(1, 720, 24)
     page_language: Literal["", "en", "de", "es"] = must('be "en", "de" or "es", or left out', "")
     text_evidence: bool = truth(False)
+    suggestions: Literal["hidden", "shown", "half"] = must('be "hidden", "shown" or "half", or left out', "hidden")
+
+    @field_validator("suggestions")
+    @classmethod
+    def _tests_workers_alone(cls, suggestions: str, info: ValidationInfo) -> str:
+        if suggestions != "hidden" and info.data.get("screening_share"):
+            raise ValueError("must be hidden where screening_share is set: a test is of the workers, not of the model")
+        return suggestions
 
     @field_validator("most_answers")
     @classmethod

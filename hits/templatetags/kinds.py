@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import template
 
+from hits.domain import suggestions
 from hits.domain.plugins import pages_of, usable_protocol, usable_recipe
 from hits.flow.data import undoing
 from hits.models import Project, Stage
@@ -17,6 +18,12 @@ register = template.Library()
 def changes_items(stage: Stage) -> bool:
     """Whether its answers change the items that they are about, so that a lead may take that back."""
     return undoing.changing(stage) is not None
+
+
+@register.filter
+def takes_suggestions(stage: Stage) -> bool:
+    """Whether its task can show what a model suggests."""
+    return suggestions.takes_suggestions(stage)
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.domain import answer_review, answer_words, item_lists, model_votes, stage_statistics
+from hits.domain import answer_review, answer_words, item_lists, model_votes, stage_statistics, suggestions
 from hits.domain.hit_items import hits_of
 from hits.domain.item_lists import ItemFilter
 from hits.domain.item_texts import BLANK, LONGEST_SEARCH, text_of_document
@@ -32,12 +32,15 @@ SORTS = (
     ("-confidence", "most confident first"),
     ("-changed", "latest answers first"),
     ("changed", "oldest answers first"),
+    ("-priority", "highest priority first"),
+    ("priority", "lowest priority first"),
 )
 # What is said of an order in which not every item stands.
 LEFT_OUT = {
     "disagreement": "Items without two answers to the same question are not in this order.",
     "confidence": "Items that the newest aggregation has no confidence of are not in this order.",
     "changed": "Items that were never looked at for answers are not in this order.",
+    "priority": "Items without a priority are not in this order.",
 }
 
 # Which fields of an item name choices that are known to be right, and what fields are called.
@@ -69,6 +72,7 @@ def items(request: HttpRequest, stage: Stage) -> HttpResponse:
         "sorts": SORTS if stage.crowd else SORTS[:2],
         "computed": computed,
         "going_on": stage_statistics.going_on(stage) if computed else None,
+        "by_priority": wanted.sort.endswith("priority"),
         "left_out": LEFT_OUT.get(wanted.sort.removeprefix("-"), ""),
     }
     return render(request, "stage/items.html", context)
@@ -143,6 +147,7 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "imported": imported,
         "of_models": _of_models(stage, row),
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
+        "suggestions": suggestions.told(stage, row),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "stage/item.html", context)

@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from hits.domain import further_answers
 from hits.domain.own_qualifications import titles_of
 from hits.domain.plugins import protocol_of, settings_of
+from hits.domain.suggestions import takes_suggestions
 from hits.domain.written_texts import fault_without_texts
 from hits.flow.setup.stage_settings import StageSetting, time_for_leads
 from hits.forms import MoneyField
@@ -103,6 +104,7 @@ LABELS = {
     "screening_hours": "Test: hours until another try",
     "page_language": "Language of buttons and hints on the workers' page",
     "text_evidence": "Collect how texts came about, for whoever reviews them",
+    "suggestions": "Suggestions of a model",
 }
 HELP = {
     "title": "Leads see it; files are named after it.",
@@ -135,6 +137,8 @@ HELP = {
     "page_language": "What you write yourself, such as the question, is shown as you wrote it.",
     "text_evidence": "The page counts what is typed and pasted, and texts are compared with those of other workers. "
     "The page tells workers so. Nothing is decided by it.",
+    "suggestions": "What the page of an item with a suggestion shows. With half, the page “Suggestions” says how far "
+    "workers follow them.",
 }
 
 
@@ -236,6 +240,8 @@ class SettingsForm(forms.Form):
         super().__init__(data, initial=initial)
         fields = self._all_fields()
         open_ones = {name for name, setting in self.settings.items() if setting.when != "fixed"}
+        if not takes_suggestions(stage):
+            open_ones.discard("suggestions")
         self.fields.update({name: field for name, field in fields.items() if name in open_ones})
         self._add_policy()
         self.fields["auto_block"] = forms.BooleanField(
@@ -307,6 +313,7 @@ class SettingsForm(forms.Form):
                 **_said("page_language"),
             ),
             "text_evidence": self._text_evidence(),
+            "suggestions": forms.ChoiceField(required=False, choices=Stage.Suggestions.choices, **_said("suggestions")),
         }
 
     def _text_evidence(self) -> forms.Field:
@@ -371,6 +378,8 @@ class SettingsForm(forms.Form):
             if found.get(name) is None:
                 # Not typed: it stays as it is.
                 found.pop(name, None)
+        if not found.get("suggestions"):
+            found.pop("suggestions", None)
         if "reward" in found:
             found["reward"] = f"{found['reward']:.2f}"
         for name in ("assignment_seconds", "lifetime_seconds", "auto_approval_seconds"):
@@ -429,6 +438,8 @@ def said_of(name: str, value: Any, titles: Mapping[str, str], qualifications: Ma
         return f"{100 * value:.0f} %"
     if name == "asks_other_workers_than":
         return ", ".join(titles.get(one, one) for one in value) or "none"
+    if name == "suggestions":
+        return str(Stage.Suggestions(value).label)
     if name == "page_language":
         return PAGE_LANGUAGES.get(value, value)
     if name == "text_evidence":

@@ -16,6 +16,7 @@ from django.shortcuts import redirect, render
 from hits.domain import hit_plans
 from hits.domain.large_changes import LargeChangeError
 from hits.domain.stage_tables import is_added
+from hits.domain.suggestions import takes_suggestions
 from hits.flow.people import blocking
 from hits.flow.pipeline import publishing
 from hits.flow.setup import own_stages, stage_settings
@@ -35,7 +36,7 @@ GROUPS = (
             ("title", "answers", "most_answers", "enough", "items_per_hit", "gold_share", "reward", "expected_seconds"),
         ),
         ("How workers find it", ("hit_title", "hit_description", "keywords")),
-        ("How workers see it", ("page_language", "text_evidence")),
+        ("How workers see it", ("page_language", "suggestions", "text_evidence")),
         ("Quality", ("quality",)),
     ),
     (
@@ -120,7 +121,8 @@ def _page(
     request: HttpRequest, stage: Stage, form: SettingsForm, status: int = 200, large: dict[str, Any] | None = None
 ) -> HttpResponse:
     """`large` is a raise that waits for a second click, which has the same page ask for it."""
-    left_out = () if _has_earlier(stage) else ("asks_other_workers_than",)
+    left_out = [] if _has_earlier(stage) else ["asks_other_workers_than"]
+    left_out += [] if takes_suggestions(stage) else ["suggestions"]
     columns = [
         [(title, [_row(stage, form, name) for name in names if name not in left_out]) for title, names in groups]
         for groups in GROUPS
@@ -146,9 +148,11 @@ def _page(
 
 
 def _is_used(row: Row, stage: Stage) -> bool:
-    """The hours until another try are stated also of a stage that gives none."""
+    """Some are stated of every stage, also where they say nothing."""
     if row.setting.name == "screening_hours":
         return bool(stage.screening_share and stage.screening_retries)
+    if row.setting.name == "suggestions":
+        return bool(row.setting.value != Stage.Suggestions.HIDDEN)
     return bool(row.setting.value)
 
 

@@ -314,6 +314,9 @@ def preview(request: HttpRequest, stage: Stage) -> HttpResponse:
     """The worker's page, as saved or, with `draft`, as it was typed; of the first item or that of `shown_item`."""
     for name, value in _draft(request, stage).items():
         setattr(stage, name, value)
+    if stage.suggestions == Stage.Suggestions.HALF:
+        # Of the two pages that workers see, the one with more on it.
+        stage.suggestions = Stage.Suggestions.SHOWN
     try:
         hit = setting_up.example(stage, _shown_item(request))
         if has_own_page(stage):

@@ -6,9 +6,10 @@ Then the calls of a job, counted by the marketplace: tests.benchmarks.calls; the
 tests.benchmarks.market; rules and releases of as many question sets as Cosmos QA has: tests.benchmarks.cosmos; choosing
 incorrect answers for as many questions as MCScript2.0 has: tests.benchmarks.filtering; readers of cloze queries:
 tests.benchmarks.machine_filtering; methods of aggregation beside another library: tests.benchmarks.aggregation;
-results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; how long
-a phone waits for a task: tests.benchmarks.task_page; review and lists of a large stage: tests.benchmarks.reviewing; and
-the answers of 10,000 HITs that are due at once: tests.benchmarks.harvesting.
+results as files: tests.benchmarks.results; who of a crowd is blocked: tests.benchmarks.judged_crowd; who follows
+suggestions: tests.benchmarks.anchoring; how long a phone waits for a task: tests.benchmarks.task_page; review and lists
+of a large stage: tests.benchmarks.reviewing; and the answers of 10,000 HITs that are due at once:
+tests.benchmarks.harvesting.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def main() -> int:
         "aggregation",
         "results",
         "judged_crowd",
+        "anchoring",
         "task_page",
         "reviewing",
         "harvesting",

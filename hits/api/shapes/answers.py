@@ -12,6 +12,7 @@ from rest_framework import serializers
 from hits.api.paging import LARGEST_ID, ListQuery
 from hits.api.shapes.base import AT_ONCE, Shape, StateField
 from hits.api.shapes.stages import ActionShape
+from hits.api.shapes.suggestions import SuggestionShape
 from hits.domain import answer_lists, item_lists, text_evidence
 from hits.domain.hit_items import hits_of
 from hits.domain.item_texts import LONGEST_SEARCH
@@ -66,6 +67,7 @@ class ItemShape(Shape):
     confidence = serializers.SerializerMethodField(
         help_text="0..1, of the value that is least sure by the newest aggregation; null without any."
     )
+    priority = serializers.FloatField(allow_null=True, help_text="A higher one is published first; null: none.")
     data = serializers.DictField(help_text="What the protocol asks.")  # type: ignore[assignment]
     verdict = serializers.SerializerMethodField(help_text="The one that stands.")
 
@@ -96,6 +98,7 @@ class HitShape(Shape):
 class ItemDetailShape(ItemShape):
     verdicts = VerdictShape(many=True, help_text="Every one that it ever had.")
     hits = serializers.SerializerMethodField()
+    suggestions = SuggestionShape(many=True, help_text="Of a model.")
     columns = serializers.SerializerMethodField(help_text="Cells of its file's columns that the task does not use.")
 
     @extend_schema_field(HitShape(many=True))

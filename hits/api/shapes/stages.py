@@ -136,6 +136,10 @@ class StageValues(Shape):
         serializers.BooleanField,
         help_text="Count what is typed and pasted, and compare texts, as evidence for reviewers; workers are told.",
     )
+    suggestions = _setting(
+        serializers.CharField,
+        help_text="Of a model: hidden, shown, or half: with them in sight for a seeded half of the answers.",
+    )
     reward = _setting(MoneyField)
     expected_seconds = _setting(serializers.IntegerField, allow_null=True, help_text="Null: as the description says.")
     assignment_seconds = _setting(serializers.IntegerField)

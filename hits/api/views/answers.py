@@ -12,10 +12,13 @@ from hits import queue, tasks
 from hits.api.base import StageView, operation
 from hits.api.paging import asked, list_of, listed
 from hits.api.shapes import answers as shapes
+from hits.api.shapes.suggestions import GivenPriorities, PrioritizedShape
 from hits.domain import answer_lists, item_lists, text_evidence
 from hits.domain.answer_lists import AnswerFilter
 from hits.domain.item_lists import ItemFilter
 from hits.flow.people import reviewing
+from hits.flow.pipeline import prioritizing
+from hits.formats.item_values import Place, PriorityRow
 from hits.models import Block, Document, Verdict
 
 TAG = "Items and answers"
@@ -23,6 +26,7 @@ TAG = "Items and answers"
 
 class Items(StageView):
     crowd = False
+    heavy = frozenset({"PATCH"})
 
     @operation(
         "items_list",
@@ -39,6 +43,27 @@ class Items(StageView):
         standing = Prefetch("verdicts", Verdict.objects.filter(superseded_at=None))
         prefetch_related_objects(found.rows, standing, Prefetch("document", Document.objects.defer("data")))
         return listed(request, found, shapes.ItemShape, confidences=item_lists.confidences(self.stage, found.rows))
+
+    @operation(
+        "items_prioritize",
+        "Change the priorities of items that are not published; nothing of what is out changes",
+        tag=TAG,
+        takes=GivenPriorities,
+        answer=PrioritizedShape,
+        refuses=[404, 409],
+    )
+    def patch(self, request: Request, **address: str) -> Response:
+        given = GivenPriorities(data=request.data)
+        given.is_valid(raise_exception=True)
+        rows = [
+            PriorityRow(
+                one["item"],
+                "" if one["priority"] is None else repr(one["priority"]),
+                Place(row=f"priorities[{at}]."),
+            )
+            for at, one in enumerate(given.validated_data["priorities"])
+        ]
+        return Response({"changed": prioritizing.prioritize(self.stage, rows, self.user)})
 
 
 class ItemDetail(StageView):

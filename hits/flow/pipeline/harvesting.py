@@ -21,7 +21,7 @@ from django.db.models.functions import Least
 from django.utils import timezone
 
 from common import request_id
-from hits.domain import drafts, terms, text_evidence
+from hits.domain import drafts, suggestions, terms, text_evidence
 from hits.domain.counting import recount
 from hits.domain.due_hits import mark_due, mark_overdue, mark_unlisted, sweeps_due
 from hits.domain.hit_ending import LONGEST_WAIT_AFTER_EXPIRY, Patience, balance, growing, has_ended, judge, short_since
@@ -398,6 +398,7 @@ def _look_again(hit: Hit, rows: Iterable[Assignment], now: datetime) -> None:
 def _write(stage: Stage, change: _Change) -> None:
     Assignment.objects.bulk_create(change.new, batch_size=500)
     TextEvidence.objects.bulk_create(change.evidence, batch_size=500)
+    suggestions.keep(stage, change.new)
     Assignment.objects.bulk_update(change.adopted, ["state", "decision", "feedback", "adopted"], batch_size=250)
     recount(stage.assignments.filter(pk__in=[row.pk for row in change.adopted]))
     touched = {row.hit_id for row in [*change.new, *change.adopted]}

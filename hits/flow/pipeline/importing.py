@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain import check_questions, imported_results, known_items, media
+from hits.domain import check_questions, imported_results, item_columns, known_items, media, suggestions
 from hits.domain.action_log import record
 from hits.domain.archived import is_archived, refuse_archived
 from hits.domain.imported_tables import (
@@ -38,7 +38,7 @@ from hits.formats import media_zip
 from hits.formats.bulk import without_cycle_collection
 from hits.formats.faults import Fault, Faults, FormatErrors
 from hits.formats.reading import MOST_ROWS, too_many_rows
-from hits.models import Blob, Document, Item, Project, Stage, Upload
+from hits.models import Blob, Document, Item, Project, Stage, Suggestion, Upload
 from hits.protocols.base import Json, TaskProtocol
 from hits.protocols.optional import FittedProtocol, KnownAnswersProtocol
 from hits.recipes import SourceDocument, SourceItem
@@ -403,6 +403,7 @@ def _import(upload: Upload, held: Held) -> int:
     if hasattr(steps, "admit"):
         documents = steps.admit(documents, Rows(upload.project))
     _refuse_too_many(documents)
+    documents = item_columns.taken(documents, _by_name(upload.project))
     _refuse_known(upload.project, [document for document in documents if document.items])
     _refuse_misfits(upload.project, documents)
     notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
@@ -619,21 +620,26 @@ def _store(project: Project, documents: list[SourceDocument], upload: Upload | N
             for document in part
         )
         items = []
+        suggested = []
         for row, document in zip(rows, part, strict=True):
             for given in document.items:
                 items.append(_item(stages[given.stage], row, given, kinds))
+                if given.suggestions:
+                    suggested.append((items[-1], given.suggestions))
                 if stages[given.stage] == stages[""]:
                     copies = [_item(stage, row, given, kinds) for stage in own]
                     state = items[-1].state
                     items += [copy for copy in copies if check_questions.is_for_added(state, copy.state)]
         Item.objects.bulk_create(items, batch_size=2000)
+        # Of a stage that a lead added, which perhaps asks something else, they are added by themselves.
+        Suggestion.objects.bulk_create(suggestions.rows_of(suggested), batch_size=2000)
         stored.update(item.stage for item in items)
     return dict(stored)
 
 
 def _item(stage: Stage, document: Document, given: SourceItem, kinds: Mapping[int, check_questions.Kind]) -> Item:
     state = kinds[stage.pk](document.data, given.data)
-    item = Item(stage=stage, document=document, key=given.key, data=given.data, state=state)
+    item = Item(stage=stage, document=document, key=given.key, data=given.data, state=state, priority=given.priority)
     if not stage.crowd:
         count(item)
     return item

@@ -23,6 +23,7 @@ from hits.domain import (
     screening,
     set_aside,
     stage_actions,
+    suggestions,
     terms,
     wages,
 )
@@ -35,7 +36,7 @@ from hits.domain.plugins import refuse_without_crowd, settings_of, stage_fault, 
 from hits.domain.qualification_tests import refuse_unoffered, unoffered
 from hits.domain.restorations import why_calls_wait
 from hits.domain.summaries import refresh_summary
-from hits.domain.wanted_answers import answers_needed, chunks, waiting
+from hits.domain.wanted_answers import answers_needed, chunks, in_order, waiting
 from hits.models import Batch, BudgetExceededError, BudgetRequest, Extension, Hit, Item, Stage
 from hits.mturk import fees
 from hits.protocols.optional import KnownAnswersProtocol
@@ -165,6 +166,7 @@ def quote(stage: Stage, limit: int | None = None) -> Quote:
     found.problems.extend(fault for fault in [stage_fault(stage)] if fault)
     found.problems.extend(_condition_faults(stage))
     found.problems.extend(misfits.sentences(misfits.of_waiting(stage)))
+    found.problems.extend(suggestions.unfit(stage, misfits.LOOKED_AT))
     found.problems.extend(check_questions.faults(stage, checks))
     found.problems.extend(_test_faults(stage, list(needs)))
     found.warnings.extend([checks.too_few] if checks.too_few else [])
@@ -249,8 +251,8 @@ def publish(
     """Write the intent rows of the next `items` items and reserve their price, all or nothing.
 
     `confirmation` belongs to one opened page: confirming twice gives the same batch.
-    Raises NotOfferedError, UnknownUnitError, MisfitError, CheckQuestionsRefusedError, NothingToPublishError,
-    QuoteChangedError, BudgetExceededError, BalanceTooLowError.
+    Raises NotOfferedError, UnknownUnitError, MisfitError, UnfitSuggestionsError, CheckQuestionsRefusedError,
+    NothingToPublishError, QuoteChangedError, BudgetExceededError, BalanceTooLowError.
     """
     earlier = Batch.objects.filter(confirmation=confirmation).first()
     if earlier:
@@ -262,6 +264,7 @@ def publish(
     further_answers.refuse(stage)
     aggregated_values.refuse(stage)
     misfits.refuse(stage, items)
+    suggestions.refuse_unfit(stage, items)
     # Before the transaction, for it is a call. If two leads publish at once, the second batch waits in `sending`.
     refuse_beyond_balance(total)
     try:
@@ -355,7 +358,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
     Only for a stage that nobody has to confirm: its project was confirmed with its first publication. Items that
     had a HIT before wait for a lead, who perhaps closed it; so does everything while the stage is paused.
     """
-    pks = list(_arrived(stage).order_by("id").values_list("id", flat=True))
+    pks = in_order(_arrived(stage))
     if not pks or hit_plans.is_paused(stage) or unoffered(stage) or stage_fault(stage):
         return None
     if _condition_faults(stage):
@@ -364,7 +367,7 @@ def publish_arrivals(stage: Stage) -> Batch | None:
         return None
     needs = answers_needed(pks)
     price = _price(stage, needs, check_questions.plan(stage, needs))
-    confirmation = f"arrivals:{stage.pk}:{pks[0]}:{pks[-1]}:{len(pks)}"
+    confirmation = f"arrivals:{stage.pk}:{min(pks)}:{max(pks)}:{len(pks)}"
     try:
         refuse_beyond_balance(price)
         with transaction.atomic():

@@ -62,6 +62,7 @@ BEFORE_PUBLISHING = (
     "screening_retries",
     "screening_hours",
     "page_language",
+    "suggestions",
 )
 NAMES = frozenset((*ANY_TIME, *NEXT_HITS, *BEFORE_PUBLISHING))
 # Of a HIT type: another value makes another type. Lifetime and items are of each HIT.
@@ -97,6 +98,7 @@ WHY_FIXED: Mapping[str, str] = {
     "screening_retries": "Workers were told whether they may try again.",
     "screening_hours": "Workers were told when they may try again.",
     "page_language": "Workers have seen their pages in it.",
+    "suggestions": "Answers were given with or without suggestions in sight, and are compared by that.",
 }
 
 

@@ -20,7 +20,7 @@ from hits.crowd.people import Person, gather
 from hits.crowd.worker import SiteError, Worker
 from hits.formats.faults import FormatErrors
 
-OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns")
+OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns", "follows")
 SCALE = "seconds waited for one simulated second; answers faster than the task's least time do not count until approved"
 SANDBOX_PASSWORD = "simulated crowd of a sandbox"
 
@@ -39,6 +39,12 @@ class Command(BaseCommand):
         add("--blind", type=int, default=0, help="how many of them choose at random, and take their time")
         add("--accuracy", type=float, default=0.85, help="share that the others get right, give or take 0.05")
         add("--returns", type=float, default=0.05, help="share of HITs that a worker returns at first sight")
+        add(
+            "--follows",
+            type=float,
+            default=0.0,
+            help="share of what they do not know in which they follow a suggestion",
+        )
         add("--seed", type=int, default=7, help="the same seed gives each worker the same answer to each item")
         add("--time-scale", type=float, default=0.02, help=SCALE)
         add("--until-idle", type=float, default=30, help="end after so many seconds without an answer")

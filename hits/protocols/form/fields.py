@@ -248,6 +248,12 @@ class Field(Kind):
         written = _written(told.get(self.key, ""))
         return {} if written is None else {self.key: written}
 
+    def suggested(self, text: str, item: Item) -> Any:
+        """The value that a suggestion stands for, which is written as in a file of results; None for none. Raises
+        NoGoldError and NotTakenError.
+        """
+        return self.taken(Given(self.key, {self.key: text, **self.posted({self.key: text}, item)}), item)
+
     def judged(self, unit: str, value: Any, item: Item) -> bool | None:
         known = dict(self.known_values(item))
         return bool(value == known[unit]) if unit in known else None
@@ -1238,6 +1244,9 @@ class Spans(_Listing):
         if faults:
             raise NoGoldError(f"cannot be an answer of {self.key!r}: {faults[0].rstrip('.')}")
         return _as_objects(sorted(spans))
+
+    def suggested(self, text: str, item: Item) -> Any:
+        return self.known(text, item)
 
     def _known_span(self, given: Any, item: Item) -> marked.Span:
         start, end, label = (given["start"], given["end"], given["label"]) if isinstance(given, dict) else given

@@ -259,6 +259,27 @@ class FormProtocol:
                 found |= dict(field.known_values(seen))
         return found
 
+    def suggestible(self, document: Json, item: Json, settings: Json) -> list[str]:
+        """The keys of the fields whose answer is one label; a matrix has one for each row."""
+        return [field.key for field in form_of(settings["form"]).ask if field.key in field.units()]
+
+    def suggestion(self, document: Json, item: Json, settings: Json, field: str, text: str) -> Any:
+        """The value of the field's label, from what a file of results may have."""
+        form = form_of(settings["form"])
+        asked = next(one for one in form.ask if one.key == field)
+        try:
+            value = asked.suggested(text, form.item(columns_of(document, item)))
+        except NoGoldError as error:
+            raise AnswerRefusedError([str(error)]) from error
+        except NotTakenError as error:
+            raise AnswerRefusedError(error.sentences) from error
+        if value is None:
+            raise AnswerRefusedError(["names no answer"])
+        return value
+
+    def suggested_labels(self, document: Json, item: Json, settings: Json, field: str, value: Any) -> Json:
+        return {field: value}
+
     def in_lines(self, document: Json, item: Json, settings: Json, said: Mapping[str, Any]) -> list[Line]:
         """Each question with what was answered."""
         form = form_of(settings["form"])

@@ -160,6 +160,25 @@ class MultipleChoice:
         several = settings["several"]
         return choosing.known_values(choices, gold_of(item, choices), "choice", "chosen", several=several)
 
+    def suggestible(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return ["chosen" if settings["several"] else "choice"]
+
+    def suggestion(self, document: Json, item: Json, settings: Json, field: str, text: str) -> str | list[str]:
+        """The id of a choice, or where several can be chosen a list of them, from ids or texts."""
+        choices = choosing.choices_of(item, settings)
+        if not settings["several"]:
+            return choosing.choice_named(choices, text)
+        chosen = choosing.choices_named(choices, text)
+        if not chosen:
+            raise AnswerRefusedError(["names no answer: at least one has to be chosen"])
+        return chosen
+
+    def suggested_labels(self, document: Json, item: Json, settings: Json, field: str, value: Any) -> Json:
+        if not settings["several"]:
+            return {"choice": value}
+        choices = choosing.choices_of(item, settings)
+        return {f"{choice['id']}/chosen": yes_no(choice["id"] in value) for choice in choices}
+
     def known_answer_faults(self, item: Json, settings: Json) -> list[str]:
         return choosing.known_answer_faults(item, choosing.choices_of(item, settings))
 

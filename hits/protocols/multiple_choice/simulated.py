@@ -21,15 +21,18 @@ def answer(person: Person, screen: Screen, key: AnswerKey) -> Answer | None:
     if question is None:
         return None
     item = f"choice {asked} {' '.join(sorted(choices.values()))} {text}"
-    return Answer(item, {"choice": _choose(person, item, choices, question)})
+    return Answer(item, {"choice": _choose(person, item, choices, question, screen.suggested())})
 
 
-def _choose(person: Person, item: str, choices: dict[str, str], question: Written) -> str:
+def _choose(person: Person, item: str, choices: dict[str, str], question: Written, suggested: str) -> str:
     if person.chooses_blindly:
         return one_of(sorted(choices), person, item, "random")
     right = _having(choices, question.correct) or _none_of_the_above(choices)
     wrong = [value for value in sorted(choices) if value not in right]
     knows = happens(person, item, "knows", person.accuracy)
+    proposed = _having(choices, [suggested]) if suggested else []
+    if proposed and not knows and happens(person, item, "follows", person.follows):
+        return proposed[0]
     return one_of((right if knows else wrong) or sorted(choices), person, item, "which")
 
 

@@ -98,6 +98,25 @@ class SelectAll:
         lines = [*choosing.choices_of(item, {}), {"id": NONE, "text": settings["none_text"]}]
         return list(ticked(str(item.get("question", "")), "selected", lines, said))
 
+    def suggestible(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return ["selected"]
+
+    def suggestion(self, document: Json, item: Json, settings: Json, field: str, text: str) -> list[str]:
+        """Ids of candidates from ids or texts, or `none` alone."""
+        if text == settings["none_text"]:
+            return [NONE]
+        lines = [*item["candidates"], {"id": NONE, "text": settings["none_text"]}]
+        chosen = choosing.choices_named(lines, text)
+        if not chosen:
+            raise AnswerRefusedError([f"names no answer: write {NONE} where none of them fits"])
+        if NONE in chosen and len(chosen) > 1:
+            raise AnswerRefusedError([f"names {NONE} beside another answer: keep one of them"])
+        return chosen
+
+    def suggested_labels(self, document: Json, item: Json, settings: Json, field: str, value: Any) -> Json:
+        idents = [*(one["id"] for one in item["candidates"]), NONE]
+        return {f"{ident}/selected": yes_no(ident in value) for ident in idents}
+
     def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """Single answers measure nothing: see `item_scores`."""
         return {}

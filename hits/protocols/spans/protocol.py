@@ -17,6 +17,7 @@ answers come, and a rule counts what several workers said of the same unit.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -143,6 +144,19 @@ class Spans:
     def known_values(self, document: Json, item: Json, settings: Json) -> Json:
         return {"spans": item["gold"]} if "gold" in item else {}
 
+    def suggestible(self, document: Json, item: Json, settings: Json) -> list[str]:
+        return ["spans"]
+
+    def suggestion(self, document: Json, item: Json, settings: Json, field: str, text: str) -> list[list[Any]]:
+        """Sorted [start, end, label id], from JSON with ids or texts of labels."""
+        spans = [(start, end, _label_named(settings["labels"], label)) for start, end, label in _spans_in(text)]
+        if faults := marked.faults(spans, not spans, document["text"], _limits(settings)):
+            raise AnswerRefusedError([f"cannot be an answer: {fault.rstrip('.')}" for fault in faults])
+        return _sorted(spans)
+
+    def suggested_labels(self, document: Json, item: Json, settings: Json, field: str, value: Any) -> Json:
+        return {"spans": value}
+
     def scores(self, answers: Iterable[tuple[Json, Json, Any]]) -> Json:
         """{"same_as_gold" in percent, "n"} over one list of spans an item, where the item has gold."""
         judged = [_sorted(item["gold"]) == _sorted(value) for _, item, value in answers if "gold" in item]
@@ -152,6 +166,27 @@ class Spans:
 def _limits(settings: Json) -> marked.Limits:
     labels = frozenset(label["id"] for label in settings["labels"])
     return marked.Limits(labels, settings["whole_words"], settings["overlap"], settings["fewest"], settings["most"])
+
+
+def _spans_in(text: str) -> list[tuple[int, int, str]]:
+    """What JSON such as [[0, 5, "person"]] holds. Raises AnswerRefusedError."""
+    try:
+        found = json.loads(text)
+        if not isinstance(found, list):
+            raise ValueError
+        rows = [(start, end, label) for start, end, label in found]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise AnswerRefusedError(['is no list such as [[0, 5, "person"]] in JSON']) from error
+    if len(rows) > marked.MOST_SPANS or not all(
+        type(start) is int and type(end) is int and isinstance(label, str) for start, end, label in rows
+    ):
+        raise AnswerRefusedError([f"is no list of at most {marked.MOST_SPANS} of a start, an end and a label"])
+    return rows
+
+
+def _label_named(labels: Sequence[Json], text: str) -> str:
+    """The id that is meant by an id or a text; anything else as it is."""
+    return next((label["id"] for label in labels if text in (label["id"], label["text"])), text)
 
 
 def _proposal(given: Sequence[Any], text: str, places: Sequence[tuple[int, int]], labels: Sequence[Json]) -> Json:

@@ -16,6 +16,8 @@ WITHOUT_MONEY = {
     ("archive", "post"),
     ("undo-decision", "post"),
     ("tags", "put"),
+    ("suggestions", "post"),
+    ("items", "patch"),
     ("release-card", "patch"),
     ("terms", "delete"),
     ("terms", "put"),

@@ -16,6 +16,7 @@ from hits.crowd.html import parse
 from hits.crowd.key import AnswerKey, Written
 from hits.crowd.people import Person
 from hits.crowd.task_page import NotATaskError, read_screen
+from hits.models import Suggestion
 from hits.protocols import available, get
 from hits.protocols.base import CrowdlessProtocol
 from hits.protocols.staged_choice.simulated import NOTICES_JUNK
@@ -100,6 +101,31 @@ def test_a_careful_person_takes_every_step_to_the_intended_answer(do: Callable[.
     said = do("staged_choice", question_set(TWO))
     assert (said["paragraph"], said["question"], said["picked"]) == ("good", "good", "c1")
     assert (said["needs_common_sense"], said["needs_context"]) == ("yes", "no")
+
+
+def test_who_does_not_know_follows_a_suggestion_in_sight_as_often_as_it_is_like_them(db: None) -> None:
+    """The key says “To be in time.”; a model suggests “From a bus.”"""
+    task = get("multiple_choice")
+    stage = factories.stage(protocol="multiple_choice", settings=task.settings({}), suggestions="shown")
+    document = factories.document(stage.project, data={"text": STORY})
+    texts = [*GOOD.correct, *GOOD.incorrect]
+    data = {"question": GOOD.question, "choices": [{"id": f"c{at}", "text": text} for at, text in enumerate(texts)]}
+    item = factories.item(stage, document=document, data=data)
+    Suggestion.objects.create(item=item, field="choice", value="c3")
+    hit = factories.hit(item)
+
+    def chosen(**changes: Any) -> Counter[str]:
+        said = (filled_in(hit, "3A", "AANNA", person, KEY) for person in people(40, **changes))
+        return Counter(fields["choice"] for fields in said if fields)
+
+    assert chosen(accuracy=1.0, follows=1.0) == {"c0": 40}
+    assert chosen(accuracy=0.0, follows=1.0) == {"c3": 40}
+    alone, half = chosen(accuracy=0.0, follows=0.0), chosen(accuracy=0.0, follows=0.5)
+    assert alone["c3"] < 22 < half["c3"] < 36
+    stage.suggestions = "hidden"
+    stage.save()
+    hit.refresh_from_db()
+    assert chosen(accuracy=0.0, follows=1.0) == alone
 
 
 def test_rubbish_is_told_from_a_question_at_the_second_step(do: Callable[..., Said]) -> None:

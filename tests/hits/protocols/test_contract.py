@@ -30,10 +30,12 @@ from hits.protocols.optional import (
     OwnPageProtocol,
     RowsProtocol,
     SizedProtocol,
+    SuggestedProtocol,
     WordedProtocol,
     cards_of,
 )
 from hits.protocols.pages import Page
+from hits.text.cells import as_text
 
 GUEST = Path(__file__).parent / "guest"
 # Of the picture of a card: several stand on one page.
@@ -179,6 +181,77 @@ def test_it_tells_each_label_alone_too(protocol, sample):
 def test_it_tells_labels_that_it_never_gave_by_saying_nothing(protocol, sample):
     settings = protocol.settings({})
     assert protocol.in_lines(sample["document"], sample["item"], settings, {"no such unit": "x", "9/nothing": 1}) == []
+
+
+def test_it_takes_a_suggestion_that_a_worker_could_have_given_and_words_it_as_an_answer(protocol, sample):
+    if not isinstance(protocol, SuggestedProtocol):
+        assert "suggestions" not in sample
+        return
+    document, item, settings = sample["document"], sample["item"], protocol.settings({})
+    assert set(sample["suggestions"]) <= set(protocol.suggestible(document, item, settings))
+    units = {label.unit for label in protocol.check(document, item, settings, sample["fields"]).labels}
+    for field, text in sample["suggestions"].items():
+        value = protocol.suggestion(document, item, settings, field, text)
+        assert json.loads(json.dumps(value)) == value
+        # Kept values are read again when the task has changed since.
+        assert protocol.suggestion(document, item, settings, field, as_text(value)) == value
+        labels = protocol.suggested_labels(document, item, settings, field, value)
+        assert labels and set(labels) <= units
+        assert all(line.said.strip() for line in protocol.in_lines(document, item, settings, labels))
+
+
+def test_a_suggestion_that_is_garbage_is_refused_with_the_end_of_a_sentence(protocol, sample):
+    if not isinstance(protocol, SuggestedProtocol):
+        return
+    document, item, settings = sample["document"], sample["item"], protocol.settings({})
+    # An empty list may say that there is nothing to mark.
+    garbage_here = [garbage for garbage in GARBAGE if garbage != "[]"]
+    for field, garbage in itertools.product(protocol.suggestible(document, item, settings), garbage_here):
+        with pytest.raises(AnswerRefusedError) as refused:
+            protocol.suggestion(document, item, settings, field, garbage)
+        assert all(reason and len(reason) < 300 for reason in refused.value.reasons)
+
+
+def test_its_page_shows_a_suggestion_and_chooses_nothing_beforehand(
+    name, installed, protocol, sample, settings, client
+):
+    """To workers who are to see it, and to no others."""
+    if not isinstance(protocol, SuggestedProtocol):
+        return
+    from hits.domain.task_links import task_url
+    from hits.models import Suggestion
+    from tests.hits import factories as make
+
+    stage = make.stage(protocol=name, suggestions="shown")
+    item = make.item(stage, document=make.document(stage.project, data=sample["document"]), data=sample["item"])
+    options = protocol.settings({})
+    for field, text in sample["suggestions"].items():
+        value = protocol.suggestion(sample["document"], sample["item"], options, field, text)
+        Suggestion.objects.create(item=item, field=field, value=value, score=0.125, model="<b>secret</b>")
+    hit = make.hit(item)
+    query = {"assignmentId": "3A", "workerId": "AW", "turkSubmitTo": settings.MTURK_SUBMIT_ORIGINS[0]}
+    address = "/task/" + task_url(hit.pk).split("/task/")[1]
+    page = client.get(address, query).content.decode()
+    for field, text in sample["suggestions"].items():
+        value = protocol.suggestion(sample["document"], sample["item"], options, field, text)
+        labels = protocol.suggested_labels(sample["document"], sample["item"], options, field, value)
+        said = "; ".join(line.said for line in protocol.in_lines(sample["document"], sample["item"], options, labels))
+        (box,) = parse(page).all("p", id=f"suggestion-{field}")
+        assert said in box.text() and "A model suggests:" in box.text()
+        described = [
+            node
+            for node in parse(page).walk()
+            if box.attributes["id"] in node.attributes.get("aria-describedby", "").split()
+        ]
+        assert described
+    assert "secret" not in page and "0.125" not in page
+    stage.suggestions = "hidden"
+    stage.save()
+    hidden = client.get(address, query).content.decode()
+    assert "A model suggests" not in hidden
+    forms = [read_form(next(iter(parse(one).all("form")))).fields for one in (page, hidden)]
+    ours = [{key: value for key, value in fields.items() if key != "X-Request-ID"} for fields in forms]
+    assert ours[0] == ours[1]
 
 
 def _own_words(sample):

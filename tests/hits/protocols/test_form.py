@@ -23,6 +23,7 @@ from hits.protocols.form import addresses, fields, patterns, schema, simulated
 from hits.protocols.form.protocol import protocol
 from hits.protocols.form.ready import ready_forms
 from hits.protocols.spans import simulated as spans_people
+from hits.text.cells import as_text
 from tests.hits.protocols import forms
 
 DOCUMENT, ITEM = {"columns": forms.COLUMNS}, {}
@@ -499,3 +500,41 @@ def test_each_column_that_a_form_names_is_missed_where_an_item_lacks_it():
         assert any(
             f"'{name}', which is missing" in fault for fault in protocol.item_faults({"columns": rest}, {}, EVERYTHING)
         )
+
+
+# What a model suggests
+
+
+def test_each_field_whose_answer_is_one_label_takes_a_suggestion_as_a_file_of_results_has_it() -> None:
+    keys = ["mood", "why-sad", "size", "topic", "code", "year", "fluency", "warmth", "first", "better", "day", "names"]
+    assert protocol.suggestible(DOCUMENT, ITEM, EVERYTHING) == keys
+    given_and_kept = {
+        "mood": ("Sad", "sad"),
+        "why-sad": ("It rains.", {"text": "It rains."}),
+        "topic": ("Rain | ships", ["ships", "rain"]),
+        "year": ("1999", 1999),
+        "fluency": ("4", 4),
+        "warmth": ("37", 37.0),
+        "first": ("train | boat | car", ["train", "boat", "car"]),
+        "better": ("b", "b"),
+        "day": ("2026-11-22", "2026-11-22"),
+    }
+    for key, (text, value) in given_and_kept.items():
+        assert protocol.suggestion(DOCUMENT, ITEM, EVERYTHING, key, text) == value, key
+    for key, text in {"mood": "wet", "topic": "ships | soup | rain", "code": "abc", "year": "1850", "fluency": "9",
+                      "first": "boat", "better": "left", "day": "soon", "names": "[[0, 1]]"}.items():  # fmt: skip
+        with pytest.raises(AnswerRefusedError):
+            protocol.suggestion(DOCUMENT, ITEM, EVERYTHING, key, text)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(forms.random_form())
+def test_whatever_a_worker_can_answer_can_be_suggested_and_says_the_same(random_form: Any) -> None:
+    form, right, _ = random_form
+    taken = protocol.settings({"form": form})
+    labels = checked(taken, right)
+    for key in protocol.suggestible(DOCUMENT, ITEM, taken):
+        if key not in labels:
+            continue
+        value = protocol.suggestion(DOCUMENT, ITEM, taken, key, as_text(labels[key]))
+        assert protocol.suggested_labels(DOCUMENT, ITEM, taken, key, value) == {key: labels[key]}

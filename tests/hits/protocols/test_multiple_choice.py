@@ -144,3 +144,21 @@ def test_of_several_choices_an_answer_is_right_when_every_box_is():
     given = [answer(c0=1, c2=1), answer(c0=1, c3=1), answer(c2=1)]
     scores = protocol.item_scores([(DOCUMENT, ITEM, given)], {})
     assert (scores["accuracy"], scores["majority"]) == (pytest.approx(100 / 3), 100)
+
+
+def test_a_suggestion_is_a_choice_or_where_several_can_be_chosen_a_list():
+    one, several = protocol.settings({}), protocol.settings({"several": True})
+    assert protocol.suggestible(DOCUMENT, ITEM, one) == ["choice"]
+    assert protocol.suggestion(DOCUMENT, ITEM, one, "choice", "Answer 2") == "c2"
+    assert protocol.suggested_labels(DOCUMENT, ITEM, one, "choice", "c2") == {"choice": "c2"}
+    assert protocol.suggestible(DOCUMENT, ITEM, several) == ["chosen"]
+    assert protocol.suggestion(DOCUMENT, ITEM, several, "chosen", "c3 | Answer 0") == ["c0", "c3"]
+    labels = check({"chosen-c0": "yes", "chosen-c3": "yes"}, several=True).labels
+    assert protocol.suggested_labels(DOCUMENT, ITEM, several, "chosen", ["c0", "c3"]) == {
+        label.unit: label.value for label in labels
+    }
+    with pytest.raises(AnswerRefusedError) as refused:
+        protocol.suggestion(DOCUMENT, ITEM, several, "chosen", "c8 | c9")
+    assert len(refused.value.reasons) == 2
+    with pytest.raises(AnswerRefusedError, match="names no answer"):
+        protocol.suggestion(DOCUMENT, ITEM, several, "chosen", "[]")

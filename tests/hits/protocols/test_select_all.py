@@ -78,3 +78,20 @@ def test_an_answer_that_two_systems_wrote_counts_for_both_and_one_without_a_syst
     said = {"c0/selected": "yes", "c1/selected": "no"}
     found = protocol.item_scores([(DOCUMENT, {"question": "Why?", "candidates": candidates}, [said])], {})
     assert [(row["system"], row["count"], row["candidates"]) for row in found["systems"]] == [("x", 1, 1), ("y", 1, 1)]
+
+
+def test_a_suggestion_names_lines_by_id_or_text_and_none_alone():
+    def kept(text):
+        return protocol.suggestion(DOCUMENT, ITEM, SETTINGS, "selected", text)
+
+    assert kept("c3 | Answer 1") == ["c1", "c3"] == kept('["c1", "c3"]')
+    assert kept("none") == ["none"] == kept("None of the above")
+    assert protocol.suggested_labels(DOCUMENT, ITEM, SETTINGS, "selected", ["c1", "c3"]) == {
+        label.unit: label.value for label in check("c1", "c3").labels
+    }
+    assert protocol.suggested_labels(DOCUMENT, ITEM, SETTINGS, "selected", ["none"]) == {
+        label.unit: label.value for label in check("none").labels
+    }
+    for text, why in [("c1 | none", "beside another answer"), ("c9", "none of the answers"), ("|", "names no answer")]:
+        with pytest.raises(AnswerRefusedError, match=why):
+            kept(text)

@@ -267,3 +267,26 @@ def test_the_crowd_finds_out_who_knows_this_kind_of_page():
     (person,) = gather(3, 1, 0, 1.0, 0.0)
     by_all = answering.answer(person, screen(SEEN), AnswerKey(), protocols.simulated())
     assert by_all == simulated.answer(person, screen(SEEN), AnswerKey())
+
+
+def test_a_suggestion_is_a_list_of_stretches_that_could_be_marked():
+    def kept(text, settings=SETTINGS):
+        return protocol.suggestion({"text": TEXT}, {}, settings, "spans", text)
+
+    both = [span("Port Linden", "Place"), span("Mara")]
+    assert kept(json.dumps(both)) == [span("Mara"), span("Port Linden", "place")]
+    assert protocol.suggested_labels({"text": TEXT}, {}, SETTINGS, "spans", kept("[]")) == {"spans": []}
+    assert labels(check(*kept(json.dumps(both))))["spans"] == kept(json.dumps(both))
+    wrong = [
+        "x",
+        "{}",
+        "[1]",
+        '[["0", 4, "person"]]',
+        json.dumps([[0, 3, "person"]]),
+        json.dumps([span("Mara", "ship")]),
+    ]
+    for text in [*wrong, json.dumps([span("Mara"), span("Mara 🛳 sailed")]), json.dumps([span("Mara")] * 201)]:
+        with pytest.raises(AnswerRefusedError):
+            kept(text)
+    with pytest.raises(AnswerRefusedError, match="something to mark"):
+        kept("[]", protocol.settings({"fewest": 1}))

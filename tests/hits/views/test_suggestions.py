@@ -1,0 +1,188 @@
+"""The pages "Suggestions" and "Priorities" of a stage, and the same by the commands."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from hits import protocols
+from hits.domain.summaries import refresh_summary
+from hits.models import Label, Membership, Stage, SuggestedAnswer, Suggestion
+from tests.hits import factories as make
+from tests.markup import squeezed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(alice: Any) -> Stage:
+    project = make.project(owner=alice, slug="weather")
+    options = protocols.get("multiple_choice").settings({"question": "Wet?", "choices": ["Yes", "No"]})
+    row = make.stage(project, key="choose", title="Choose", protocol="multiple_choice", settings=options,
+                     hit_title="Was it wet?", suggestions="half")  # fmt: skip
+    for number in range(4):
+        document = make.document(project, data={"text": f"Text {number}."})
+        make.item(row, key=f"row-{number}", document=document, data={})
+    refresh_summary(row)
+    return row
+
+
+def address(stage: Stage, name: str = "suggestions") -> str:
+    return reverse(name, args=[stage.project.slug, stage.key])
+
+
+def file(text: str) -> dict[str, Any]:
+    return {"file": SimpleUploadedFile("rows.csv", text.encode())}
+
+
+def answered(stage: Stage, item: str, shown: bool, agrees: bool, count: int, workers: list[Any]) -> None:
+    """So many answers with labels that count, each by the next of the workers."""
+    row = stage.items.get(key=item)
+    suggestion, _ = Suggestion.objects.get_or_create(item=row, field="choice", defaults={"value": "yes"})
+    for number in range(count):
+        hit = make.hit(row, slot=row.hits.count() + 1)
+        answer = make.assignment(hit, workers[number % len(workers)], answer={"choice": "yes"})
+        make.label(answer, unit="choice", value="yes" if agrees else "no", correct=None)
+        SuggestedAnswer.objects.create(
+            stage=stage, assignment=answer, suggestion=suggestion, shown=shown, agrees=agrees
+        )
+
+
+def test_a_lead_adds_suggestions_and_sees_them_with_the_item(stage: Stage, client: Client) -> None:
+    page = squeezed(client.get(address(stage)))
+    assert "0 for 0 items" in page and "A seeded half of the answers" in page
+    given = file("item,field,value,score,model\nrow-0,choice,Yes,0.75,wet-1\nrow-1,choice,no,,\n")
+    page = squeezed(client.post(address(stage), given, follow=True))
+    assert "2 new suggestions." in page and "2 for 2 items" in page and "No answer that counts is in yet." in page
+    item = squeezed(client.get(reverse("item", args=["weather", "choose", stage.items.get(key="row-0").pk])))
+    assert "Suggested: choice" in item and "score 0.75" in item and "by wet-1" in item
+
+
+def test_all_faults_of_a_file_stand_on_the_page_and_nothing_is_kept(stage: Stage, client: Client) -> None:
+    given = file(
+        "item,field,value,score\nrow-0,choice,perhaps,2\nrow-9,choice,yes,\nrow-1,mood,yes,\n<b>,choice,yes,\n"
+    )
+    reply = client.post(address(stage), given)
+    page = squeezed(reply)
+    assert reply.status_code == 400 and "Nothing was changed." in page
+    for said in ("is none of the answers to choose from", "must be a number from 0 to 1", "is no item of this stage",
+                 "is no field that takes a suggestion"):  # fmt: skip
+        assert said in page
+    assert "<b>" not in page and not Suggestion.objects.exists()
+    reply = client.post(address(stage), file("item,value\nrow-0,yes\n"))
+    assert reply.status_code == 400 and "No column is field" in squeezed(reply)
+    assert client.post(address(stage), {}).status_code == 400
+
+
+def test_the_page_says_that_workers_follow_and_by_how_much(stage: Stage, client: Client) -> None:
+    workers = [make.worker() for _ in range(12)]
+    for shown, agrees, count in [(True, True, 96), (True, False, 24), (False, True, 60), (False, False, 60)]:
+        answered(stage, "row-0", shown, agrees, count, workers)
+    page = squeezed(client.get(address(stage)))
+    assert "Workers follow the suggestions:" in page
+    told = page.replace("\u202f", " ").replace("\xa0", " ")
+    assert '80.0 % <span class="small">of 120</span>' in told and '50.0 % <span class="small">of 120</span>' in told
+    assert "30.0 %" in told and "60.0 %" in told
+    assert "(12 workers)" in page
+
+
+def test_where_nothing_is_shown_nothing_is_claimed_and_rejected_answers_are_left_out(
+    stage: Stage, client: Client
+) -> None:
+    workers = [make.worker() for _ in range(12)]
+    for shown, agrees, count in [(True, True, 30), (True, False, 30), (False, True, 29), (False, False, 31)]:
+        answered(stage, "row-0", shown, agrees, count, workers)
+    page = squeezed(client.get(address(stage)))
+    assert "the difference may be chance" in page and "Workers follow" not in page
+    Label.objects.update(void=True)
+    page = squeezed(client.get(address(stage)))
+    assert "120, 0 compared" in page and "No answer that counts is in yet." in page
+
+
+def test_the_number_of_queries_does_not_grow_with_the_answers(stage: Stage, client: Client) -> None:
+    counts = []
+    workers = [make.worker() for _ in range(15)]
+    for number in range(2):
+        answered(stage, f"row-{number}", True, True, 20, workers)
+        answered(stage, f"row-{number}", False, False, 20, workers)
+        client.get(address(stage))
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address(stage))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_a_reader_sees_the_figures_and_no_form_and_cannot_send_one(stage: Stage, bob: Any) -> None:
+    make.member(stage.project, bob, Membership.Role.READER)
+    reader = Client()
+    reader.force_login(bob)
+    for name in ("suggestions", "priorities"):
+        page = reader.get(address(stage, name))
+        assert page.status_code == 200 and 'type="file"' not in page.content.decode()
+        assert reader.post(address(stage, name), file("item,field,value\nrow-0,choice,yes\n")).status_code == 403
+    assert not Suggestion.objects.exists()
+
+
+def test_a_task_that_takes_none_has_no_tab_and_says_so(stage: Stage, client: Client) -> None:
+    other = make.stage(stage.project, key="click")
+    assert address(other) not in client.get(address(other, "stage")).content.decode()
+    assert "takes no suggestions" in squeezed(client.get(address(other)))
+    assert client.post(address(other), file("item,field,value\na,choice,yes\n")).status_code == 400
+    assert "Suggestions of a model" not in squeezed(client.get(address(other, "stage-settings")))
+    assert "Suggestions of a model" in squeezed(client.get(address(stage, "stage-settings")))
+
+
+def test_what_is_published_first_is_shown_and_changed(stage: Stage, client: Client) -> None:
+    page = squeezed(client.get(address(stage, "priorities")))
+    assert page.index("row-0") < page.index("row-3")
+    page = squeezed(client.post(address(stage, "priorities"), file("item,priority\nrow-3,0.5\nrow-2,7\n"), follow=True))
+    assert "2 items have another priority now." in page
+    assert page.index("row-2") < page.index("row-3") < page.index("row-0")
+    page = squeezed(client.get(address(stage, "items") + "?sort=-priority"))
+    assert page.index("row-2") < page.index("row-3") and "row-0" not in page
+    assert "Items without a priority are not in this order." in page
+    reply = client.post(address(stage, "priorities"), file("item,priority\nrow-3,soon\nrow-9,1\n"))
+    assert reply.status_code == 400
+    assert "must be a number" in squeezed(reply) and "is no item of this stage" in squeezed(reply)
+
+
+# The same on the command line
+
+
+def run(name: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command(name, "weather", "choose", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_the_commands_do_the_same(stage: Stage, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("item,field,value\nrow-0,choice,Yes\n")
+    assert run("suggestions", "--add", str(path)) == "1 new suggestions in choose, 0 replaced.\n"
+    workers = [make.worker() for _ in range(12)]
+    answered(stage, "row-0", True, True, 96, workers)
+    answered(stage, "row-0", True, False, 24, workers)
+    answered(stage, "row-0", False, True, 60, workers)
+    answered(stage, "row-0", False, False, 60, workers)
+    told = run("suggestions")
+    assert "240 of 240 answers to them are compared" in told
+    assert "80.0% of 120" in told and "30.0% (18." in told and "60.0% (" in told
+    path.write_text("item,field,value\nrow-9,choice,Yes\n")
+    with pytest.raises(CommandError, match="is no item of this stage"):
+        run("suggestions", "--add", str(path))
+    path.write_text("item,priority\nrow-3,2\nrow-1,4\n")
+    assert "2 items of choose" in run("priorities", "--set", str(path))
+    listed = run("priorities")
+    assert listed.index("row-1") < listed.index("row-3") < listed.index("row-0")
+    with pytest.raises(CommandError, match="cannot be read"):
+        run("priorities", "--set", str(tmp_path / "none.csv"))
