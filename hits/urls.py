@@ -42,6 +42,7 @@ from hits.views import (
     stages,
     task,
     task_settings,
+    webhooks,
     workers,
 )
 
@@ -131,6 +132,14 @@ project_urls = [
     path("tests/<slug:test>/remove/", qualification_tests.remove, name="remove-qualification-test"),
     path("tests/<slug:test>/results/", qualification_tests.results, name="qualification-test-results"),
     path("tests/<slug:test>/results/fetch/", qualification_tests.fetch, name="fetch-qualification-test-results"),
+    path("webhooks/", webhooks.index, name="webhooks"),
+    path("webhooks/add/", webhooks.add, name="add-webhook"),
+    path("webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<int:pk>/change/", webhooks.change, name="change-webhook"),
+    path("webhooks/<int:pk>/rotate/", webhooks.rotate, name="rotate-webhook"),
+    path("webhooks/<int:pk>/test/", webhooks.try_out, name="test-webhook"),
+    path("webhooks/<int:pk>/end/", webhooks.end, name="end-webhook"),
+    path("webhooks/deliveries/<int:pk>/again/", webhooks.send_again, name="send-again"),
     path("qualifications/", grants.index, name="grants"),
     path("qualifications/<slug:held>/", grants.holders, name="grants-of"),
     path("qualifications/<slug:held>/progress/", grants.progress, name="grants-progress"),

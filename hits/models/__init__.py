@@ -21,6 +21,7 @@ from hits.models.publishing import Batch, Extension, Hit, HitItem
 from hits.models.qualification_tests import QualificationScore, QualificationTest
 from hits.models.restorations import ClosedHit, Restoration
 from hits.models.rules import RuleEdition
+from hits.models.webhooks import Webhook, WebhookDelivery
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
@@ -79,6 +80,8 @@ __all__ = [
     "Upload",
     "Verdict",
     "WaitingJob",
+    "Webhook",
+    "WebhookDelivery",
     "Worker",
     "WorkerMessage",
     "WorkerStat",

@@ -69,6 +69,7 @@ COMPUTATIONS = Place(
 )
 OPTIONS = Place("Options", ("options",))
 MEDIA = Place("Media", ("media", "add-media"))
+WEBHOOKS = Place("Webhooks", ("webhooks", "webhook", "add-webhook", "change-webhook", "rotate-webhook"))
 
 
 def place_of(page: str, places: Sequence[Place]) -> Place:
@@ -105,6 +106,7 @@ def menu(project: Project) -> list[Place]:
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),
+        WEBHOOKS,
         MEMBERS,
     ]
 

@@ -17,7 +17,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import check_questions, release_cards, release_values, saved_pages, stage_statistics, wages
+from hits.domain import (
+    check_questions,
+    release_cards,
+    release_values,
+    saved_pages,
+    stage_statistics,
+    wages,
+    webhook_events,
+)
 from hits.domain.action_log import record
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
@@ -26,7 +34,7 @@ from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
 from hits.formats import data_card
 from hits.formats.licences import OWN, OWN_FILE
-from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary, Webhook
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.quality.aggregation.methods import METHODS
 from hits.recipes.source import JudgedItem, ReleaseContent
@@ -471,4 +479,11 @@ def _store(
         file.seek(0)
         ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
     record(project, user, "made a release", detail={"release": made.number})
+    facts = {
+        "number": made.number,
+        "digest": digest,
+        "counts": manifest["counts"],
+        "see": webhook_events.route("release", project.slug, made.number),
+    }
+    webhook_events.announce(project.pk, Webhook.Event.RELEASE_MADE, lambda: [facts])
     return made

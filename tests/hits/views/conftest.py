@@ -36,6 +36,7 @@ from hits.models import (
     Release,
     Stage,
     Upload,
+    WebhookDelivery,
     Worker,
 )
 from hits.views import payments
@@ -99,6 +100,7 @@ class World:
     media: MediaFile
     waiting: Assignment
     asked: BudgetRequest
+    delivery: WebhookDelivery
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -136,6 +138,8 @@ class World:
             **dict.fromkeys(RUN_PAGES | {"stop-computation", "resume-computation"}, [self.run.pk]),
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
+            **dict.fromkeys(["webhook", *WEBHOOK_VERBS], [self.delivery.webhook_id]),
+            "send-again": [self.delivery.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
@@ -155,6 +159,7 @@ TEST_PAGES = {
     "withdraw-qualification-test", "qualification-test-results",
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
+WEBHOOK_VERBS = {"change-webhook", "rotate-webhook", "test-webhook", "end-webhook"}
 FREE = {
     "projects", "account", "second-factor", "help", "help-page", "notices", "new-project", "recipe-sample",
     "marketplace-calls", "marketplace-balance",
@@ -178,7 +183,7 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES,
+    "grants", *GRANT_PAGES, "webhooks", "webhook",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
@@ -222,6 +227,9 @@ PROJECT_VERBS = {
     "import-computation",
     "give-grant",
     "withdraw-grant",
+    "add-webhook",
+    "send-again",
+    *WEBHOOK_VERBS,
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -279,7 +287,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
-        make.budget_request(project),
+        make.budget_request(project), make.webhook_delivery(make.webhook(project), state="delivered"),
     )  # fmt: skip
 
 
