@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -48,6 +49,14 @@ def secret(name: str) -> str:
 
 def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in os.environ.get(name, default).split(",") if word.strip()]
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Such as 10.0.0.0/8,::1/128; none by default."""
+    try:
+        return [ip_network(word) for word in words(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be networks such as 10.0.0.0/8, with commas: {error}.") from None
 
 
 def url(name: str, default: str, *, schemes: tuple[str, ...]) -> str:

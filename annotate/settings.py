@@ -57,6 +57,15 @@ EVENTS_SECONDS = 5
 RESUME_SECONDS = env.integer("RESUME_SECONDS", 15, low=1, high=3600)
 # How soon members are told of what is new in their projects.
 NOTICES_SECONDS = env.integer("NOTICES_SECONDS", 60, low=1, high=3600)
+# Webhooks are on the internet and https, unless these allow more: http, and internal networks, such as that of a lab.
+WEBHOOK_HTTP = env.boolean("WEBHOOK_HTTP", False)
+WEBHOOK_NETWORKS = env.networks("WEBHOOK_NETWORKS")
+# The most that one call may take; the first wait after one in vain, from where on it doubles up to an hour; how long an
+# event is tried for; and how long messages that are done with are kept.
+WEBHOOK_TIMEOUT_SECONDS = env.integer("WEBHOOK_TIMEOUT_SECONDS", 10, low=1, high=60)
+WEBHOOK_RETRY_SECONDS = env.integer("WEBHOOK_RETRY_SECONDS", 5, low=1, high=3600)
+WEBHOOK_HOURS = env.integer("WEBHOOK_HOURS", 72, low=1, high=720)
+WEBHOOK_KEPT_DAYS = env.integer("WEBHOOK_KEPT_DAYS", 30, low=1, high=365)
 MAX_IMPORT_BYTES = env.integer("MAX_IMPORT_MB", 64, low=1, high=1024) * 1024 * 1024
 # What reviewers send in (corrections), and readers and people outside of a project (predictions, recipes).
 MAX_REVIEWER_UPLOAD_BYTES = env.integer("MAX_REVIEWER_UPLOAD_MB", 16, low=1, high=1024) * 1024 * 1024

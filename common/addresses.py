@@ -1,9 +1,11 @@
-"""Which network address a visitor comes from, and which addresses are of the internet at large."""
+"""Which network address a visitor comes from, which addresses are of the internet at large, and which may be called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
+from urllib.parse import SplitResult, urlsplit
 
 # Providers hand a household a whole network of this size.
 _IPV6_NETWORK = 64
@@ -19,6 +21,9 @@ _SPECIAL = tuple(
 )
 # What is written for the machine itself, where a list is wanted; `is_loopback` knows the other names too.
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+# Of what somebody may have called, such as a webhook.
+LONGEST_ADDRESS = 500
+Network = IPv4Network | IPv6Network
 
 
 def network(address: str) -> str:
@@ -73,3 +78,58 @@ def is_public(address: str) -> bool:
     if ip.version == 4 and any(ip in special for special in _SPECIAL):
         return False
     return ip.is_global and not ip.is_multicast
+
+
+# What somebody may have called. `common.outgoing` makes the calls.
+
+
+class AddressError(Exception):
+    """This address may not be called. The message goes on after "The webhook's address"."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What may be called besides https on the internet at large.
+
+    `loopback`: this machine under its own names, by http too. `http`: any host by http. `networks`: internal addresses.
+    """
+
+    loopback: bool = False
+    http: bool = False
+    networks: tuple[Network, ...] = ()
+
+    def names_itself(self, host: str) -> bool:
+        return self.loopback and is_loopback(host)
+
+    def permits(self, address: str) -> bool:
+        """Of an IP address. Raises ValueError when it is none."""
+        ip = ip_address(address.split("%")[0])
+        mapped = getattr(ip, "ipv4_mapped", None) or ip
+        return is_public(address) or any(mapped in network for network in self.networks)
+
+
+def checked(url: str, reach: Reach) -> SplitResult:
+    """The parts of an address that may be called, as far as its spelling says. Raises AddressError."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise AddressError("is not an address.") from None
+    if len(url) > LONGEST_ADDRESS or not url.isascii() or not url.isprintable() or " " in url:
+        raise AddressError(f"must be plain ASCII, {LONGEST_ADDRESS} at most.")
+    if not host or parts.username is not None or parts.password is not None or port == 0:
+        raise AddressError("needs a host, and holds no name and password.")
+    itself = reach.names_itself(host)
+    if parts.scheme != "https" and not (parts.scheme == "http" and (itself or reach.http)):
+        raise AddressError(f"must begin with https://{' or http://' if reach.http else ''}.")
+    if not itself and _is_internal(host, reach):
+        raise AddressError("must be on the internet, not on an internal network.")
+    return parts
+
+
+def _is_internal(host: str, reach: Reach) -> bool:
+    """As far as a host tells without a look-up."""
+    try:
+        return not reach.permits(host)
+    except ValueError:
+        return is_loopback(host) and not reach.permits("127.0.0.1")

@@ -7,7 +7,9 @@ links lead to pages that every role may see.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.urls import reverse
@@ -33,6 +35,7 @@ from hits.models import (
     Project,
     Stage,
     StageSummary,
+    Webhook,
     WorkerMessage,
 )
 from hits.models.notices import Notice
@@ -60,8 +63,10 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     for project in projects:
         for need in (*needs.of_money(project), *beside[project.pk]):
             if need.kind:
-                yield Due(project.pk, need.kind, need.key, need.words, need.address, need.more)
+                due = Due(project.pk, need.kind, need.key, need.words, need.address, need.more)
+                yield replace(due, **_little_left(project)) if need.kind == Kind.BUDGET else due
     for stage in stages:
+        yield from _finished(stage)
         yield from _reviews(stage, left[stage.pk])
         yield from _reports(stage)
         yield from _held_up(stage)
@@ -70,6 +75,31 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     yield from _batches(stages)
     yield from _calls(projects)
     yield from _decided(projects)
+
+
+def _little_left(project: Project) -> dict[str, Any]:
+    account = project.account
+    facts = {"budget": f"{account.budget:.2f}", "left": f"{account.left:.2f}", "currency": "USD"}
+    return {"event": Webhook.Event.BUDGET_LOW, "facts": facts}
+
+
+def _finished(stage: Stage) -> Iterator[Due]:
+    """For webhooks alone: members are told of batches. What is finished may go on, and be finished again."""
+    summary = stage.summary
+    now = summary.is_finished
+    if now == summary.finished_told:
+        return
+    mark = Mark(StageSummary.objects.filter(stage=stage), "finished_told", not now, now)
+    facts = {
+        "stage": stage.key,
+        "items": summary.items,
+        "kept": summary.kept,
+        "dropped": summary.dropped,
+        "answers": summary.answers,
+    }
+    event = Webhook.Event.STAGE_FINISHED if now else ""
+    key = f"stage-{stage.pk}-finished"
+    yield Due(stage.project_id, Kind.FINISHED, key, "", "", is_event=True, mark=mark, event=event, facts=facts)
 
 
 def failed_release(project: Project, error: Exception) -> Due:

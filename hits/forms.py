@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import QueryDict
 
+from common.addresses import LONGEST_ADDRESS
 from common.names import plain_name
 from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.keyset import whole
@@ -31,7 +32,7 @@ from hits.flow.setup.model_annotators import MOST_COST
 from hits.formats.licences import LICENCES, OWN
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
-from hits.models import ApiToken, Membership, Project
+from hits.models import ApiToken, Membership, Project, Webhook
 from hits.models.budget_requests import LONGEST_REASON as LONGEST_REQUEST
 from hits.models.pools import LONGEST_NAME as LONGEST_POOL_NAME
 from hits.models.pools import LONGEST_NOTE
@@ -884,3 +885,18 @@ def _value_field(name: str, value: Any, option: Option) -> forms.Field:
     if option.choices:
         return forms.ChoiceField(**common, choices=list(option.choices.items()))
     return forms.CharField(**common, max_length=1000, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+
+class WebhookForm(forms.Form):
+    """Whether the address may be called, the flow module says."""
+
+    address = forms.CharField(
+        max_length=LONGEST_ADDRESS,
+        label="Address",
+        help_text="Events are posted there. It begins with https:// and is on the internet, unless this installation "
+        "allows more.",
+        widget=forms.URLInput(attrs={"autocomplete": "off", "placeholder": "https://lab.example.org/annotate"}),
+    )
+    events = forms.MultipleChoiceField(
+        choices=Webhook.Event.choices, label="Tell it when", widget=forms.CheckboxSelectMultiple
+    )

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.urls import reverse
+from django.utils import timezone
 
 from hits.domain import block_proposals
 from hits.domain.budget_requests import in_words
@@ -33,12 +34,15 @@ from hits.models import (
     QualificationTest,
     Stage,
     Upload,
+    Webhook,
 )
 from hits.models.notices import Notice
 from hits.templatetags.figures import count, money
 
 # Of the budget: with less left, a lead is told.
 LITTLE = 10
+# A webhook that takes nothing may take something again before a lead is told.
+SILENT = timedelta(minutes=10)
 WAITING = "Publishing waits for the marketplace"
 # Sentences of single rows on a stage's page.
 ROWS_SHOWN = 5
@@ -238,6 +242,10 @@ def beside(projects: Sequence[Project]) -> defaultdict[int, list[Need]]:
         if check.faults:
             said = f"{some(len(check.faults), 'difference', 'differences')} between ledger and marketplace"
             say(check.project_id, said, "ledger-check", check.pk, Notice.Kind.STUCK)
+    silent = Webhook.objects.standing().filter(project__in=projects).exclude(error="")
+    for hook in silent.filter(Q(failing_since__lte=timezone.now() - SILENT) | Q(active=False)).order_by("pk"):
+        said = "does not take what it is sent" if hook.active else "wants nothing any more, and was switched off"
+        say(hook.project_id, f"The webhook {hook.host} {said}", "webhook", hook.pk, Notice.Kind.STUCK)
     return found
 
 

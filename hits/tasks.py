@@ -49,7 +49,7 @@ from hits.flow.pipeline import (
     topping_up,
 )
 from hits.flow.restoring import adopting_hits
-from hits.flow.setup import notice_letters, noticing, own_stages, passwords, setting_up
+from hits.flow.setup import notice_letters, noticing, own_stages, passwords, setting_up, webhook_sending
 from hits.models import (
     Action,
     ApiToken,
@@ -206,6 +206,7 @@ def _conclude(stage: Stage) -> int:
     comparing.compare_when_due(stage)
     blocking.check_when_due(stage)
     concluded = deciding.decide(stage)
+    announce()
     if stage.pk in closing.unfinished():
         queue.start(close_unwanted, stage.pk)
     _top_up(stage)
@@ -319,6 +320,8 @@ def finish_blocks(stage_pk: int) -> int:
     except MarketplaceError as error:
         log.warning("Blocks of %s wait: %s", stage, error)
         return 0
+    finally:
+        announce()
     if stage.project_id in messaging.unfinished():
         queue.start(send_messages, stage.project_id)
     queue.start(conclude_project, stage.project_id)
@@ -478,6 +481,7 @@ def make_release(self: Task, project_pk: int, user_pk: int | None) -> int:
         # It has no page and no row of its own, and whoever asked for it has left.
         noticing.tell(due_notices.failed_release(project, error))
         raise
+    announce()
     return made.number
 
 
@@ -626,6 +630,7 @@ def resume_all() -> int:
     for task, pk in left:
         # While every worker is busy, one of each is enough in the queue.
         queue.offer(task, pk, expires=60)
+    announce()
     return taken_up + len(left)
 
 
@@ -633,8 +638,25 @@ def resume_all() -> int:
 def tell_members() -> int:
     """Beat: write notices of what is new in all projects, and send them to those who want letters; how many are new."""
     new = noticing.write_all(due_notices.of_projects)
+    announce()
     notice_letters.send()
     return new
+
+
+def announce() -> None:
+    """Have webhooks told what is written down for them. While every worker is busy, one such job is enough."""
+    if webhook_sending.is_anything_due():
+        queue.offer(send_webhooks, expires=60)
+
+
+@shared_task
+def send_webhooks() -> int:
+    """What no receiver takes now waits in its row, and `resume_all` comes back to it."""
+    done = webhook_sending.send()
+    # A job lasts some seconds at most; what is left is for another one.
+    if done:
+        announce()
+    return done
 
 
 @shared_task
@@ -657,9 +679,12 @@ def forget_text_evidence() -> int:
 
 @shared_task
 def forget_tries() -> int:
-    """Beat: counts of sign-ins that have run out, and sessions and tokens that have expired; how many rows went."""
+    """Beat: counts of sign-ins that have run out, sessions and tokens that have expired, and messages to webhooks that
+    were done with long ago; how many rows went.
+    """
     expired = Session.objects.filter(expire_date__lte=timezone.now()).delete()[0]
-    return expired + SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
+    tries = SignInTries.objects.forget(timezone.now()) + ApiToken.objects.expired().delete()[0]
+    return expired + tries + webhook_sending.forget()
 
 
 def _unconcluded() -> list[int]:

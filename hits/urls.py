@@ -48,6 +48,7 @@ from hits.views import (
     task,
     task_settings,
     terms,
+    webhooks,
     workers,
 )
 
@@ -158,6 +159,14 @@ project_urls = [
     path("pools/<slug:pool>/links/", pools.make_link, name="pool-link"),
     path("pools/<slug:pool>/links/<int:pk>/revoke/", pools.revoke_link, name="revoke-pool-link"),
     path("pools/<slug:pool>/fetch/", pools.fetch, name="fetch-pool"),
+    path("webhooks/", webhooks.index, name="webhooks"),
+    path("webhooks/add/", webhooks.add, name="add-webhook"),
+    path("webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<int:pk>/change/", webhooks.change, name="change-webhook"),
+    path("webhooks/<int:pk>/rotate/", webhooks.rotate, name="rotate-webhook"),
+    path("webhooks/<int:pk>/test/", webhooks.try_out, name="test-webhook"),
+    path("webhooks/<int:pk>/end/", webhooks.end, name="end-webhook"),
+    path("webhooks/deliveries/<int:pk>/again/", webhooks.send_again, name="send-again"),
     path("qualifications/", grants.index, name="grants"),
     path("qualifications/<slug:held>/", grants.holders, name="grants-of"),
     path("qualifications/<slug:held>/progress/", grants.progress, name="grants-progress"),

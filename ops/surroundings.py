@@ -46,6 +46,12 @@ OURS = {
     "SECRET_KEY",
     "SENTRY_DSN",
     "STATIC_ROOT",
+    "WEBHOOK_HOURS",
+    "WEBHOOK_HTTP",
+    "WEBHOOK_KEPT_DAYS",
+    "WEBHOOK_NETWORKS",
+    "WEBHOOK_RETRY_SECONDS",
+    "WEBHOOK_TIMEOUT_SECONDS",
     "WEB_PORT",
     "WORKER_MEMORY_MB",
 }
@@ -120,6 +126,9 @@ def surroundings(data_dir: Path, ports: Ports, given: Mapping[str, str]) -> dict
         # Another host name than the marketplace's: what breaks in a cross-site frame shall break here too.
         "PUBLIC_URL": f"http://localhost:{ports.web}",
         "HARVEST_SECONDS": "5",
+        # A script on this machine may listen.
+        "WEBHOOK_HTTP": "True",
+        "WEBHOOK_NETWORKS": "127.0.0.0/8,::1/128",
         "REDIS_URL": f"redis://:{kept['BROKER_PASSWORD']}@127.0.0.1:{ports.broker}/0",
         "MTURK_ENDPOINT_URL": marketplace,
         # It takes as many calls as it can answer; from here the rate doubles each second while they are needed.

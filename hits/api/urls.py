@@ -35,6 +35,7 @@ from hits.api.views import (
     task_settings,
     terms,
     uploads,
+    webhooks,
 )
 
 app_name = "api"
@@ -98,6 +99,12 @@ urlpatterns = [
     path(PROJECT + "blocks/", quality.Blocks.as_view(), name="blocks"),
     path(PROJECT + "blocks/<int:pk>/undo/", quality.UndoBlock.as_view(), name="undo-block"),
     path(PROJECT + "messages/", quality.Messages.as_view(), name="messages"),
+    path(PROJECT + "webhooks/", webhooks.Webhooks.as_view(), name="webhooks"),
+    path(PROJECT + "webhooks/<int:pk>/", webhooks.OneWebhook.as_view(), name="webhook"),
+    path(PROJECT + "webhooks/<int:pk>/rotate/", webhooks.RotateSecret.as_view(), name="rotate-webhook"),
+    path(PROJECT + "webhooks/<int:pk>/test/", webhooks.TryOut.as_view(), name="test-webhook"),
+    path(PROJECT + "webhooks/<int:pk>/deliveries/", webhooks.Deliveries.as_view(), name="webhook-deliveries"),
+    path(PROJECT + "webhooks/deliveries/<int:pk>/again/", webhooks.SendAgain.as_view(), name="send-again"),
     path(PROJECT + "qualifications/", grants.HeldQualifications.as_view(), name="held-qualifications"),
     path(PROJECT + "grants/", grants.Grants.as_view(), name="grants"),
     path(PROJECT + "grants/<int:pk>/withdraw/", grants.WithdrawGrant.as_view(), name="withdraw-grant"),

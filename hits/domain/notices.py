@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,8 @@ class Due:
     """What members of a project are to be told now. `words` and `more` are one line each.
 
     It is a state, unless `is_event`. What `passes` by itself, such as a marketplace that is silent for a while, is told
-    once it has lasted. Without words only the mark is moved.
+    once it has lasted. Without words only the mark is moved. `event` is what webhooks are told when the notice is
+    written or the mark is moved (`Webhook.Event`), with these `facts`.
     """
 
     project: int
@@ -52,6 +53,8 @@ class Due:
     is_event: bool = False
     passes: bool = False
     mark: Mark | None = None
+    event: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

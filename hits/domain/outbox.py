@@ -5,14 +5,15 @@ what came of it is written down in one transaction together with the money. So a
 without an outcome, and the next run makes their calls again: with the row's own token (`hits.models.intents.Intent`),
 or because the call is harmless to repeat.
 
-Each user supplies which rows wait, the call of one row, and how outcomes are written down.
+Each user supplies which rows wait, the call of one row, and how outcomes are written down. Calls that are not the
+marketplace's, such as those of webhooks, bring a runner of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
@@ -20,7 +21,6 @@ from django.utils import timezone
 from hits.domain.leases import Held
 from hits.domain.marketplace_account import sentence
 from hits.mturk.errors import InsufficientFundsError, MarketplaceError, NotYetError, UnreachableError
-from hits.mturk.gateway import Gateway
 
 Row = TypeVar("Row")
 Result = TypeVar("Result")
@@ -37,8 +37,17 @@ WAIT_FOR_MONEY = timedelta(minutes=1)
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=4)
 
 
+class Runner(Protocol):
+    """Makes the calls of one round side by side; the marketplace's gateway is one."""
+
+    def run(
+        self, work: Callable[[Row], Result], rows: Sequence[Row], *, beat: Callable[[], object] | None = None
+    ) -> list[tuple[Row, Result | MarketplaceError]]:
+        """What `work` came to for each row, in their order. `beat` is called every few seconds meanwhile."""
+
+
 def carry_out(
-    market: Gateway,
+    runner: Runner,
     held: Held,
     *,
     rows: Callable[[], Sequence[Row]],
@@ -53,7 +62,7 @@ def carry_out(
     Raises the first error of `stop_at`, after its round is written down, and LeaseLostError.
     """
     while waiting := rows():
-        outcomes = market.run(call, waiting, beat=held.renew)
+        outcomes = runner.run(call, waiting, beat=held.renew)
         yield record(outcomes)
         for _, outcome in outcomes:
             if isinstance(outcome, stop_at):

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.apps import apps
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from hits.models.intents import TOKEN_LIFE
@@ -18,6 +19,7 @@ from hits.models.messages import WorkerMessage
 from hits.models.payments import Bonus, Compensation
 from hits.models.publishing import Extension, Hit
 from hits.models.restorations import Restoration
+from hits.models.webhooks import WebhookDelivery
 from hits.refusals import Refusal
 
 # Numbers that are left out at least, and else as many as were given out before the backup.
@@ -67,6 +69,8 @@ def begin(backup_at: datetime) -> Restoration:
         # Nobody can ask whether a message went out, and none goes out twice.
         planned = WorkerMessage.objects.filter(state=WorkerMessage.State.PLANNED)
         planned.update(state=WorkerMessage.State.UNKNOWN, attempted_at=backup_at)
+        # These may have gone out, and do once more: the number of the attempt says so to whoever gets them.
+        WebhookDelivery.objects.filter(state=WebhookDelivery.State.WAITING).update(attempts=F("attempts") + 1)
         return Restoration.objects.create(backup_at=backup_at)
 
 

@@ -88,7 +88,7 @@ LOOK = _verb(
         computations computation computation-progress computation-results computation-outside
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
-        grants grants-of grants-progress pools pool pool-progress terms terms-version
+        grants grants-of grants-progress pools pool pool-progress terms terms-version webhooks webhook
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening models people-and-models suggestions priorities
@@ -96,6 +96,7 @@ LOOK = _verb(
     routes=_get("""
         project actions members terms uploads sample-file upload media pools pool pool-members pool-best
         blocks undo-block messages held-qualifications grants
+        webhooks webhook webhook-deliveries
         budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
         options computations computation-runs computation-run computation-run-results
@@ -294,6 +295,12 @@ TABLE = (
         routes=("PATCH release-card",),
     ),
     _verb("Make a release", MANAGER, pages="make-release", routes=("POST releases",)),
+    _verb("Add a webhook", MANAGER, pages="add-webhook", routes=("POST webhooks",)),
+    _verb("Change a webhook, switch it on or off", MANAGER, pages="change-webhook", routes=("PATCH webhook",)),
+    _verb("Rotate a webhook's secret", MANAGER, pages="rotate-webhook", routes=("POST rotate-webhook",)),
+    _verb("Send a test event", MANAGER, pages="test-webhook", routes=("POST test-webhook",)),
+    _verb("Send a message to a webhook again", MANAGER, pages="send-again", routes=("POST send-again",)),
+    _verb("End a webhook", MANAGER, pages="end-webhook", routes=("DELETE webhook",), while_archived=True),
     _verb(
         "Score predictions against a release",
         READER,

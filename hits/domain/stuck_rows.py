@@ -27,6 +27,7 @@ from hits.models import (
     LedgerCheck,
     Upload,
     WaitingJob,
+    WebhookDelivery,
     WorkerMessage,
 )
 
@@ -71,6 +72,9 @@ KINDS: dict[str, Rows] = {
     "computations": lambda then: ComputationRun.objects.filter(state=ComputationRun.State.QUEUED, created_at__lt=then),
     "comparisons of the books": lambda then: LedgerCheck.objects.filter(
         state=LedgerCheck.State.RUNNING, created_at__lt=then
+    ),
+    "messages to webhooks": lambda then: WebhookDelivery.objects.filter(
+        state=WebhookDelivery.State.WAITING, since__lt=then, webhook__active=True
     ),
     "jobs without a queue": lambda then: WaitingJob.objects.filter(created_at__lt=then),
 }

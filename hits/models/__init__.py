@@ -26,6 +26,7 @@ from hits.models.rules import RuleEdition
 from hits.models.suggestions import SuggestedAnswer, Suggestion
 from hits.models.terms import Terms
 from hits.models.text_evidence import TextEvidence, TextFigures
+from hits.models.webhooks import Webhook, WebhookDelivery
 from hits.models.workers import Block, Grant, Qualification, Worker, WorkerStat
 
 __all__ = [
@@ -97,6 +98,8 @@ __all__ = [
     "Upload",
     "Verdict",
     "WaitingJob",
+    "Webhook",
+    "WebhookDelivery",
     "Worker",
     "WorkerMessage",
     "WorkerStat",

@@ -426,6 +426,9 @@ class StageSummary(models.Model):
     taken_back_told = models.PositiveIntegerField(
         default=0, db_default=0, help_text="Of the ones taken back, so many are in notices."
     )
+    finished_told = models.BooleanField(
+        default=False, db_default=False, help_text="Webhooks were told that the stage is finished."
+    )
     scored = models.PositiveIntegerField(default=0)
     correct = models.PositiveIntegerField(default=0)
     median_seconds = models.FloatField(null=True)

@@ -79,6 +79,7 @@ COMPUTATIONS = Place(
 )
 OPTIONS = Place("Options", ("options",))
 MEDIA = Place("Media", ("media", "add-media"))
+WEBHOOKS = Place("Webhooks", ("webhooks", "webhook", "add-webhook", "change-webhook", "rotate-webhook"))
 
 
 def place_of(page: str, places: Sequence[Place]) -> Place:
@@ -118,6 +119,7 @@ def menu(project: Project) -> list[Place]:
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),
         MODELS,
+        WEBHOOKS,
         MEMBERS,
     ]
 

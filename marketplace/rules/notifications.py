@@ -5,11 +5,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from common.addresses import is_loopback, is_public
+from common.addresses import LONGEST_ADDRESS, AddressError, Reach, checked, is_loopback
 from marketplace.rules.errors import InvalidTransportEndpoint, ParameterValidationError
 
 VERSION = "2014-08-15"
@@ -17,7 +16,7 @@ PING = "Ping"
 EMAIL, SQS, SNS = "Email", "SQS", "SNS"
 # Not of the API: each requester may have one, and it is told everything.
 WEBHOOK = "Webhook"
-LONGEST_DESTINATION = 500
+LONGEST_DESTINATION = LONGEST_ADDRESS
 EVENTS_PER_MESSAGE = 10
 # Seconds between two attempts; after the last one a notification is given up, about eleven hours old.
 RETRY_SECONDS = (2, 5, 15, 60, 300, 900, 3600, 10_800, 21_600)
@@ -77,29 +76,10 @@ def _is_queue(url: str, loopback: bool) -> bool:
 def check_webhook_url(url: str, *, loopback: bool) -> str:
     """The address as it is when it may be called; raises InvalidTransportEndpoint with the reason when not."""
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        raise InvalidTransportEndpoint("The webhook's address is not an address.") from None
-    if len(url) > LONGEST_DESTINATION or not url.isascii() or not url.isprintable() or " " in url:
-        raise InvalidTransportEndpoint(f"The webhook's address must be plain ASCII, {LONGEST_DESTINATION} at most.")
-    if not host or parts.username is not None or parts.password is not None or port == 0:
-        raise InvalidTransportEndpoint("The webhook's address needs a host, and holds no name and password.")
-    if loopback and is_loopback(host) and parts.scheme in ("http", "https"):
-        return url
-    if parts.scheme != "https":
-        raise InvalidTransportEndpoint("The webhook's address must begin with https://.")
-    if is_loopback(host) or (_is_ip(host) and not is_public(host)):
-        raise InvalidTransportEndpoint("The webhook's address must be on the internet, not on an internal network.")
+        checked(url, Reach(loopback=loopback))
+    except AddressError as error:
+        raise InvalidTransportEndpoint(f"The webhook's address {error}") from None
     return url
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def event(

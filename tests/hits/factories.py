@@ -53,6 +53,8 @@ from hits.models import (
     Terms,
     Upload,
     Verdict,
+    Webhook,
+    WebhookDelivery,
     Worker,
     WorkerStat,
 )
@@ -488,3 +490,25 @@ def qualification_test(project_row: Project | None = None, **columns: Any) -> Qu
         "questions": known_questions(),
     }
     return QualificationTest.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
+def webhook(project_row: Project | None = None, **columns: Any) -> Webhook:
+    """One that is told everything, at an address that nobody may call."""
+    defaults = {
+        "address": "https://hooks.invalid/annotate?key=of-the-receiver",
+        "events": Webhook.Event.values,
+        "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    }
+    return Webhook.objects.create(project=project_row or project(), **{**defaults, **columns})
+
+
+def webhook_delivery(webhook_row: Webhook | None = None, **columns: Any) -> WebhookDelivery:
+    """A release that is to be told."""
+    number = next(_numbers)
+    defaults = {
+        "message_id": f"msg_{number}",
+        "event_id": f"evt_{number}",
+        "event": Webhook.Event.RELEASE_MADE,
+        "body": '{"type":"release.made","data":{"number":1}}',
+    }
+    return WebhookDelivery.objects.create(webhook=webhook_row or webhook(), **{**defaults, **columns})

@@ -26,6 +26,7 @@ from hits.domain import (
     stage_statistics,
     terms,
     wages,
+    webhook_events,
 )
 from hits.domain.action_log import record
 from hits.domain.media import used
@@ -35,7 +36,7 @@ from hits.domain.snapshots import snapshot
 from hits.domain.stage_tables import is_added
 from hits.formats import data_card
 from hits.formats.licences import OWN, OWN_FILE
-from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary
+from hits.models import Assignment, Blob, Block, Item, Project, Release, ReleaseFile, Stage, StageSummary, Webhook
 from hits.protocols.optional import LevelledProtocol, RowsProtocol
 from hits.quality.aggregation.methods import METHODS
 from hits.recipes.source import JudgedItem, ReleaseContent
@@ -509,4 +510,11 @@ def _store(
         file.seek(0)
         ReleaseFile.objects.create(release=made, name=name, blob=Blob.store_stream(file))
     record(project, user, "made a release", detail={"release": made.number})
+    facts = {
+        "number": made.number,
+        "digest": digest,
+        "counts": manifest["counts"],
+        "see": webhook_events.route("release", project.slug, made.number),
+    }
+    webhook_events.announce(project.pk, Webhook.Event.RELEASE_MADE, lambda: [facts])
     return made

@@ -18,7 +18,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from hits.domain import block_letters, eligibility, worker_table
+from hits.domain import block_letters, eligibility, webhook_events, worker_table
 from hits.domain.action_log import record
 from hits.domain.block_losses import Loss, Return, answers_of, loss, restored
 from hits.domain.block_proposals import proposals, reference_stages, scored
@@ -28,7 +28,7 @@ from hits.domain.leases import lease
 from hits.domain.own_qualifications import POOR_QUALITY
 from hits.domain.qualification_calls import QualificationCalls
 from hits.domain.summaries import refresh_summary
-from hits.models import Assignment, Block, Stage, Worker
+from hits.models import Assignment, Block, Stage, Webhook, Worker
 from hits.quality.blocking import Evidence, Policy
 from hits.refusals import Refusal
 
@@ -287,6 +287,8 @@ def _intend(stage: Stage, worker_id: str, evidence: Mapping[str, Any], user: Use
             if why:
                 block_letters.write(row, why, user)
             record(stage.project, user, "blocked", [row])
+            facts = {"worker": worker_id, "stage": stage.key, "block": row.pk, "by_hand": "by_hand" in evidence}
+            webhook_events.announce(stage.project_id, Webhook.Event.WORKER_BLOCKED, lambda: [facts])
     except IntegrityError:
         return False
     return True

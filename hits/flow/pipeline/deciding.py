@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import aggregated_values, model_votes, set_aside, wanted_answers
+from hits.domain import aggregated_values, model_votes, set_aside, wanted_answers, webhook_events
 from hits.domain.crowd_answers import Comparison
 from hits.domain.failures import UNJUDGED, note, unjudged
 from hits.domain.hit_items import all_item_pks, by_item, hits_of, lock_items
@@ -24,7 +24,7 @@ from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted
-from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict
+from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict, Webhook
 from hits.protocols.base import Json
 from hits.protocols.optional import ItemwiseProtocol
 from hits.quality import enough
@@ -109,7 +109,8 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         outcomes = _outcomes(rule, votes, newest, wanted, values)
         outcomes |= {pk: replace(outcomes[pk], **_WAITING) for pk in waiting if pk in outcomes}
         routings = {pk: one.routing for pk, one in routed.items()}
-        _write_verdicts(outcomes, stage.rule_edition, computation, routings)
+        changed = _write_verdicts(outcomes, stage.rule_edition, computation, routings)
+        _announce(stage, [item for item in items if item.pk in changed], changed)
         apart = disagreements(
             comparison.levels, {pk: [vote.compared for vote in votes[pk]] for pk in outcomes if pk not in routed}
         )
@@ -250,8 +251,8 @@ def _spelled(said: Mapping[str, Any]) -> str:
 
 def _write_verdicts(
     outcomes: dict[int, Outcome], edition: int, computation: ComputationRun | None, routings: Mapping[int, int]
-) -> None:
-    """`routings` has the routing of each item that models decide."""
+) -> dict[int, Outcome]:
+    """Returns the outcomes that are others than before. `routings` has the routing of each item that models decide."""
     standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
     changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome, routings.get(pk))}
     Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
@@ -271,6 +272,31 @@ def _write_verdicts(
         for pk, outcome in changed.items()
         if outcome.outcome != "open"
     )
+    return changed
+
+
+def _announce(stage: Stage, items: Sequence[Item], changed: Mapping[int, Outcome]) -> None:
+    """Tell webhooks what these items came to; what is open again is told too, for it was decided before."""
+
+    def facts() -> Iterator[Json]:
+        verdicts = Verdict.objects.filter(item__in=changed).order_by().values_list("item")
+        numbers = dict(verdicts.annotate(n=Count("pk")))
+        for item in items:
+            outcome = changed[item.pk]
+            yield {
+                "stage": stage.key,
+                "item": item.key,
+                "id": item.pk,
+                "outcome": outcome.outcome,
+                "conclusion": outcome.conclusion,
+                "parts": dict(outcome.parts),
+                # Each verdict and each end of one is another step: the larger number is the later one.
+                "revision": 2 * numbers[item.pk] - (outcome.outcome != "open"),
+                "see": webhook_events.route("item", stage.project.slug, stage.key, item.pk),
+            }
+
+    if items:
+        webhook_events.announce(stage.project_id, Webhook.Event.ITEM_DECIDED, facts)
 
 
 def _differs(standing: Verdict | None, outcome: Outcome, routing: int | None) -> bool:

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Prefetch
 from django.utils import timezone
 
+from hits.domain import webhook_events
 from hits.domain.leases import lease
 from hits.domain.notices import Due, one_line
 from hits.models import Membership, Notice, NoticeChoice, Project, Stage
@@ -72,6 +73,9 @@ def write(projects: Sequence[Project], due: Iterable[Due]) -> int:
     rows = [_row(one, now) for one in fresh if one.words]
     # The constraint holds what another process may have written meanwhile.
     Notice.objects.bulk_create(rows, ignore_conflicts=True, batch_size=200)
+    for one in fresh:
+        if one.event:
+            webhook_events.announce(one.project, one.event, lambda facts=one.facts: [facts])  # type: ignore[misc]
     return len(rows)
 
 

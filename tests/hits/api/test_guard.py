@@ -83,6 +83,11 @@ def world(stage: Stage) -> dict[str, Any]:
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
         **dict.fromkeys(
+            ["webhook", "rotate-webhook", "test-webhook", "webhook-deliveries"],
+            hook := factories.webhook(stage.project),
+        ),
+        "send-again": factories.webhook_delivery(hook, state="delivered"),
+        **dict.fromkeys(
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
             factories.computation_run(stage.project),
         ),

@@ -89,6 +89,8 @@ WITHOUT_MONEY = {
     ("upload-columns", "post"),
     ("withdraw-compensation", "post"),
     ("withdraw-grant", "post"),
+    *(("webhooks", "post"), ("webhook", "patch"), ("webhook", "delete")),
+    *(("rotate-webhook", "post"), ("test-webhook", "post"), ("send-again", "post")),
     ("withdraw-qualification-test", "post"),
 }
 __all__ = ["world"]  # a fixture

@@ -40,6 +40,7 @@ from hits.models import (
     Routing,
     Stage,
     Upload,
+    WebhookDelivery,
     Worker,
 )
 from hits.views import payments
@@ -107,6 +108,7 @@ class World:
     model: ModelAnnotator
     routing: Routing
     pool: Pool
+    delivery: WebhookDelivery
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -148,6 +150,8 @@ class World:
             "remove-from-pool": [self.pool.key, pools.members(self.pool).get().pk],
             "revoke-pool-link": [self.pool.key, self.pool.links.get().pk],
             "terms-version": [1],
+            **dict.fromkeys(["webhook", *WEBHOOK_VERBS], [self.delivery.webhook_id]),
+            "send-again": [self.delivery.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
             "end-model": [self.model.pk],
             "undo-routing": [self.routing.pk],
@@ -169,6 +173,7 @@ TEST_PAGES = {
     "withdraw-qualification-test", "qualification-test-results",
 }  # fmt: skip
 TEST_VERBS = {"fill-qualification-test", "remove-qualification-test", "fetch-qualification-test-results"}
+WEBHOOK_VERBS = {"change-webhook", "rotate-webhook", "test-webhook", "end-webhook"}
 FREE = {
     "projects", "account", "second-factor", "help", "help-page", "notices", "new-project", "recipe-sample",
     "marketplace-calls", "marketplace-balance",
@@ -197,7 +202,7 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES, "terms", "terms-version",
+    "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES, "terms", "terms-version", "webhooks", "webhook",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
@@ -245,6 +250,9 @@ PROJECT_VERBS = {
     "end-model",
     *("new-pool", *POOL_VERBS, "remove-from-pool", "revoke-pool-link"),
     "withdraw-terms",
+    "add-webhook",
+    "send-again",
+    *WEBHOOK_VERBS,
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -304,7 +312,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
         make.budget_request(project), models_that_answer.model(project), make.routing(stage),
-        make.pool(project, worker),
+        make.pool(project, worker), make.webhook_delivery(make.webhook(project), state="delivered"),
     )  # fmt: skip
 
 

@@ -1,0 +1,428 @@
+"""What is written down for a webhook arrives at a real receiver in another process, whatever either of them does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hits import needs, tasks
+from hits.domain import restorations, stuck_rows, webhook_events
+from hits.flow.pipeline import deciding
+from hits.flow.setup import webhook_sending, webhooks
+from hits.models import Lease, Restoration, Webhook, WebhookDelivery
+from ops.surroundings import ROOT, free_port
+from tests.hits import factories as make
+from tests.hits.flow.test_webhooks import answered
+from tests.receiver import PATIENCE_SECONDS, Receiver, is_signed, receiver
+
+# Leases and receivers are of other threads and processes.
+pytestmark = pytest.mark.django_db(transaction=True)
+Event = Webhook.Event
+
+
+@pytest.fixture(autouse=True)
+def short_waits(settings: Any) -> None:
+    settings.WEBHOOK_HTTP, settings.WEBHOOK_NETWORKS = True, [ip_network("127.0.0.0/8")]
+    settings.WEBHOOK_RETRY_SECONDS, settings.WEBHOOK_TIMEOUT_SECONDS = 0.05, 10
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[Receiver]:
+    with receiver(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Receiver]:
+    with receiver(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def hook(listener: Receiver) -> Webhook:
+    return make.webhook(make.project(slug="river"), address=listener.address)
+
+
+def happen(hook: Webhook, number: int, event: str = Event.RELEASE_MADE) -> None:
+    webhook_events.announce(hook.project_id, event, lambda: [{"number": n} for n in range(number)])
+
+
+def states(hook: Webhook) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for state in hook.deliveries.values_list("state", flat=True):
+        found[state] = found.get(state, 0) + 1
+    return found
+
+
+def send_until(done: Callable[[], bool]) -> None:
+    """As the background jobs do it, again and again."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        assert time.monotonic() < give_up
+        webhook_sending.send()
+        time.sleep(0.02)
+
+
+def all_arrived(hook: Webhook) -> bool:
+    return not hook.deliveries.exclude(state="delivered").exists()
+
+
+def test_what_happens_arrives_once_signed_and_in_its_order(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+    happen(hook, 45)
+    assert webhook_sending.send() == 45
+    assert [message["data"]["number"] for message in listener.messages] == list(range(45))
+    assert all(is_signed(one, hook.secret) for one in listener.got)
+    assert {one["path"] for one in listener.got} == {"/hook"}
+    assert len(set(listener.attempts)) == 45 and {number for _, number in listener.attempts} == {1}
+    assert states(hook) == {"delivered": 45}
+    assert webhook_sending.send() == 0 and len(listener.got) == 45
+
+
+def test_a_receiver_that_is_down_for_a_while_loses_nothing_and_gets_nothing_twice_untold(
+    hook: Webhook, listener: Receiver
+) -> None:
+    """It is down, comes back, dies again in the middle of an answer, and comes back."""
+    happen(hook, 30)
+    for _ in range(5):
+        webhook_sending.send()
+        time.sleep(0.06)
+    hook.refresh_from_db()
+    assert states(hook) == {"waiting": 30}
+    assert hook.failures >= 2 and hook.failing_since and "did not answer" in hook.error
+    listener.begin(slow_from=11, seconds=600)
+    happen(hook, 10)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hits.domain.webhook_calls.settings.WEBHOOK_TIMEOUT_SECONDS", 0.5)
+        send_until(lambda: len(listener.got) >= 11)
+    listener.end()
+    webhook_sending.send()
+    listener.begin()
+    send_until(lambda: all_arrived(hook))
+    ids = [message for message, _ in listener.attempts]
+    assert set(ids) == set(hook.deliveries.values_list("message_id", flat=True)) and len(set(ids)) == 40
+    # Whatever came before says so when it comes again.
+    seen: set[str] = set()
+    for message, number in listener.attempts:
+        assert number > 1 or message not in seen
+        seen.add(message)
+    assert len(ids) > 40
+    firsts = list(dict.fromkeys(message["event"] for message in listener.messages))
+    assert firsts == list(hook.deliveries.order_by("pk").values_list("event_id", flat=True))
+    assert all(is_signed(one, hook.secret) for one in listener.got)
+    hook.refresh_from_db()
+    assert (hook.failures, hook.failing_since, hook.error) == (0, None, "")
+
+
+def test_a_process_that_is_killed_between_the_call_and_its_note_sends_again_and_says_so(
+    tmp_path: Path, listener: Receiver
+) -> None:
+    env = {
+        **os.environ,
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'river.sqlite3'}",
+        "DJANGO_SETTINGS_MODULE": "tests.settings.annotate",
+        "WEBHOOK_HTTP": "True",
+        "WEBHOOK_NETWORKS": "127.0.0.0/8",
+        "WEBHOOK_TIMEOUT_SECONDS": "60",
+    }
+    program = [sys.executable, "-m", "tests.hits.flow.killed_sending"]
+    listener.begin(slow_from=2, seconds=600)
+    with (tmp_path / "said").open("w+") as said:
+        process = subprocess.Popen([*program, "begin", listener.address], cwd=ROOT, env=env, stdout=said, stderr=said)
+        give_up = time.monotonic() + PATIENCE_SECONDS
+        while len(listener.got) < 2 and process.poll() is None and time.monotonic() < give_up:
+            time.sleep(0.05)
+        process.kill()
+        process.wait(PATIENCE_SECONDS)
+        said.seek(0)
+        assert len(listener.got) == 2, said.read()
+    listener.begin()
+    done = subprocess.run(
+        [*program, "resume", listener.address], cwd=ROOT, env=env, capture_output=True, text=True,
+        timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout.splitlines()[-1])
+    first, second, third = [message for message, _, _ in rows]
+    assert [state for _, state, _ in rows] == ["delivered"] * 3
+    # The answer to the first was not noted either; of the third nothing had gone out, which nobody could know.
+    assert listener.attempts == [(first, 1), (second, 1), (first, 2), (second, 2), (third, 2)]
+
+
+def test_a_slow_receiver_holds_up_nobody_else(
+    hook: Webhook, listener: Receiver, other: Receiver, settings: Any
+) -> None:
+    settings.WEBHOOK_TIMEOUT_SECONDS = 0.5
+    listener.begin(seconds=600)
+    other.begin()
+    quick = make.webhook(hook.project, address=other.address)
+    happen(hook, 30)
+    begun = time.monotonic()
+    send_until(lambda: all_arrived(quick))
+    assert time.monotonic() - begun < 30
+    assert states(hook) == {"waiting": 30}
+    assert hook.deliveries.order_by("pk")[0].attempts >= 1
+    assert set(hook.deliveries.order_by("pk").values_list("attempts", flat=True)[1:]) == {0}
+
+
+def test_a_page_without_end_is_not_read(hook: Webhook, listener: Receiver) -> None:
+    listener.begin(endless=True)
+    happen(hook, 3)
+    begun = time.monotonic()
+    assert webhook_sending.send() == 3
+    assert time.monotonic() - begun < 30
+
+
+def test_a_redirect_is_not_followed(hook: Webhook, listener: Receiver, other: Receiver) -> None:
+    other.begin()
+    listener.begin(statuses=[307], headers={"Location": other.address})
+    happen(hook, 1)
+    webhook_sending.send()
+    row = hook.deliveries.get()
+    assert (row.state, row.status, row.error) == (
+        "waiting",
+        307,
+        "The receiver answered 307. Redirects are not followed.",
+    )
+    assert other.got == []
+
+
+def test_an_address_that_leads_to_annotate_or_an_internal_network_is_not_called(
+    hook: Webhook, listener: Receiver, settings: Any
+) -> None:
+    """It was allowed when it was saved, or its name led elsewhere then."""
+    listener.begin()
+    happen(hook, 1)
+    settings.PUBLIC_URL = f"http://localhost:{listener.port}"
+    webhook_sending.send()
+    hook.refresh_from_db()
+    assert "Annotate's own" in hook.error
+    settings.PUBLIC_URL, settings.WEBHOOK_NETWORKS = "http://localhost:8000", []
+    Webhook.objects.update(not_before=None, address=f"http://rebound.example.org:{listener.port}/")
+    with pytest.MonkeyPatch.context() as patch:
+        entry = (2, 1, 6, "", ("127.0.0.1", listener.port))
+        patch.setattr("socket.getaddrinfo", lambda *given, **named: [entry])
+        webhook_sending.send()
+    hook.refresh_from_db()
+    assert "is on an internal network: 127.0.0.1" in hook.error
+    assert listener.got == [] and states(hook) == {"waiting": 1}
+
+
+def test_a_message_that_the_receiver_refuses_waits_alone(hook: Webhook, listener: Receiver) -> None:
+    listener.begin(by_type={"budget.low": 500})
+    happen(hook, 2)
+    happen(hook, 1, Event.BUDGET_LOW)
+    happen(hook, 2)
+    assert webhook_sending.send() >= 4
+    assert states(hook) == {"delivered": 4, "waiting": 1}
+    row = hook.deliveries.get(state="waiting")
+    assert (row.status, row.error) == (500, "The receiver answered 500.") and row.not_before
+    hook.refresh_from_db()
+    assert hook.failing_since is None
+    send_until(lambda: hook.deliveries.get(pk=row.pk).attempts >= 3)
+    listener.begin()
+    send_until(lambda: all_arrived(hook))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_receiver_that_asks_to_be_left_alone_is(hook: Webhook, listener: Receiver, status: int) -> None:
+    listener.begin(statuses=[status], headers={"Retry-After": "120"})
+    happen(hook, 3)
+    webhook_sending.send()
+    hook.refresh_from_db()
+    assert hook.not_before and hook.not_before > timezone.now() + timedelta(seconds=100)
+    assert len(listener.got) == 1 and not webhook_sending.is_anything_due()
+    assert list(hook.deliveries.order_by("pk").values_list("attempts", flat=True)) == [1, 0, 0]
+
+
+def test_a_receiver_that_is_gone_is_switched_off_and_leads_are_told(hook: Webhook, listener: Receiver) -> None:
+    listener.begin(statuses=[410])
+    happen(hook, 2)
+    webhook_sending.send()
+    hook.refresh_from_db()
+    assert (hook.active, len(listener.got), states(hook)) == (False, 1, {"waiting": 2})
+    assert hook.project.actions.get().verb == "switched off a webhook"
+    (need,) = needs.beside([hook.project])[hook.project_id]
+    assert "wants nothing any more, and was switched off" in need.words
+    listener.begin()
+    webhooks.change(hook, None, active=True)
+    assert webhook_sending.send() == 2
+    assert needs.beside([hook.project])[hook.project_id] == []
+
+
+def test_leads_are_told_of_a_receiver_that_has_taken_nothing_for_ten_minutes(hook: Webhook) -> None:
+    happen(hook, 1)
+    webhook_sending.send()
+    assert needs.beside([hook.project])[hook.project_id] == []
+    Webhook.objects.update(failing_since=timezone.now() - timedelta(minutes=11))
+    (need,) = needs.beside([hook.project])[hook.project_id]
+    assert need.words == f"The webhook {hook.host} does not take what it is sent"
+    WebhookDelivery.objects.update(since=timezone.now() - timedelta(minutes=16))
+    assert stuck_rows.counts()["messages to webhooks"] == 1
+
+
+def test_after_three_days_it_is_given_up_with_all_that_is_as_old_and_can_be_sent_again(
+    hook: Webhook, listener: Receiver
+) -> None:
+    happen(hook, 3)
+    webhook_sending.send()
+    WebhookDelivery.objects.update(since=timezone.now() - timedelta(hours=73))
+    happen(hook, 1)
+    Webhook.objects.update(not_before=None)
+    assert webhook_sending.send() == 3
+    assert states(hook) == {"given_up": 3, "waiting": 1}
+    listener.begin()
+    row = hook.deliveries.order_by("pk")[0]
+    before = row.attempts
+    webhooks.send_again(row, None)
+    Webhook.objects.update(not_before=None)
+    assert webhook_sending.send() == 2
+    assert listener.attempts[0] == (row.message_id, before + 1)
+
+
+def test_a_message_that_is_refused_for_three_days_is_given_up(hook: Webhook, listener: Receiver) -> None:
+    listener.begin(statuses=[400])
+    happen(hook, 1)
+    WebhookDelivery.objects.update(since=timezone.now() - timedelta(hours=73))
+    assert webhook_sending.send() == 1
+    assert states(hook) == {"given_up": 1}
+
+
+def test_both_secrets_sign_for_a_day_after_a_rotation(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+    first, second = hook.secret, webhooks.rotate(hook, None)
+    happen(hook, 1)
+    webhook_sending.send()
+    assert is_signed(listener.got[0], first) and is_signed(listener.got[0], second)
+    Webhook.objects.update(earlier_until=timezone.now() - timedelta(seconds=1))
+    happen(hook, 1)
+    webhook_sending.send()
+    assert is_signed(listener.got[1], second) and not is_signed(listener.got[1], first)
+
+
+def test_while_it_is_off_what_waits_waits_on(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+    happen(hook, 2)
+    webhooks.change(hook, None, active=False)
+    happen(hook, 1)
+    assert webhook_sending.send() == 0 and not webhook_sending.is_anything_due()
+    webhooks.change(hook, None, active=True)
+    assert webhook_sending.send() == 2
+
+
+def test_what_was_written_for_a_webhook_that_ended_meanwhile_is_not_sent(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+    webhooks.end(hook, None)
+    make.webhook_delivery(hook)
+    assert webhook_sending.send() == 0
+    assert (listener.got, states(hook)) == ([], {"given_up": 1})
+
+
+def test_one_process_sends_at_a_time(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+    happen(hook, 1)
+    Lease.objects.create(name="webhooks", holder="another", until=timezone.now() + timedelta(minutes=1))
+    assert webhook_sending.send() == 0 and listener.got == []
+    Lease.objects.all().delete()
+    assert webhook_sending.send() == 1
+
+
+def test_after_a_restore_nothing_is_sent_before_it_is_reconciled_and_then_as_what_may_have_come(
+    hook: Webhook, listener: Receiver
+) -> None:
+    listener.begin()
+    happen(hook, 2)
+    restorations.begin(timezone.now() - timedelta(hours=1))
+    assert webhook_sending.send() == 0 and not webhook_sending.is_anything_due()
+    restorations.agree(list(Restoration.objects.values_list("pk", flat=True)))
+    assert webhook_sending.send() == 2
+    assert [number for _, number in listener.attempts] == [2, 2]
+
+
+def test_what_was_done_with_long_ago_is_forgotten(hook: Webhook) -> None:
+    long_ago = timezone.now() - timedelta(days=31)
+    for state in ("delivered", "given_up"):
+        make.webhook_delivery(hook, state=state, done_at=long_ago)
+    make.webhook_delivery(hook, state="delivered", done_at=timezone.now())
+    make.webhook_delivery(hook, created_at=long_ago)
+    ended = make.webhook(hook.project, ended_at=long_ago, active=False)
+    make.webhook_delivery(ended, state="given_up", done_at=long_ago)
+    assert tasks.forget_tries() == 4
+    assert states(hook) == {"delivered": 1, "waiting": 1}
+    assert list(Webhook.objects.all()) == [hook]
+
+
+def test_a_round_of_many_takes_as_many_queries_as_one_of_few(hook: Webhook, listener: Receiver) -> None:
+    listener.begin()
+
+    def queries(number: int) -> int:
+        happen(hook, number)
+        with CaptureQueriesContext(connection) as caught:
+            assert webhook_sending.send() == number
+        # Leases are renewed by the clock.
+        return len([one for one in caught if "hits_lease" not in one["sql"]])
+
+    # The first one makes the row of the lease.
+    queries(1)
+    assert queries(2) == queries(20)
+
+
+# The script of the documentation
+
+
+def script() -> str:
+    text = (ROOT / "docs" / "how-to" / "webhooks.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return str(found)
+
+
+def test_the_listener_of_the_documentation_has_20_lines() -> None:
+    assert len([line for line in script().splitlines() if line.strip()]) <= 20
+
+
+def test_the_listener_of_the_documentation_stores_each_decided_item(tmp_path: Path) -> None:
+    """As a process of its own: a thousand decided items, one of them decided again, and what is not signed."""
+    port, store = free_port(), tmp_path / "items.sqlite3"
+    project = make.project(slug="river")
+    stage = make.stage(project, key="validate")
+    hook = make.webhook(project, address=f"http://127.0.0.1:{port}/", events=["item.decided"])
+    forged = make.webhook(project, address=hook.address, events=["release.made"], secret="whsec_" + "QUFB" * 8)
+    file = tmp_path / "listener.py"
+    file.write_text(script())
+    env = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": hook.secret, "STORE": str(store), "PORT": str(port)}
+    items = answered(stage, 1000)
+    deciding.decide(stage)
+    webhook_sending.send()
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen([sys.executable, "-S", str(file)], env=env, stdout=said, stderr=said)
+        try:
+            send_until(lambda: all_arrived(hook))
+            stage.labels.filter(item=items[0]).update(correct=False)
+            stage.items.filter(pk=items[0].pk).update(stale=True)
+            deciding.decide(stage)
+            webhooks.send_again(hook.deliveries.order_by("pk")[0], None)
+            happen(forged, 1)
+            send_until(lambda: all_arrived(hook) and forged.deliveries.get().attempts > 0)
+        finally:
+            process.kill()
+            process.wait(PATIENCE_SECONDS)
+    rows = sqlite3.connect(store).execute("SELECT id, item, outcome, revision FROM items ORDER BY id").fetchall()
+    expected = [(item.pk, item.key, "kept", 1) for item in items]
+    expected[0] = (items[0].pk, items[0].key, "dropped", 3)
+    assert rows == expected
+    assert forged.deliveries.get().status == 401
