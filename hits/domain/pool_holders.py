@@ -99,7 +99,7 @@ def _adopt(pool: Pool, holders: Sequence[RemoteQualification], read_at: datetime
         mine = pools.members(pool).filter(worker__in=rows.values())
         standing = set(mine.exclude(state=Grant.State.WITHDRAWN).values_list("worker", flat=True))
         taken = mine.filter(state=Grant.State.WITHDRAWN).order_by().values("worker").annotate(last=Max("withdrawn_at"))
-        taken_out = dict(taken.values_list("worker", "last"))
+        taken_out: dict[int, datetime] = dict(taken.values_list("worker", "last"))
         new = [
             one
             for one in holders
