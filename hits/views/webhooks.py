@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -89,6 +90,7 @@ def _page(request: HttpRequest, project: Project, row: Webhook, status: int = 20
         "page": page,
         "shown": [(one, _indented(one.body)) for one in page.rows],
         "show": show,
+        "hours": settings.WEBHOOK_HOURS,
         "filters": [(name, label, _number(rows, name)) for name, label in SHOWN.items()],
         "form": forms.WebhookForm(initial={"address": row.address, "events": row.events}),
         **more,

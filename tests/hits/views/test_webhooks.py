@@ -83,7 +83,11 @@ def test_the_page_says_why_nothing_arrives_and_what_happens_then(client: Client,
     row = make.webhook(project, failing_since=now, error="The receiver answered 503.", not_before=now)
     make.webhook_delivery(row, attempts=3, error="The receiver answered 503.", not_before=now)
     page = text(client.get(url("webhook", row.pk)))
-    assert "Failing" in page and "The receiver answered 503." in page and "Nothing is lost" in page
+    assert (
+        "Failing" in page
+        and "The receiver answered 503." in page
+        and "72 hours after it happened it is given up" in page
+    )
     assert "Failing" in text(client.get(url("webhooks")))
 
 
