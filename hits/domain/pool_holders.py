@@ -98,8 +98,8 @@ def _adopt(pool: Pool, holders: Sequence[RemoteQualification], read_at: datetime
     with transaction.atomic():
         mine = pools.members(pool).filter(worker__in=rows.values())
         standing = set(mine.exclude(state=Grant.State.WITHDRAWN).values_list("worker", flat=True))
-        taken = mine.filter(state=Grant.State.WITHDRAWN).order_by().values("worker").annotate(last=Max("withdrawn_at"))
-        taken_out: dict[int, datetime] = dict(taken.values_list("worker", "last"))
+        taken = mine.filter(state=Grant.State.WITHDRAWN).order_by().values_list("worker_id")
+        taken_out: dict[int, datetime] = dict(taken.annotate(Max("withdrawn_at")))
         new = [
             one
             for one in holders

@@ -161,7 +161,7 @@ class SharedWordingShape(Shape):
     )
 
 
-class SentenceShape(Shape):
+class EvidenceSentenceShape(Shape):
     kind = serializers.CharField()
     text = serializers.CharField()
     is_sign = serializers.BooleanField(help_text="Unusual enough to be read first. It proves nothing.")
@@ -181,7 +181,7 @@ class TextEvidenceShape(Shape):
     )
     near_duplicate = SharedWordingShape(allow_null=True)
     signs = serializers.IntegerField(help_text="How many of the sentences are signs.")
-    sentences = SentenceShape(many=True, help_text="Signs first.")
+    sentences = EvidenceSentenceShape(many=True, help_text="Signs first.")
     beside = serializers.IntegerField(
         help_text="Answers of the stage that it is beside; 0 before the first comparison."
     )

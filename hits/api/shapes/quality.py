@@ -7,7 +7,7 @@ from typing import Any
 from django.core.validators import MaxLengthValidator
 from rest_framework import serializers
 
-from hits.api.shapes.answers import SentenceShape
+from hits.api.shapes.answers import EvidenceSentenceShape
 from hits.api.shapes.base import AT_ONCE, MoneyField, Shape, UsernameField
 from hits.api.shapes.stages import ActionShape
 from hits.domain.block_letters import LONGEST_WHY
@@ -83,7 +83,7 @@ class WorkerTextsShape(Shape):
         source="written.near", help_text="Answers that share their wording with an earlier one of another worker."
     )
     with_signs = serializers.IntegerField()
-    sentences = SentenceShape(many=True, help_text="Signs first.")
+    sentences = EvidenceSentenceShape(many=True, help_text="Signs first.")
 
 
 class UndoPreview(Shape):

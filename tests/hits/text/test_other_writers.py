@@ -1,12 +1,11 @@
 """Texts that share their wording with another writer's."""
 
 import random
-import time
 
 import numpy as np
 
 from hits.text.near_duplicates import passages
-from hits.text.other_writers import LEAST, nearest, own_sketch
+from hits.text.other_writers import LEAST, _pairs, nearest, own_sketch
 from tests.hits.text.test_fingerprints import changed, text
 
 
@@ -66,6 +65,7 @@ def test_a_phrase_that_all_texts_share_costs_no_square():
     shared = text(1, 40)
     told = [(n, f"{shared} {text(n + 2, 80)}") for n in range(3000)]
     sketches = [np.array(own_sketch(one, ""), dtype=np.uint64) for _, one in told]
-    began = time.perf_counter()
-    assert nearest([writer for writer, _ in told], sketches) == {}
-    assert time.perf_counter() - began < 10
+    writers = [writer for writer, _ in told]
+    assert nearest(writers, sketches) == {}
+    # Of four and a half million pairs that all share the phrase.
+    assert len(_pairs(np.array(writers), sketches)) <= 2 * len(told)
