@@ -29,7 +29,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
     start = threading.Barrier(len(calls))
 
     def run(number: int) -> None:
-        start.wait(timeout=10)
+        start.wait(timeout=60)
         try:
             found[number] = calls[number]()
         except ModelAnswersRefusedError as refusal:
