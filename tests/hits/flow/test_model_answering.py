@@ -29,7 +29,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
     start = threading.Barrier(len(calls))
 
     def run(number: int) -> None:
-        start.wait(timeout=10)
+        start.wait(timeout=60)
         try:
             found[number] = calls[number]()
         except ModelAnswersRefusedError as refusal:
@@ -41,7 +41,7 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=60)
     return found
 
 
