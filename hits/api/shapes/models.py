@@ -152,7 +152,7 @@ class RegisteredModel(ModelShape):
     token = serializers.CharField(help_text="It is shown once and nowhere kept.")
 
 
-class ShareShape(Shape):
+class ObservedShare(Shape):
     count = serializers.IntegerField()
     of = serializers.IntegerField()
     value = serializers.FloatField(allow_null=True, help_text="0 to 1; null without an observation.")
@@ -164,8 +164,8 @@ class LineShape(Shape):
     name = serializers.CharField(help_text="`People`, or the model with its version.")
     model = serializers.IntegerField(source="model.pk", default=None, allow_null=True)
     answers = serializers.IntegerField()
-    gold = ShareShape(help_text="Labels that match a known answer.")
-    agreement = ShareShape(help_text="Answers that say what people say; of people, what the others say.")
+    gold = ObservedShare(help_text="Labels that match a known answer.")
+    agreement = ObservedShare(help_text="Answers that say what people say; of people, what the others say.")
     confidence = serializers.FloatField(allow_null=True, help_text="The mean that the model states.")
     seconds = serializers.FloatField(allow_null=True, help_text="Of an answer: people's median, a model's mean.")
     minutes = serializers.FloatField(allow_null=True)
@@ -180,10 +180,10 @@ class EstimateShape(Shape):
 
 
 class AuditShape(Shape):
-    differ = ShareShape(help_text="Of the audited items that people decided: the models say another value.")
-    people_wrong = ShareShape(help_text="Of the items with a known answer that people decided: people are wrong.")
+    differ = ObservedShare(help_text="Of the audited items that people decided: the models say another value.")
+    people_wrong = ObservedShare(help_text="Of the items with a known answer that people decided: people are wrong.")
     estimate = EstimateShape(allow_null=True, help_text="The models' error by these two; null without known answers.")
-    gold = ShareShape(help_text="Of the decided and audited items with a known answer: the models are wrong.")
+    gold = ObservedShare(help_text="Of the decided and audited items with a known answer: the models are wrong.")
     expected = serializers.FloatField(allow_null=True, help_text="1 less the mean confidence of the models.")
     waiting = serializers.IntegerField(help_text="Audited items that people have not decided.")
     tied = serializers.IntegerField(help_text="Audited items about which people are tied.")

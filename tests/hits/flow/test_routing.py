@@ -406,7 +406,7 @@ def test_of_two_who_publish_and_route_at_once_one_gets_each_item() -> None:
     found, refused, start = routing.preview(stage, condition), list[str](), threading.Barrier(2)
 
     def attempt(call: Any, *errors: type[Exception]) -> None:
-        start.wait(timeout=10)
+        start.wait(timeout=60)
         try:
             call()
         except errors as error:
@@ -426,6 +426,6 @@ def test_of_two_who_publish_and_route_at_once_one_gets_each_item() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout=60)
     assert len(refused) == 1
     assert bool(stage.hits.count()) is not bool(RoutedItem.objects.count())

@@ -115,7 +115,7 @@ def test_people_and_models_stand_side_by_side_on_the_page_and_in_the_file(
     deciding.decide(stage)
     page = text(client.get(url("people-and-models", "choose")))
     assert "small-&lt;i&gt;bert&lt;/i&gt; 1" in page and "4 items are compared." in page
-    assert re.search(r'data-label="Agreement with people">100.0 %<br> <span class="small">51.0 to 100.0 % of 4', page)
+    assert re.search(r'data-label="Agreement with people">100.0 %<br>\s*<span class="small">51.0 to 100.0 % of 4', page)
     content = b"".join(client.get(url("people-and-models-csv", "choose")).streaming_content).decode()
     people, bert = csv.DictReader(io.StringIO(content))
     assert (people["name"], bert["answers"], bert["gold_right"], bert["gold_of"]) == ("People", "4", "4", "4")
