@@ -36,7 +36,6 @@ from tests.faults.verdict import Verdict, judge
 from tests.faults.visitors import ReturningVisitors
 from tests.faults.visits import Visit, Visitors
 from tests.nginx import NoNginxError, Proxy, nginx
-from tests.receiver import Receiver, is_signed, receiver
 
 ITEMS = 300
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
@@ -332,52 +331,6 @@ def broker(outcome: Outcome, items: int) -> None:
             f"{_exits(it, 'worker') - exits} times and was started again each time"
         )
         outcome.verdict = judge(it)
-
-
-@scenario("webhooks")
-def webhooks(outcome: Outcome, items: int) -> None:
-    """A lead's program that is told of decided items dies eight times, and in between the programs that tell it do."""
-    with installed(outcome) as it, receiver(it.stack.data_dir) as listener:
-        job = Job(it, items, verbose=outcome.verbose)
-        job.begin()
-        secret = job.lead.post("webhooks/", {"address": listener.address, "events": ["item.decided"]})["secret"]
-
-        def strike(what: str) -> None:
-            if what == "listener":
-                listener.end()
-            else:
-                it.kill(what)
-                listener.begin()
-
-        listener.begin()
-        job.drive(
-            every(4, ["listener", "worker", "listener", "broker", "listener", "beat", "listener", "worker"] * 2, strike)
-        )
-        listener.begin()
-        job.drive_until(lambda: not it.rows("ours", "SELECT 1 FROM hits_webhookdelivery WHERE state != 'delivered'"))
-        outcome.verdict = judge(it)
-        outcome.wrong += _told_otherwise(it, listener, secret)
-        again = len(listener.attempts) - len(dict(listener.attempts))
-        outcome.notes.append(f"{len(listener.attempts):,} messages came, {again} of them once more, which they said")
-
-
-def _told_otherwise(it: Installation, listener: Receiver, secret: str) -> list[str]:
-    """What the listener does not know as it is, was told twice without a word, or cannot know to be from here."""
-    found = [] if all(is_signed(one, secret, seconds=86_400) for one in listener.got) else ["a message was not signed"]
-    seen = set[str]()
-    for message, number in listener.attempts:
-        if number == 1 and message in seen:
-            found.append(f"the message {message} came twice and did not say so")
-        seen.add(message)
-    latest: dict[int, dict[str, Any]] = {}
-    for data in (message["data"] for message in listener.messages):
-        if data["revision"] >= latest.get(data["id"], data)["revision"]:
-            latest[data["id"]] = data
-    for row in it.rows("ours", "SELECT id, state FROM hits_item WHERE state IN ('kept', 'dropped')"):
-        told = latest.get(row["id"], {}).get("outcome", "nothing")
-        if told != row["state"]:
-            found.append(f"item {row['id']} is {row['state']}, and the listener was told {told}")
-    return found
 
 
 # What the worker keeps in memory until its time has come.
