@@ -19,10 +19,12 @@ from hits.domain.release_cards import LONGEST
 from hits.flow.people.blocking import LONGEST_REASON as LONGEST_BLOCK_REASON
 from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.pipeline.publishing import MOST_HOURS
+from hits.flow.pipeline.routing import LEAST_AUDIT, MOST_AUDIT, Condition
 from hits.flow.setup import passwords
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
 from hits.flow.setup.invitations import MOST_DAYS as MOST_INVITATION_DAYS
+from hits.flow.setup.model_annotators import MOST_COST
 from hits.formats.licences import LICENCES, OWN
 from hits.formats.payments import LONGEST_REASON
 from hits.formats.qualification_test import MOST_QUESTIONS, Details
@@ -55,6 +57,57 @@ class MoneyField(forms.DecimalField):
 
 def _whole_number() -> forms.TextInput:
     return forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
+
+
+class RegisterModelForm(forms.Form):
+    """`hits.flow.setup.model_annotators` judges it."""
+
+    name = forms.CharField(max_length=60, label="Name", help_text="Of the model, such as “small-bert”.")
+    version = forms.CharField(
+        max_length=40, label="Version", help_text="What answers differently is another version: they are compared."
+    )
+    cost_per_answer = MoneyField(
+        what="a cost",
+        required=False,
+        decimal_places=6,
+        max_value=MOST_COST,
+        label="Cost of an answer, $",
+        help_text="Of answers that state none themselves; up to six decimals. Nothing is paid from here. May be empty.",
+    )
+
+
+class RoutingForm(forms.Form):
+    """When models decide; `hits.flow.pipeline.routing` judges it."""
+
+    models = forms.TypedMultipleChoiceField(label="Models", coerce=int, widget=forms.CheckboxSelectMultiple)
+    least = forms.IntegerField(
+        label="So many have to say the same",
+        min_value=1,
+        widget=_whole_number(),
+        help_text="More than half of those that you choose.",
+    )
+    confidence = forms.FloatField(
+        label="Each with a confidence of at least, in percent",
+        min_value=0,
+        max_value=100,
+        widget=_whole_number(),
+        help_text="As the models state it. An answer without a confidence decides nothing.",
+    )
+    audit = forms.FloatField(
+        label="Of these items, sent to people all the same, in percent",
+        min_value=100 * LEAST_AUDIT,
+        max_value=100 * MOST_AUDIT,
+        widget=_whole_number(),
+        help_text="Drawn at random: they show how often the models are wrong.",
+    )
+
+    def __init__(self, *arguments: Any, models: list[tuple[int, str]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["models"].choices = models  # type: ignore[attr-defined]
+
+    def condition(self) -> Condition:
+        given = self.cleaned_data
+        return Condition(tuple(given["models"]), given["least"], given["confidence"] / 100, given["audit"] / 100)
 
 
 class TokenForm(forms.Form):

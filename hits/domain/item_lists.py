@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet, prefetch_related_objects
 
-from hits.domain import keyset, stage_statistics
+from hits.domain import keyset, model_votes, stage_statistics
 from hits.domain.item_texts import ItemTexts, Words
 from hits.domain.item_votes import Votes, votes_of
 from hits.domain.json_texts import decoded, text_of
@@ -25,12 +25,13 @@ ORDERS: dict[str, Order] = {
 }
 SORTS = tuple(sign + name for name in ORDERS for sign in ("", "-"))
 FIRST = "id"
+DECIDED = (Item.State.KEPT, Item.State.DROPPED)
 # Items of a file that are read together, and the longest text in one of its cells.
 AT_ONCE = 500
 LONGEST_CELL = 5000
 COLUMNS = (
     "item", "document", "origin", "state", "conclusion", "text", "asked", "question", "votes", "answers",
-    "disagreement", "confidence", "confidence_computed_at", "answers_changed_at",
+    "disagreement", "confidence", "confidence_computed_at", "answers_changed_at", "decided_by",
 )  # fmt: skip
 
 
@@ -59,13 +60,16 @@ class ItemFilter:
 
 @dataclass(frozen=True)
 class ListedItem:
-    """An item as a list shows it. `confidence`, 0..1, is that of the value that is least sure; None without any."""
+    """An item as a list shows it. `confidence`, 0..1, is that of the value that is least sure; None without any.
+    `by_models`: its verdict is that of models, without an answer of people.
+    """
 
     item: Item
     text: str
     asked: str
     votes: Votes | None
     confidence: float | None
+    by_models: bool = False
 
 
 def page(
@@ -127,9 +131,17 @@ def listed(stage: Stage, items: Sequence[Item], longest: int | None = None) -> l
     """With what a list shows of them; the number of queries does not depend on theirs."""
     prefetch_related_objects(list(items), "document")
     texts, votes, sure = ItemTexts.of(stage), votes_of(stage, items), confidences(stage, items)
+    by_models = model_votes.by_models([item.pk for item in items if item.state in DECIDED])
     cut = {} if longest is None else {"longest": longest}
     return [
-        ListedItem(item, texts.text(item, **cut), texts.asked(item), votes.get(item.pk), sure.get(item.pk))
+        ListedItem(
+            item,
+            texts.text(item, **cut),
+            texts.asked(item),
+            votes.get(item.pk),
+            sure.get(item.pk),
+            item.pk in by_models,
+        )
         for item in items
     ]
 
@@ -153,5 +165,6 @@ def _cells(row: ListedItem, computed_at: str | None) -> list[Any]:
     item, votes = row.item, row.votes
     told = [votes.question, votes.in_words(), votes.of] if votes else ["", "", 0]
     at = item.ballots_at.isoformat() if item.ballots_at else None
+    decided_by = ("models" if row.by_models else "people") if item.state in DECIDED else ""
     names = [item.key, item.document.key, item.document.origin, item.state, item.conclusion]
-    return [*names, row.text, row.asked, *told, item.disagreement, row.confidence, computed_at, at]
+    return [*names, row.text, row.asked, *told, item.disagreement, row.confidence, computed_at, at, decided_by]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Collate
 
+from hits.domain import model_votes
 from hits.domain.plugins import options_of, settings_of
 from hits.models import ComputationResult, ComputationRun, Item, ItemChange, Label, Project, Stage, Verdict
 from hits.recipes.source import ChainItem, GivenLabel, JudgedItem
@@ -48,17 +50,19 @@ def judged(stage: Stage, item: Item, verdict: Verdict, labels: Sequence[GivenLab
         conclusion=verdict.conclusion,
         parts=verdict.parts,
         labels=tuple(labels),
+        by_models=verdict.routing_id is not None,
     )
 
 
 def labels_of(items: Sequence[int]) -> dict[int, Labels]:
-    """The labels that count, by item, in the order of submission."""
+    """The labels that count, by item, in the order of submission; of items that models decided, those of a model."""
     found: dict[int, list[GivenLabel]] = defaultdict(list)
     rows = Label.objects.counting().filter(item__in=items).order_by("assignment__submitted_at", "id")
     columns = ("item", "worker__worker_id", "assignment__assignment_id", "unit", "value", "correct")
     for item, *label in rows.values_list(*columns):
         found[item].append(GivenLabel(*label))
-    return {item: tuple(labels) for item, labels in found.items()}
+    of_models = model_votes.labels_of([item for item in items if item not in found])
+    return {**{item: tuple(labels) for item, labels in found.items()}, **of_models}
 
 
 class Rows:
@@ -101,8 +105,11 @@ class Rows:
             given = labels_of(pks) if labels else {}
             parts = _parts(pks)
             found = _results(run, pks) if run else {}
+            by_models = model_votes.by_models(pks)
             for row in chunk:
-                yield _judged_row(of, row, parts.get(row[0], {}), given.get(row[0], ()), found.get(row[0]))
+                pk = row[0]
+                judged_row = _judged_row(of, row, parts.get(pk, {}), given.get(pk, ()), found.get(pk))
+                yield replace(judged_row, by_models=True) if pk in by_models else judged_row
 
     def found(self, computation: str) -> Iterator[tuple[str, dict[str, Any]]]:
         run = newest_run(self._project, computation)

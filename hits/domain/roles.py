@@ -91,7 +91,7 @@ LOOK = _verb(
         grants grants-of grants-progress
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
-        results project-results agreement screening
+        results project-results agreement screening models people-and-models
     """,
     routes=_get("""
         project actions members uploads sample-file upload media blocks undo-block messages held-qualifications grants
@@ -102,6 +102,7 @@ LOOK = _verb(
         stages stage stage-settings stage-actions task quote batches batch rule draw
         workers worker-confusion block-proposals block message-workers
         items item agreement targets target articles article change-sets change-set answers changes left-out screening
+        models people-and-models routings
     """),
     while_archived=True,
 )
@@ -111,6 +112,7 @@ EXPORT = _verb(
     pages="""
         recipe-file ledger-csv bonuses-csv computation-files release-file answers-csv items-csv workers-csv
         annotations-file changes-csv agreement-csv results-file project-results-file
+        people-and-models-csv
     """,
     routes=_get("recipe-file computation-files release-file annotations results project-results"),
     while_archived=True,
@@ -173,6 +175,16 @@ TABLE = (
     _verb("Change the aggregation rule", MANAGER, pages="confirm-rule save-rule", routes=("PUT rule",)),
     _verb("Try an aggregation rule", READER, pages="rule-preview", routes=("POST rule-preview",), while_archived=True),
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
+    _verb("Register a model that answers", MANAGER, pages="register-model", routes=("POST models",)),
+    _verb("End a model", MANAGER, pages="end-model", routes=("POST end-model",)),
+    _verb(
+        "See what models would decide",
+        READER,
+        routes=("POST routing-preview",),
+        while_archived=True,
+    ),
+    _verb("Let models decide items", MANAGER, pages="route-items", routes=("POST routings",)),
+    _verb("Send items that models decided to people", MANAGER, pages="undo-routing", routes=("POST undo-routing",)),
     _verb("Take a sample", MANAGER, pages="draw", routes=("POST draw",)),
     _verb("Require a qualification test", MANAGER, pages="required-test", routes=("PUT required-test",)),
     _verb("Require it no longer", MANAGER, pages="required-test", routes=("DELETE required-test",)),

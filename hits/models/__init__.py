@@ -14,6 +14,7 @@ from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.media import MediaFile
 from hits.models.messages import WorkerMessage
+from hits.models.model_annotators import ModelAnnotator, ModelAnswer, ModelLease, RoutedItem, Routing
 from hits.models.notices import LetterNotice, Notice, NoticeChoice, NoticeLetter
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
 from hits.models.projects import Document, Item, Membership, Project, Stage, StageSummary
@@ -61,6 +62,9 @@ __all__ = [
     "LetterNotice",
     "MediaFile",
     "Membership",
+    "ModelAnnotator",
+    "ModelAnswer",
+    "ModelLease",
     "Notice",
     "NoticeChoice",
     "NoticeLetter",
@@ -72,6 +76,8 @@ __all__ = [
     "Release",
     "ReleaseFile",
     "Restoration",
+    "RoutedItem",
+    "Routing",
     "RuleEdition",
     "SignInTries",
     "Stage",

@@ -219,6 +219,14 @@ class Verdict(models.Model):
         related_name="verdicts",
         help_text="By whose values it concludes, where its rule or its number of answers goes by computed ones.",
     )
+    routing = models.ForeignKey(
+        "hits.Routing",
+        on_delete=models.SET_NULL,
+        null=True,
+        db_index=False,
+        related_name="verdicts",
+        help_text="By which models decided it, without an answer of people; empty: people did.",
+    )
     superseded_at = models.DateTimeField(null=True)
     advanced = models.BooleanField(default=False, help_text="What follows from it has been made.")
 
@@ -231,6 +239,7 @@ class Verdict(models.Model):
             models.Index(
                 fields=["computation"], condition=models.Q(computation__isnull=False), name="verdict_by_computation"
             ),
+            models.Index(fields=["routing"], condition=models.Q(routing__isnull=False), name="verdict_by_routing"),
         ]
 
     def __str__(self) -> str:

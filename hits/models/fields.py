@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from django.db.models.expressions import Combinable
 
     _Integer = models.BigIntegerField[Decimal | str | Combinable, Decimal]
+    _Nullable = models.BigIntegerField[Decimal | str | Combinable | None, Decimal | None]
 else:
-    _Integer = models.BigIntegerField
+    _Integer = _Nullable = models.BigIntegerField
 
-CENT = Decimal("0.01")
+CENT, MICRO = Decimal("0.01"), Decimal("0.000001")
 
 
 class DollarField(_Integer):
@@ -61,3 +62,34 @@ class DollarField(_Integer):
 def dollars(amount: Decimal) -> models.Value:
     """An amount inside a database expression, beside F()."""
     return models.Value(amount, output_field=DollarField())
+
+
+class MicroDollarField(_Nullable):
+    """A Decimal with six places, kept in whole millionths: an answer of a model may cost less than a cent."""
+
+    description = "An amount in dollars and millionths"
+    validators: list = []
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Decimal | None:
+        return None if value is None else Decimal(int(value)).scaleb(-6)
+
+    def to_python(self, value: Any) -> Decimal | None:
+        if value is None or value == "":
+            return None
+        try:
+            amount = Decimal(str(value))
+            exact = amount.quantize(MICRO)
+        except ArithmeticError as error:
+            raise ValidationError(f"{value!r} is no amount of money.") from error
+        if exact != amount:
+            raise ValidationError(f"{value} has a part of a millionth of a dollar.")
+        return exact
+
+    def get_prep_value(self, value: Any) -> Any:
+        if value is None or hasattr(value, "resolve_expression"):
+            return value
+        amount = self.to_python(value)
+        return None if amount is None else int(amount.scaleb(6))
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return str(self.value_from_object(obj))

@@ -13,6 +13,8 @@ Json = dict[str, Any]
 # Where a document keeps cells of its row by column: those that the recipe does not use, or all of them. No document has
 # another key of this name.
 UNUSED = "columns"
+# What the name of a model begins with where a worker's id stands. No worker's id has a colon.
+MODEL = "model:"
 # Where an item keeps the id of the worker who wrote it. It stands in no row that is made of the item.
 AUTHOR = "author"
 
@@ -49,7 +51,11 @@ class SourceDocument:
 
 @dataclass(frozen=True)
 class GivenLabel:
-    """A label that counts, with the worker who gave it and the assignment that it came with."""
+    """A label that counts, with the worker who gave it and the assignment that it came with.
+
+    Of an item that models decided, `worker` is `MODEL` and the model's name and version, and `assignment` no
+    assignment.
+    """
 
     worker: str
     assignment: str
@@ -64,8 +70,8 @@ class JudgedItem:
 
     `outcome` is kept, dropped, open, or withdrawn (made from an answer that does not count); `conclusion` is the rule's
     own word, such as "valid", and `parts` holds one for each group of units where the rule judges groups. Labels come
-    in the order of submission. `computed` is what a computation that was asked for concluded about the item, None where
-    it concluded nothing.
+    in the order of submission; with `by_models` no worker was asked, and they are those of a model. `computed` is what
+    a computation that was asked for concluded about the item, None where it concluded nothing.
     """
 
     stage: str
@@ -80,6 +86,7 @@ class JudgedItem:
     parts: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[GivenLabel, ...] = ()
     computed: Json | None = None
+    by_models: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from hits.formats.tables import Type, write_all, write_jsonl
 from hits.protocols.columns import columns_of
 from hits.quality.majority import majority_of
 from hits.recipes.source import (
+    MODEL,
     Collected,
     GivenLabel,
     Json,
@@ -53,6 +54,12 @@ ANNOTATION_TYPES: dict[str, Type] = {
 }
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 DROPPED, OPEN = "dropped by the rule", "answers are missing"
+# A column that only a release has in which models decided an item.
+DECIDED_BY, PEOPLE = "decided_by", "people"
+ABOUT_MODELS = (
+    f"`{DECIDED_BY}` is `{PEOPLE}`, or the model that decided the item without an answer of people: then `majority` is "
+    "what the model says, and there are no votes and no answers."
+)
 
 
 # Import
@@ -130,16 +137,21 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
     inputs = list(
         dict.fromkeys(name for item in _kept(collected, stage) for name in columns_of(item.document, item.data))
     )
+    outcomes, with_models = outcomes_of(collected, stage)
     # Whoever stores the release reads them; they are gone with the last reference.
     csv_file, parquet_file, jsonl_file, answers_file = (tempfile.TemporaryFile() for _ in range(4))  # noqa: SIM115
-    kept = write_jsonl((row_of(item, levels) for item in _kept(collected, stage)), COLUMNS, jsonl_file)
-    head = _head(inputs, levels)
+    columns = (*COLUMNS, *with_models)
+
+    def rows() -> Iterator[Json]:
+        return (row_of(item, levels) | decided_by(item, with_models) for item in _kept(collected, stage))
+
+    kept = write_jsonl(rows(), columns, jsonl_file)
+    head = [*_head(inputs, levels), *with_models]
     types: dict[str, Type] = {name: "int64" if name == "answers" else "string" for name in head}
-    rows = (_flat(row_of(item, levels), inputs, levels) for item in _kept(collected, stage))
-    write_all(rows, head, types, {"csv": csv_file, "parquet": parquet_file})
-    given = (row for item in _kept(collected, stage) for row in answers_of(item, collected.pseudonym_key))
+    flat = (_flat(row, inputs, levels) for row in rows())
+    write_all(flat, head, types, {"csv": csv_file, "parquet": parquet_file})
+    given = (row for item in by_people(_kept(collected, stage)) for row in answers_of(item, collected.pseudonym_key))
     answers = write_jsonl(given, ANSWER_COLUMNS, answers_file)
-    outcomes = Counter(item.outcome for item in collected.judged(stage))
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
     return ReleaseContent(
         files={
@@ -147,7 +159,7 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
             "items.jsonl": jsonl_file,
             "items.parquet": parquet_file,
             "answers.jsonl": answers_file,
-            ANNOTATIONS: annotations_file(_kept(collected, stage), collected.pseudonym_key),
+            ANNOTATIONS: annotations_file(by_people(_kept(collected, stage)), collected.pseudonym_key),
         },
         tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept, "answers": answers},
@@ -156,6 +168,7 @@ def release_of(collected: Collected, stage: str, levels: Mapping[str, str]) -> R
             "`majority` is the value that was given most often of a unit; in a tie there is none. `mean` is there for "
             "units whose values are numbers. Written texts stand in answers.jsonl alone.",
             "`worker` is a pseudonym: the same for the same worker within this project.",
+            *([ABOUT_MODELS] if with_models else []),
         ),
         told=told_kept(collected, stage),
     )
@@ -168,6 +181,26 @@ def told_kept(collected: Collected, *stages: str) -> dict[str, Callable[[], Iter
         return (ToldItem(item.key, "train") for item in collected.judged(stage) if item.outcome == "kept")
 
     return {stage: partial(told, stage) for stage in stages}
+
+
+def outcomes_of(collected: Collected, stage: str) -> tuple[Counter[str], tuple[str, ...]]:
+    """(items by their outcome, the further column of a release in which models decided a kept item)."""
+    outcomes, by_models = Counter[str](), False
+    for item in collected.judged(stage):
+        outcomes[item.outcome] += 1
+        by_models = by_models or (item.by_models and item.outcome == "kept")
+    return outcomes, (DECIDED_BY,) if by_models else ()
+
+
+def by_people(items: Iterable[JudgedItem]) -> Iterator[JudgedItem]:
+    """Without those that models decided: their labels are no answers of workers."""
+    return (item for item in items if not item.by_models)
+
+
+def decided_by(item: JudgedItem, columns: Sequence[str]) -> Json:
+    """{column: `PEOPLE`, or the name of the model} where a release has that column."""
+    named = item.labels[0].worker.removeprefix(MODEL) if item.by_models and item.labels else PEOPLE
+    return dict.fromkeys(columns, named)
 
 
 def _kept(collected: Collected, stage: str) -> Iterator[JudgedItem]:
@@ -184,9 +217,9 @@ def row_of(item: JudgedItem, levels: Mapping[str, str]) -> Json:
     return {
         "id": item.key,
         "columns": columns_of(item.document, item.data),
-        "answers": len({label.assignment for label in item.labels}),
+        "answers": 0 if item.by_models else len({label.assignment for label in item.labels}),
         "conclusion": item.conclusion,
-        "votes": {unit: dict(counts.most_common()) for unit, counts in votes.items()},
+        "votes": {unit: {} if item.by_models else dict(counts.most_common()) for unit, counts in votes.items()},
         "majority": {unit: majority_of(counts) for unit, counts in votes.items()},
         "mean": {unit: mean for unit, values in given.items() if (mean := _mean(values)) is not None},
     }
@@ -208,7 +241,7 @@ def _head(inputs: Sequence[str], levels: Mapping[str, str]) -> list[str]:
 
 def _flat(row: Json, inputs: Sequence[str], levels: Mapping[str, str]) -> Json:
     """A row of texts: what was given, and votes as `value: number`, parted by bars."""
-    found = {name: row[name] for name in ("id", "answers", "conclusion")}
+    found = {name: row[name] for name in ("id", "answers", "conclusion", DECIDED_BY) if name in row}
     found |= {f"Input.{name}": row["columns"].get(name, "") for name in inputs}
     for unit, counts in row["votes"].items():
         found[f"majority.{unit}"] = row["majority"][unit] or ""
@@ -252,5 +285,9 @@ def annotations_file(items: Iterable[JudgedItem], pseudonym_key: str) -> BinaryI
 
 
 def pseudonym(worker: str, key: str) -> str:
-    """Without the key nobody can tell whether a known id is behind it. `key` has at most 64 bytes."""
+    """Without the key nobody can tell whether a known id is behind it. `key` has at most 64 bytes. The name of a model
+    stays.
+    """
+    if worker.startswith(MODEL):
+        return worker
     return hashlib.blake2b(worker.encode(), key=key.encode(), digest_size=8).hexdigest()

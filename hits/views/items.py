@@ -6,13 +6,13 @@ from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from hits.domain import answer_review, answer_words, item_lists, stage_statistics
+from hits.domain import answer_review, answer_words, item_lists, model_votes, stage_statistics
 from hits.domain.hit_items import hits_of
 from hits.domain.item_lists import ItemFilter
 from hits.domain.item_texts import BLANK, LONGEST_SEARCH, text_of_document
 from hits.domain.keyset import counted
 from hits.flow.data import annotating
-from hits.models import Assignment, Hit, Item, Label, Stage, StageSummary
+from hits.models import Assignment, Hit, Item, Label, ModelAnswer, Stage, StageSummary
 from hits.recipes.source import UNUSED
 from hits.views import paging
 from hits.views.guard import PAGE, for_stage
@@ -141,10 +141,22 @@ def item(request: HttpRequest, stage: Stage, pk: int) -> HttpResponse:
         "passage": answer_review.passage(text_of_document(row.document.data)),
         "hits": hits,
         "imported": imported,
+        "of_models": _of_models(stage, row),
         "verdicts": row.verdicts.select_related("computation").defer(*_LARGE).order_by("-id"),
         "children": row.children.select_related("stage")[:10],
     }
     return render(request, "stage/item.html", context)
+
+
+def _of_models(stage: Stage, row: Item) -> list[tuple[ModelAnswer, str]]:
+    """What each model answered, in words."""
+    answers, words = model_votes.answers_by_item([row.pk]).get(row.pk, []), answer_words.Words.of(stage)
+    return [(one, _in_words(words, row, one)) for one in answers]
+
+
+def _in_words(words: answer_words.Words, row: Item, answer: ModelAnswer) -> str:
+    lines = [words.line(row, label["unit"], label["value"]).said for label in answer.labels]
+    return "; ".join(dict.fromkeys(line for line in lines if line))
 
 
 def _question(row: Item) -> dict[str, object]:

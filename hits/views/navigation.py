@@ -56,6 +56,7 @@ BEFORE = (
     Place("Ledger", ("ledger", "ledger-checks", "ledger-check", "budget-requests", "decline-request")),
 )
 MEMBERS = Place("Members", ("members",))
+MODELS = Place("Models", ("models", "register-model"))
 TESTS = Place(
     "Qualification tests",
     (
@@ -105,6 +106,7 @@ def menu(project: Project) -> list[Place]:
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),
         *([MEDIA] if shows_media else []),
+        MODELS,
         MEMBERS,
     ]
 

@@ -45,6 +45,7 @@ from hits.models import (
     QualificationTest,
     Release,
     ReleaseFile,
+    Routing,
     Stage,
     StageSummary,
     Upload,
@@ -354,6 +355,12 @@ def compensation(project_row: Project | None = None, **columns: Any) -> Compensa
     row = Compensation.objects.create(project=project_row, **{**defaults, **columns})
     project_row.account.post([reserve_payment(row)])
     return row
+
+
+def routing(stage_row: Stage, **columns: Any) -> Routing:
+    """One by which models decided ten items, none of which is there any more."""
+    defaults = {"least": 1, "confidence": 0.9, "audit_share": 0.1, "seed": "7", "decided": 10, "audited": 1}
+    return Routing.objects.create(stage=stage_row, **{**defaults, "saved": Decimal("1.50"), **columns})
 
 
 def budget_request(project_row: Project | None = None, **columns: Any) -> BudgetRequest:

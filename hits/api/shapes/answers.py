@@ -43,6 +43,11 @@ class VerdictShape(Shape):
     rule_version = serializers.IntegerField()
     rule_edition = serializers.IntegerField(help_text="Counts the rules that the stage has had.")
     detail = serializers.DictField()
+    routing = serializers.IntegerField(
+        source="routing_id",
+        allow_null=True,
+        help_text="By which models decided it, without an answer of people; null: people did.",
+    )
     decided_at = serializers.DateTimeField()
     superseded_at = serializers.DateTimeField(allow_null=True)
 

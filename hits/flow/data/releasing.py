@@ -17,7 +17,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 
-from hits.domain import check_questions, release_cards, release_values, saved_pages, stage_statistics, wages
+from hits.domain import (
+    check_questions,
+    models_in_releases,
+    release_cards,
+    release_values,
+    saved_pages,
+    stage_statistics,
+    wages,
+)
 from hits.domain.action_log import record
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
@@ -139,7 +147,7 @@ def _build(project: Project) -> ReleaseContent:
         hidden = _hidden(project, content.told) if added else _Hidden()
         for stage in added:
             content = _with_stage(content, stage, hidden)
-        return _with_pages(project, _with_values(project, content))
+        return _with_pages(project, _with_models(project, _with_values(project, content)))
 
 
 def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -148,6 +156,11 @@ def _with_values(project: Project, content: ReleaseContent) -> ReleaseContent:
     return replace(
         content, files={**content.files, **files}, tables={**content.tables, **tables}, aggregated=tuple(facts)
     )
+
+
+def _with_models(project: Project, content: ReleaseContent) -> ReleaseContent:
+    """The content with the list of items that models decided, where there are any."""
+    return replace(content, files={**content.files, **models_in_releases.files_of(project, content.told)})
 
 
 def _with_pages(project: Project, content: ReleaseContent) -> ReleaseContent:
@@ -302,6 +315,7 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
         "Items answered": f"{row['answered']:,}",
         "Items kept": f"{row['kept']:,} of {row['asked']:,}",
         "Items dropped": _dropped(row),
+        **models_in_releases.facts(row.get("decided_by_models")),
         **{said: f"{row[name]:,}" for said, name in _UNDECIDED.items() if row[name]},
     }
 
@@ -364,6 +378,7 @@ def _funnel(stage: Stage) -> dict[str, Any]:
         "answers": found.answers,
         # Told where there are any: other releases stay what they are.
         **({"imported_answers": found.imported} if found.imported else {}),
+        **({"decided_by_models": by_models} if (by_models := models_in_releases.described(stage)) else {}),
         "rejected_answers": found.rejected,
         "workers": stage.worker_stats.filter(answers__gt=0).count(),
         "blocked_workers": Block.objects.standing().blocks().filter(stage=stage).count(),

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from hits.domain import aggregated_values, set_aside, wanted_answers
+from hits.domain import aggregated_values, model_votes, set_aside, wanted_answers
 from hits.domain.crowd_answers import Comparison
 from hits.domain.failures import UNJUDGED, note, unjudged
 from hits.domain.hit_items import all_item_pks, by_item, hits_of, lock_items
@@ -25,7 +25,7 @@ from hits.domain.summaries import refresh_summary
 from hits.domain.surplus_hits import AT_THE_MARKETPLACE, free_places, mark_unwanted, surplus, with_coming
 from hits.domain.wanted_answers import answers_counted
 from hits.models import ComputationRun, Extension, Hit, Item, Label, Stage, StageSummary, Verdict
-from hits.protocols.base import COUNTED, Json
+from hits.protocols.base import Json
 from hits.protocols.optional import ItemwiseProtocol
 from hits.quality import enough
 from hits.quality.conditions import Values
@@ -97,6 +97,8 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         withdrawn = _withdrawn(pks)
         comparison = Comparison.of(stage)
         votes = _votes([pk for pk in pks if pk not in withdrawn], rule.params["answers"], comparison)
+        routed = _by_models(stage, [pk for pk in pks if pk not in withdrawn and pk not in votes])
+        votes |= {pk: model_votes.votes(one.labels, rule.params["answers"]) for pk, one in routed.items()}
         votes = {pk: votes[pk] for pk in pks}
         _mark_changed(items, votes)
         computation, values = _values(stage, items)
@@ -106,8 +108,11 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         newest = {pk: rows[-1] for pk, rows in by_item(hits, pks).items()}
         outcomes = _outcomes(rule, votes, newest, wanted, values)
         outcomes |= {pk: replace(outcomes[pk], **_WAITING) for pk in waiting if pk in outcomes}
-        _write_verdicts(outcomes, stage.rule_edition, computation)
-        apart = disagreements(comparison.levels, {pk: [vote.compared for vote in votes[pk]] for pk in outcomes})
+        routings = {pk: one.routing for pk, one in routed.items()}
+        _write_verdicts(outcomes, stage.rule_edition, computation, routings)
+        apart = disagreements(
+            comparison.levels, {pk: [vote.compared for vote in votes[pk]] for pk in outcomes if pk not in routed}
+        )
         turned = [item.pk for item in items if (item.state == Item.State.WITHDRAWN) != (item.pk in withdrawn)]
         for item in (item for item in items if item.pk in outcomes):
             item.state = _state(outcomes[item.pk], newest.get(item.pk))
@@ -124,6 +129,13 @@ def _decide_chunk(stage: Stage, items: Sequence[Item]) -> None:
         _mark_unwanted(stage, outcomes, hits, withdrawn)
         # What was drawn from them goes and comes with them.
         Item.objects.filter(parent__in=turned).update(stale=True)
+
+
+def _by_models(stage: Stage, pks: Sequence[int]) -> dict[int, model_votes.Decided]:
+    """Those of these items, to which no answer of people counts, that models decide. None where the stage has come to
+    go by values that are computed over people's answers: these items wait for people again.
+    """
+    return {} if not pks or aggregated_values.looked_at(stage) else model_votes.of_items(pks)
 
 
 def _withdrawn(pks: Sequence[int]) -> set[int]:
@@ -211,16 +223,9 @@ def _votes(pks: Sequence[int], wanted: int, comparison: Comparison) -> dict[int,
         # A second answer of the same worker is spare, one more label of the first answer is not.
         of, vote = first[item, worker]
         if of == assignment and undone_at is None:
-            _say(cast(dict, vote.said), unit, value, correct)
+            model_votes.say(cast(dict, vote.said), unit, value, correct)
             _compare(cast(dict, vote.compared), comparison, unit, value)
     return votes
-
-
-def _say(said: dict[str, str | bool | int], unit: str, value: Any, correct: bool | None) -> None:
-    if isinstance(value, bool | int) or (isinstance(value, str) and len(value) <= COUNTED):
-        said[unit] = value
-    if correct is not None:
-        said[f"{unit}.correct"] = correct
 
 
 def _compare(compared: dict[tuple[str, str], Hashable], comparison: Comparison, unit: str, value: Any) -> None:
@@ -243,9 +248,12 @@ def _spelled(said: Mapping[str, Any]) -> str:
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
-def _write_verdicts(outcomes: dict[int, Outcome], edition: int, computation: ComputationRun | None) -> None:
+def _write_verdicts(
+    outcomes: dict[int, Outcome], edition: int, computation: ComputationRun | None, routings: Mapping[int, int]
+) -> None:
+    """`routings` has the routing of each item that models decide."""
     standing = {v.item_id: v for v in Verdict.objects.filter(item__in=outcomes, superseded_at=None)}
-    changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome)}
+    changed = {pk: outcome for pk, outcome in outcomes.items() if _differs(standing.get(pk), outcome, routings.get(pk))}
     Verdict.objects.filter(item__in=changed, superseded_at=None).update(superseded_at=timezone.now())
     Verdict.objects.bulk_create(
         Verdict(
@@ -256,20 +264,28 @@ def _write_verdicts(outcomes: dict[int, Outcome], edition: int, computation: Com
             rule_edition=edition,
             conclusion=outcome.conclusion,
             parts=dict(outcome.parts),
-            detail=outcome.counts.to_dict(),
+            detail=_detail(outcome, routings.get(pk)),
             computation=computation,
+            routing_id=routings.get(pk),
         )
         for pk, outcome in changed.items()
         if outcome.outcome != "open"
     )
 
 
-def _differs(standing: Verdict | None, outcome: Outcome) -> bool:
+def _differs(standing: Verdict | None, outcome: Outcome, routing: int | None) -> bool:
     if standing is None:
         return outcome.outcome != "open"
+    if standing.routing_id != routing:
+        return True
     said = (standing.outcome, standing.conclusion, standing.parts, standing.rule, standing.rule_version)
     says = (outcome.outcome, outcome.conclusion, dict(outcome.parts), outcome.rule, outcome.version)
-    return said != says or standing.detail != outcome.counts.to_dict()
+    return said != says or standing.detail != _detail(outcome, routing)
+
+
+def _detail(outcome: Outcome, routing: int | None) -> dict[str, int]:
+    """What the answers were; nothing where models decided without any."""
+    return outcome.counts.to_dict() if routing is None else {}
 
 
 def _hits(pks: Sequence[int]) -> list[Hit]:

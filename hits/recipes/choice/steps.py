@@ -21,7 +21,15 @@ from hits.recipes.source import (
     SourceDocument,
     SourceItem,
 )
-from hits.recipes.table_rows import ANNOTATIONS, annotations_file, told_kept
+from hits.recipes.table_rows import (
+    ABOUT_MODELS,
+    ANNOTATIONS,
+    annotations_file,
+    by_people,
+    decided_by,
+    outcomes_of,
+    told_kept,
+)
 
 STAGE = "choose"
 TABLE = choices.TABLE
@@ -84,14 +92,14 @@ def build_release(collected: Collected) -> ReleaseContent:
     # Whoever stores the release reads them; they are gone with the last reference.
     csv_file, jsonl_file, parquet_file = (tempfile.TemporaryFile() for _ in range(3))  # noqa: SIM115
     kept_columns = _kept_columns(collected)
-    columns = (*COLUMNS, *(KEPT + name for name in kept_columns))
-    kept = write_jsonl(_rows(collected, kept_columns), columns, jsonl_file)
+    outcomes, with_models = outcomes_of(collected, STAGE)
+    columns = (*COLUMNS, *with_models, *(KEPT + name for name in kept_columns))
+    kept = write_jsonl(_rows(collected, kept_columns, with_models), columns, jsonl_file)
     types: dict[str, Type] = dict.fromkeys(columns, "string")
     types |= {"answers": "int64", "share": "float64"}
-    flat = map(_flat, _rows(collected, kept_columns))
+    flat = map(_flat, _rows(collected, kept_columns, with_models))
     write_all(flat, columns, types, {"csv": csv_file, "parquet": parquet_file})
-    kept_items = (item for item in collected.judged(STAGE, labels=True) if item.outcome == "kept")
-    outcomes = Counter(item.outcome for item in collected.judged(STAGE))
+    kept_items = by_people(item for item in collected.judged(STAGE, labels=True) if item.outcome == "kept")
     left_out = {DROPPED: outcomes["dropped"], OPEN: outcomes["open"]}
     return ReleaseContent(
         files={
@@ -103,7 +111,10 @@ def build_release(collected: Collected) -> ReleaseContent:
         tables={"items": {"train": "items.parquet"}, "annotations": {"train": ANNOTATIONS}},
         counts={"items": kept},
         left_out={why: count for why, count in left_out.items() if count},
-        notes=("The column share says which part of the answers the majority gave. In a tie both are empty.",),
+        notes=(
+            "The column share says which part of the answers the majority gave. In a tie both are empty.",
+            *([ABOUT_MODELS] if with_models else []),
+        ),
         told=told_kept(collected, STAGE),
     )
 
@@ -117,12 +128,13 @@ def _kept_columns(collected: Collected) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _rows(collected: Collected, kept_columns: Sequence[str]) -> Iterator[Json]:
+def _rows(collected: Collected, kept_columns: Sequence[str], with_models: Sequence[str]) -> Iterator[Json]:
     settings = collected.settings(STAGE)
     for item in collected.judged(STAGE, labels=True):
         if item.outcome == "kept":
             unused = item.document.get(UNUSED, {})
-            yield row_of(item, settings) | {KEPT + name: unused.get(name) for name in kept_columns}
+            row = row_of(item, settings) | decided_by(item, with_models)
+            yield row | {KEPT + name: unused.get(name) for name in kept_columns}
 
 
 def row_of(item: JudgedItem, settings: Json) -> Json:
@@ -139,10 +151,10 @@ def row_of(item: JudgedItem, settings: Json) -> Json:
         "id": item.key,
         "text": item.document["text"],
         "question": item.data.get("question") or settings["question"],
-        "answers": answers,
-        "votes": {text: votes[ident] for ident, text in texts.items()},
+        "answers": 0 if item.by_models else answers,
+        "votes": {text: 0 if item.by_models else votes[ident] for ident, text in texts.items()},
         "majority": [texts.get(ident, ident) for ident in majority],
-        "share": round(votes[alone] / answers, 4) if alone else None,
+        "share": round(votes[alone] / answers, 4) if alone and not item.by_models else None,
         "conclusion": item.conclusion,
         "gold": [texts.get(one, one) for one in item.data.get("gold", [])],
         "words": [label.value["text"] for label in item.labels if label.unit == "text"],

@@ -17,9 +17,10 @@ from rest_framework.test import APIClient
 
 from hits.api.base import ProjectView
 from hits.api.urls import urlpatterns
+from hits.api.views.models import ModelView
 from hits.flow.setup.api_tokens import make_token
 from hits.models import Blob, ChangeSet, LeadSession, Project, Stage
-from tests.hits import factories
+from tests.hits import factories, models_that_answer
 from tests.hits.api.conftest import signed_in
 from tests.hits.protocols import articles, phrases
 from tests.hits.text.triples import article
@@ -37,7 +38,13 @@ def routes() -> Iterator[tuple[URLPattern, str]]:
                 yield route, method
 
 
-GUARDED = [(route, method) for route, method in routes() if (route.name, method) not in OPEN_TO_ALL]
+# A model's token alone opens these; see test_models_that_answer.py.
+MODEL_ROUTES = [(route, method) for route, method in routes() if issubclass(route.callback.view_class, ModelView)]
+GUARDED = [
+    (route, method)
+    for route, method in routes()
+    if (route.name, method) not in OPEN_TO_ALL and (route, method) not in MODEL_ROUTES
+]
 OWNED = [(route, method) for route, method in GUARDED if issubclass(route.callback.view_class, ProjectView)]
 
 
@@ -87,6 +94,8 @@ def world(stage: Stage) -> dict[str, Any]:
         "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
         "one-session": open_session(stage.project.owners.get()),
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
+        "end-model": models_that_answer.model(stage.project),
+        "undo-routing": factories.routing(stage),
     }
     asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")
     text = factories.item(asking, document=factories.document(stage.project, data=phrases.DOCUMENT), data=phrases.NP)

@@ -31,15 +31,18 @@ from hits.models import (
     Item,
     LedgerCheck,
     MediaFile,
+    ModelAnnotator,
     Project,
     QualificationTest,
     Release,
+    Routing,
     Stage,
     Upload,
     Worker,
 )
 from hits.views import payments
 from tests.hits import factories as make
+from tests.hits import models_that_answer
 from tests.hits.protocols import articles, phrases
 from tests.hits.text.triples import article
 
@@ -99,6 +102,8 @@ class World:
     media: MediaFile
     waiting: Assignment
     asked: BudgetRequest
+    model: ModelAnnotator
+    routing: Routing
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -137,6 +142,8 @@ class World:
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
+            "end-model": [self.model.pk],
+            "undo-routing": [self.routing.pk],
         }
         if name in FREE:
             return {"recipe-sample": ["choice"], "help-page": ["review"]}.get(name, [])
@@ -178,14 +185,14 @@ PROJECT_PAGES = {
     "project-results", "project-results-file",
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
-    "grants", *GRANT_PAGES,
+    "grants", *GRANT_PAGES, "models",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
     "review", "review-reject", "review-rest",
     "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
-    "agreement", "agreement-csv", "screening",
+    "agreement", "agreement-csv", "screening", "people-and-models", "people-and-models-csv",
     "answers-csv", "items-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings",
     "preview-task",
     "protocol-page", "protocol-page-item",
@@ -222,6 +229,8 @@ PROJECT_VERBS = {
     "import-computation",
     "give-grant",
     "withdraw-grant",
+    "register-model",
+    "end-model",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -229,7 +238,7 @@ STAGE_VERBS = {
     "approve-others", "review-approve", "review-undo",
     "required-test", "rule-preview", "confirm-rule", "save-rule", "judge-again", "undo-on-page", "undo-change",
     "redo-change", "change-mention", "drop-query", "undo-article", "generate-again", "confirm-change-set",
-    "undo-change-set", "remove-stage", "import-results",
+    "undo-change-set", "remove-stage", "import-results", "route-items", "undo-routing",
 }  # fmt: skip
 PAGES = sorted(PROJECT_PAGES | STAGE_PAGES)
 VERBS = sorted(PROJECT_VERBS | STAGE_VERBS)
@@ -279,7 +288,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
-        make.budget_request(project),
+        make.budget_request(project), models_that_answer.model(project), make.routing(stage),
     )  # fmt: skip
 
 

@@ -1,0 +1,251 @@
+"""Models that answer: their own API, and what leads see of them."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+from django.core.validators import MaxLengthValidator
+from rest_framework import serializers
+
+from hits.api.paging import LARGEST_ID
+from hits.api.shapes.base import MoneyField, Shape, UsernameField
+from hits.flow.pipeline import model_answering, routing
+from hits.flow.setup import model_annotators
+
+LONGEST_DAY = 86_400_000
+
+
+class CostField(serializers.DecimalField):
+    """Dollars to a millionth, as text."""
+
+    def __init__(self, **options: Any) -> None:
+        most = model_annotators.MOST_COST
+        bounds = {"min_value": Decimal(0), "max_value": most, "allow_null": True}
+        super().__init__(**{"max_digits": 10, "decimal_places": 6, "normalize_output": True, **bounds, **options})
+
+
+# What a model sends and gets
+
+
+class ItemsWanted(Shape):
+    count = serializers.IntegerField(
+        min_value=1, max_value=model_answering.MOST_ITEMS, default=model_answering.USUAL_ITEMS
+    )
+    lease_seconds = serializers.IntegerField(
+        min_value=model_answering.SHORTEST_LEASE,
+        max_value=model_answering.LONGEST_LEASE,
+        default=model_answering.USUAL_LEASE,
+        help_text="So long no other process of this model is given them.",
+    )
+
+
+class LentItem(Shape):
+    id = serializers.IntegerField(source="item.pk")
+    key = serializers.CharField(source="item.key")
+    task = serializers.DictField(help_text="What the page of a worker shows, as data.")
+
+
+class LeasedItem(LentItem):
+    leased_until = serializers.DateTimeField(source="until")
+
+
+class LeasedItems(Shape):
+    items = LeasedItem(many=True, help_text="Empty: nothing is left at this moment.")
+
+
+class AnswerField(Shape):
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="`one`, `several`, `number`, `text` or `line`.")
+    options = serializers.ListField(child=serializers.CharField())
+    required = serializers.BooleanField()  # type: ignore[assignment]
+
+
+class StageForModel(Shape):
+    key = serializers.SlugField(source="stage.key")
+    title = serializers.CharField(source="stage.title")
+    protocol = serializers.CharField(source="stage.protocol")
+    units = serializers.DictField(
+        child=serializers.CharField(), help_text="What an answer says, with how its values are compared."
+    )
+    fields = AnswerField(many=True, help_text="Those that the page of a worker posts.")  # type: ignore[assignment]
+    example = LentItem(allow_null=True)
+
+
+class AskedStage(Shape):
+    key = serializers.SlugField()
+    title = serializers.CharField()
+    protocol = serializers.CharField()
+    items = serializers.IntegerField()
+    answered = serializers.IntegerField(help_text="Answers of this model.")
+
+
+class OwnModel(Shape):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    version = serializers.CharField()
+    cost_per_answer = CostField(help_text="Dollars; null: not stated.")
+
+
+class ModelHome(Shape):
+    project = serializers.SlugField()
+    model = OwnModel()
+    stages = AskedStage(many=True)
+
+
+class GivenAnswer(Shape):
+    item = serializers.IntegerField(min_value=1, max_value=LARGEST_ID, help_text="The `id` of an item that was taken.")
+    fields = serializers.DictField(  # type: ignore[assignment]
+        child=serializers.CharField(allow_blank=True, trim_whitespace=False),
+        help_text="Names to texts, as the page of a worker posts them.",
+    )
+    confidence = serializers.FloatField(
+        min_value=0, max_value=1, allow_null=True, default=None, help_text="0 to 1; null: not stated."
+    )
+    milliseconds = serializers.IntegerField(min_value=0, max_value=LONGEST_DAY, allow_null=True, default=None)
+    cost = CostField(default=None, help_text="Dollars; null: the model's own cost per answer.")
+
+    def validate_fields(self, value: dict[str, str]) -> dict[str, str]:
+        if len(value) > model_answering.MOST_FIELDS:
+            raise serializers.ValidationError(f"At most {model_answering.MOST_FIELDS} fields are taken.")
+        if sum(len(name) + len(text) for name, text in value.items()) > model_answering.LONGEST_FIELDS:
+            raise serializers.ValidationError(f"At most {model_answering.LONGEST_FIELDS:,} characters are taken.")
+        return value
+
+    def validate_confidence(self, value: float | None) -> float | None:
+        if value is not None and not math.isfinite(value):
+            raise serializers.ValidationError("Write a number from 0 to 1, or null.")
+        return value
+
+
+class GivenAnswers(Shape):
+    answers = GivenAnswer(
+        many=True,
+        allow_empty=False,
+        max_length=model_answering.MOST_ITEMS,  # type: ignore[call-arg]
+    )
+
+
+class StoredAnswers(Shape):
+    new = serializers.IntegerField()
+    unchanged = serializers.IntegerField(help_text="The model gave these before, with the same content.")
+
+
+# What leads see and say
+
+
+class ModelShape(OwnModel):
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True, help_text="Its token opens nothing since then.")
+
+
+class NewModel(Shape):
+    name = serializers.CharField(max_length=model_annotators.LONGEST_NAME)
+    version = serializers.CharField(max_length=model_annotators.LONGEST_VERSION)
+    cost_per_answer = CostField(default=None, help_text="Dollars, of an answer that states no cost; null: not known.")
+
+
+class RegisteredModel(ModelShape):
+    token = serializers.CharField(help_text="It is shown once and nowhere kept.")
+
+
+class ObservedShare(Shape):
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
+    value = serializers.FloatField(allow_null=True, help_text="0 to 1; null without an observation.")
+    low = serializers.FloatField(help_text="The 95 % interval.")
+    high = serializers.FloatField()
+
+
+class LineShape(Shape):
+    name = serializers.CharField(help_text="`People`, or the model with its version.")
+    model = serializers.IntegerField(source="model.pk", default=None, allow_null=True)
+    answers = serializers.IntegerField()
+    gold = ObservedShare(help_text="Labels that match a known answer.")
+    agreement = ObservedShare(help_text="Answers that say what people say; of people, what the others say.")
+    confidence = serializers.FloatField(allow_null=True, help_text="The mean that the model states.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Of an answer: people's median, a model's mean.")
+    minutes = serializers.FloatField(allow_null=True)
+    cost = CostField(help_text="Dollars, in all.", max_digits=20, max_value=None)
+    cost_per_answer = CostField(help_text="Dollars.", max_digits=20, max_value=None)
+
+
+class EstimateShape(Shape):
+    value = serializers.FloatField()
+    low = serializers.FloatField(help_text="The interval holds it with 95 % at least.")
+    high = serializers.FloatField()
+
+
+class AuditShape(Shape):
+    differ = ObservedShare(help_text="Of the audited items that people decided: the models say another value.")
+    people_wrong = ObservedShare(help_text="Of the items with a known answer that people decided: people are wrong.")
+    estimate = EstimateShape(allow_null=True, help_text="The models' error by these two; null without known answers.")
+    gold = ObservedShare(help_text="Of the decided and audited items with a known answer: the models are wrong.")
+    expected = serializers.FloatField(allow_null=True, help_text="1 less the mean confidence of the models.")
+    waiting = serializers.IntegerField(help_text="Audited items that people have not decided.")
+    tied = serializers.IntegerField(help_text="Audited items about which people are tied.")
+
+
+class RoutingShape(Shape):
+    id = serializers.IntegerField()
+    models = serializers.SerializerMethodField(help_text="Ids.")
+    least = serializers.IntegerField(help_text="So many of the models say the same.")
+    confidence = serializers.FloatField()
+    audit_share = serializers.FloatField()
+    decided = serializers.IntegerField(help_text="Items that the models decided, when it was made.")
+    audited = serializers.IntegerField()
+    saved = MoneyField(help_text="What publishing the decided items would have cost then.")
+    created_by = UsernameField("created_by")
+    created_at = serializers.DateTimeField()
+    undone_at = serializers.DateTimeField(allow_null=True, help_text="Its items were sent to people after all.")
+
+    def get_models(self, row: Any) -> list[int]:
+        return [model.pk for model in row.annotators.all()]
+
+
+class PeopleAndModels(Shape):
+    lines = LineShape(many=True)
+    compared_items = serializers.IntegerField(source="items")
+    limited = serializers.BooleanField(help_text="There are more: the newest were compared.")
+    decided_by_models = serializers.IntegerField(help_text="Items whose standing verdict is that of models.")
+    audit = AuditShape(allow_null=True, help_text="Of all routings that stand; null where there is none.")
+
+
+class ConditionShape(Shape):
+    models = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST_ID),
+        validators=[MaxLengthValidator(routing.MOST_MODELS)],
+        help_text="Ids of models of the project, also of ones that have ended.",
+    )
+    least = serializers.IntegerField(min_value=1, max_value=routing.MOST_MODELS)
+    confidence = serializers.FloatField(default=routing.USUAL_CONFIDENCE)
+    audit_share = serializers.FloatField(default=routing.USUAL_AUDIT)
+
+    def condition(self) -> routing.Condition:
+        given = self.validated_data
+        return routing.Condition(
+            tuple(dict.fromkeys(given["models"])), given["least"], given["confidence"], given["audit_share"]
+        )
+
+
+class NewRouting(ConditionShape):
+    decided = serializers.IntegerField(min_value=1, help_text="As the preview said.")
+    saved = MoneyField(help_text="As the preview said.")
+
+
+class RoutingPreview(Shape):
+    waiting = serializers.IntegerField(help_text="Items that could be published.")
+    answered = serializers.IntegerField(help_text="Of these, enough of the models answered so many.")
+    decided = serializers.IntegerField(help_text="The models would decide so many.")
+    audited = serializers.IntegerField(help_text="On so many they agree too, and people check them.")
+    to_people = serializers.IntegerField(help_text="The audited ones are among them.")
+    saved = MoneyField()
+    expected_error = serializers.FloatField(allow_null=True, help_text="1 less the mean confidence of the models.")
+
+
+class UndoneRouting(Shape):
+    returned = serializers.IntegerField(help_text="Items that go to people now.")
+    used = serializers.IntegerField(help_text="Items that stay decided, because later items were made of them.")

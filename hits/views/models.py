@@ -1,0 +1,68 @@
+"""The models of a project that answer beside its people: registering one, and ending it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.debug import sensitive_variables
+
+from hits.flow.setup import model_annotators
+from hits.forms import RegisterModelForm
+from hits.models import ModelAnnotator, Project
+from hits.views import navigation, paging
+from hits.views.guard import PAGE, VERB, LeadRequest, for_project
+
+
+@for_project(PAGE)
+def index(request: HttpRequest, project: Project) -> HttpResponse:
+    return _index(request, project)
+
+
+def _index(
+    request: HttpRequest,
+    project: Project,
+    form: RegisterModelForm | None = None,
+    made: ModelAnnotator | None = None,
+    token: str = "",
+) -> HttpResponse:
+    rows = project.model_annotators.select_related("created_by")
+    context = {
+        "project": project,
+        "page": paging.by_id(rows, request.GET, newest_first=True),
+        "form": form or RegisterModelForm(),
+        "made": made,
+        "token": token,
+        "asking": [stage for stage in navigation.stages_of(project) if stage.crowd],
+    }
+    return render(request, "models/index.html", context, status=400 if form else 200)
+
+
+@sensitive_variables("token")
+@for_project(VERB)
+def register(request: LeadRequest, project: Project) -> HttpResponse:
+    """The token is in this answer and nowhere else."""
+    form = RegisterModelForm(request.POST)
+    if not form.is_valid():
+        return _index(request, project, form)
+    given = form.cleaned_data
+    try:
+        row, token = model_annotators.register(
+            project, given["name"], given["version"], given["cost_per_answer"], request.user
+        )
+    except (model_annotators.ModelRefusedError, model_annotators.ModelTakenError) as refusal:
+        form.add_error(None, str(refusal))
+        return _index(request, project, form)
+    return _index(request, project, made=row, token=token)
+
+
+@for_project(VERB)
+def end(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.model_annotators, pk=pk)
+    try:
+        model_annotators.end(row, request.user)
+    except model_annotators.ModelEndedError as refusal:
+        messages.info(request, str(refusal))
+    else:
+        messages.success(request, f"{row} has ended: its token opens nothing any more. Its answers stay.")
+    return redirect("models", project.slug)

@@ -1,0 +1,69 @@
+"""A stage with one question of two answers, people and models who answer it: straight into the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hits.flow.pipeline import model_answering
+from hits.flow.setup import model_annotators
+from hits.models import Item, ModelAnnotator, ModelAnswer, Project, Stage, Worker
+from hits.models.access import token_digest
+from tests.hits import factories as make
+
+SETTINGS = {"question": "Is it good?", "choices": ["Yes", "No"], "min_seconds": 0}
+
+
+def measured(answers: int = 3) -> dict[str, Any]:
+    return {"name": "measured", "version": 1, "params": {"answers": answers}}
+
+
+def stage(project: Project | None = None, **columns: Any) -> Stage:
+    """Three answers an item; every item with three answers is kept."""
+    defaults = {
+        "key": "ask",
+        "title": "Ask",
+        "protocol": "multiple_choice",
+        "settings": SETTINGS,
+        "answers": 3,
+        "rule": measured(columns.get("answers", 3)),
+    }
+    return make.stage(project or make.project(), **{**defaults, **columns})
+
+
+def item(stage_row: Stage, gold: str = "", **columns: Any) -> Item:
+    text = make.document(stage_row.project, data={"text": "Rain fell all day."})
+    return make.item(stage_row, document=text, data={"gold": [gold]} if gold else {}, **columns)
+
+
+def items(stage_row: Stage, count: int) -> list[Item]:
+    return [item(stage_row, key=f"r{number}") for number in range(count)]
+
+
+def model(project: Project, name: str = "small-bert", version: str = "1", token: str = "") -> ModelAnnotator:
+    row, _ = model_annotators.register(project, name, version, None, None)
+    if token:
+        ModelAnnotator.objects.filter(pk=row.pk).update(digest=token_digest(token))
+    return row
+
+
+def says(row: ModelAnnotator, item_row: Item, choice: str, confidence: float | None = 0.95) -> ModelAnswer:
+    """Through the verb, as the model's own call would."""
+    stage_row = item_row.stage
+    model_answering.take(row, stage_row, 100, 600)
+    given = model_answering.Given(item_row.pk, {"choice": choice}, confidence)
+    model_answering.answer(row, stage_row, [given])
+    return ModelAnswer.objects.get(annotator=row, item=item_row)
+
+
+def people_say(item_row: Item, *choices: str, gold: str = "") -> list[Worker]:
+    """An answer of another worker each, on one HIT, which counts."""
+    hit = make.hit(
+        item_row, slot=item_row.hits.count() + 1, max_assignments=len(choices), state="closed", harvested=len(choices)
+    )
+    found = []
+    for choice in choices:
+        answer = make.assignment(hit, answer={"choice": choice})
+        make.label(answer, unit="choice", value=choice, correct=None if not gold else choice == gold)
+        found.append(answer.worker)
+    Item.objects.filter(pk=item_row.pk).update(stale=True, state=Item.State.OPEN)
+    return found
