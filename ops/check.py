@@ -11,6 +11,7 @@ import sys
 from ops.surroundings import ROOT
 
 MARKETPLACE = ("--config-file", "ops/mypy-marketplace.ini")
+CLIENT = ("--config-file", "client/pyproject.toml")
 MYPY = ("mypy", "--cache-dir")
 MIGRATIONS = ("django", "makemigrations", "--check", "--dry-run", "--settings")
 CHECKS: dict[str, tuple[str, ...]] = {
@@ -19,6 +20,8 @@ CHECKS: dict[str, tuple[str, ...]] = {
     "templates": ("djlint", "--lint", "--quiet", "templates", "hits"),
     # One run a side: the Django plugin knows one settings module. Which packages are strict, the settings of mypy say.
     "types of the requester side": (*MYPY, ".mypy_cache/requester", "annotate", "common", "hits", "ops"),
+    # It has settings of its own: all of it is strict, and it runs on older versions of Python.
+    "types of the client": (*MYPY, ".mypy_cache/client", *CLIENT, "client/annotate_client"),
     # Tests make their tables from the models.
     "migrations of the requester side": (*MIGRATIONS, "tests.settings.annotate"),
     "migrations of the marketplace": (*MIGRATIONS, "tests.settings.marketplace"),

@@ -127,6 +127,7 @@ def groups(server: str | None) -> list[Group]:
         Group("Flow on SQLite, the other half", FLOW_FILES[1::2]),
         Group("Requester's pages on SQLite", LEADS_PAGES, ignored=TASK_PAGES),
         Group("Task pages in a browser", TASK_PAGES),
+        Group("Client", ("tests/client",), NO_DJANGO),
         Group("Marketplace on SQLite", ("tests/marketplace",), ignored=(*stricter, *WORKERS_SITE)),
         Group("Requester on SQLite", REQUESTER_TESTS, ignored=(*LEADS_PAGES, FLOW)),
         Group("Marketplace's site on SQLite", WORKERS_SITE),

@@ -10,10 +10,13 @@ import pytest
 
 from ops.surroundings import ROOT
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "client/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-FOLDERS = "annotate|common|docs|hits|marketplace|ops|samples|static|templates|tests"
+FOLDERS = "annotate|client|common|docs|hits|marketplace|ops|samples|static|templates|tests"
 FILE = re.compile(rf"(?:{FOLDERS})/[\w./-]*\w/?")
 # With arguments or without: `hits.text.words.placed(text)`.
 DOTTED = re.compile(r"((?:annotate|common|hits|ops|tests)(?:\.\w+)+)(?:\(.*\))?")
@@ -89,7 +92,8 @@ def _first_sentence(file: Path) -> str:
 
 def test_the_list_of_documents_names_each_of_them() -> None:
     listed = LINK.findall((ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
-    files = {str(file.relative_to(ROOT / "docs")) for file in (ROOT / "docs").rglob("*.md")}
+    found = [file for ending in ("md", "ipynb") for file in (ROOT / "docs").rglob(f"*.{ending}")]
+    files = {str(file.relative_to(ROOT / "docs")) for file in found}
     assert files - {"README.md"} == {link for link in listed if "://" not in link}
 
 

@@ -1,0 +1,82 @@
+"""Where everything begins: a client for one address, signed in as one lead."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, cast
+
+from annotate_client.api import Api, path
+from annotate_client.projects import Project
+from annotate_client.shapes import ProjectDetailShape, ProjectShape
+
+#: Names in the environment.
+ADDRESS, TOKEN = "ANNOTATE_ADDRESS", "ANNOTATE_TOKEN"
+
+
+class Client:
+    """`with Client("http://localhost:8000", token) as client:` closes its connections at the end.
+
+    Make the token on the page of your account. Its scope says what it may do: `read`; `write`, also change what costs
+    nothing; `pay`, also start projects and publish. `api` calls routes for which there is no method here.
+    """
+
+    def __init__(self, address: str, token: str, *, timeout: float = 60.0, retries: int = 3) -> None:
+        """`timeout` is how many seconds the server may be silent. Raises ValueError for what is no address or token."""
+        self.api = Api(address, token, timeout=timeout, retries=retries)
+
+    @classmethod
+    def from_environment(cls, **options: Any) -> Client:
+        """By ANNOTATE_ADDRESS and ANNOTATE_TOKEN, so that no token is written into a script. Raises ValueError."""
+        if missing := [name for name in (ADDRESS, TOKEN) if not os.environ.get(name)]:
+            raise ValueError(f"Set {' and '.join(missing)} in the environment.")
+        return cls(os.environ[ADDRESS], os.environ[TOKEN], **options)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.api.address!r})"
+
+    def close(self) -> None:
+        self.api.close()
+
+    def projects(self, *, find: str | None = None, state: str | None = None) -> Iterator[Project]:
+        """Those that you are a member of; `find` has words to look for, `state` is `draft` or `archived`."""
+        rows: Iterator[ProjectShape] = self.api.pages("projects/", find=find, state=state)
+        return (Project(self.api, row) for row in rows)
+
+    def project(self, slug: str) -> Project:
+        """The one that addresses call so. Raises NotFoundError."""
+        return Project(self.api, cast(ProjectDetailShape, self.api.get(path("projects", slug))))
+
+    def create_project(
+        self,
+        name: str,
+        *,
+        budget: Decimal | str,
+        contact_email: str,
+        recipe: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        recipe_file: str | None = None,
+    ) -> Project:
+        """Start a project from a recipe, or from the text of a recipe file; nothing is published and nothing is paid.
+
+        `budget` in dollars is the most that it may ever cost. Raises InvalidError with what is wrong with each field.
+        """
+        given = {
+            "name": name,
+            "budget": str(budget),
+            "contact_email": contact_email,
+            "recipe": recipe,
+            "options": options,
+            "seed": seed,
+            "recipe_file": recipe_file,
+        }
+        body = {field: value for field, value in given.items() if value is not None}
+        return Project(self.api, cast(ProjectDetailShape, self.api.post("projects/", body)))

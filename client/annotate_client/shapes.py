@@ -1,0 +1,433 @@
+"""Answers of the API as types, made from its OpenAPI description by `python -m ops.client_shapes`.
+
+Nothing here is written by hand. Amounts of money are texts with two decimals, moments are ISO 8601 in UTC.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+
+class AgreementShape(TypedDict):
+    # The key with which `computation-runs/` starts it.
+    computation: str
+    # The newest finished run; its results are the values.
+    run: int | None
+    # A run that waits or goes on.
+    going_on: int | None
+    finished_at: str | None
+    # By which the values of the items were found.
+    method: str
+    # Answers that were there when the run began.
+    answers: int
+    # Answers that came since.
+    since: int
+    # Of each unit its level, its figures with 95 % intervals or why they are not defined, the confusion of its labels,
+    # the items that divide the workers, the workers who differ most, and what each method of aggregation makes of it.
+    units: list[dict[str, Any]]
+    # Of each unit the labels that are keys of choices, with their texts; without those that differ from item to item.
+    texts: dict[str, Any]
+
+
+class LabelShape(TypedDict):
+    item: int
+    unit: str
+    value: Any
+    # Whether it matches gold; null where the item has none.
+    correct: bool | None
+    # It counts for nothing.
+    void: bool
+
+
+class ActionShape(TypedDict):
+    """Who did what, when and from where."""
+
+    # Such as `approved`, `rejected`, `rejection taken back`, `blocked`.
+    verb: str
+    # A lead, or the account a command ran in; empty: by itself.
+    by: str
+    # `itself`: nobody asked for it.
+    origin: str
+    at: str
+
+
+class AnswerShape(TypedDict):
+    id: int
+    # The first of `items`.
+    item: int
+    # What its HIT asks about, in their order.
+    items: list[int]
+    # Null: imported.
+    hit_id: NotRequired[str | None]
+    # The upload of results that it came with; null: it was given here.
+    imported_from: int | None
+    assignment_id: str
+    worker_id: str
+    # Whether a block keeps its worker out: the answer counts for nothing, and approving pays it.
+    worker_blocked: bool
+    # `Submitted` Waiting for review; `Approved` Approved; `Rejected` Rejected; `Imported` Imported
+    state: str
+    # Decided, not yet confirmed by the marketplace.
+    decision: str
+    # The decision's call waits until then.
+    not_before: str | None
+    # How its state came about when it was not your decision.
+    adopted: str
+    feedback: str
+    accepted_at: str
+    submitted_at: str
+    auto_approval_at: str | None
+    # Null where a file of results does not say.
+    seconds: float | None
+    # Form field to value, as the worker posted it.
+    answer: dict[str, Any]
+    # Why it is not valid; empty for a valid answer.
+    problem: str
+    # Why it counts only when you approve it; empty: it counts without that.
+    held: str
+    # Your decision on an answer with `held`: whether it counts; null: none yet.
+    admitted: bool | None
+    # The worker's report or comment.
+    remark: str
+    labels: list[LabelShape]
+    # What was decided about it from here, oldest first.
+    actions: list[ActionShape]
+
+
+class BatchShape(TypedDict):
+    id: int
+    # `first`, `again`, `expire`, `extend` or `delete`.
+    kind: str
+    # `publishing`, `paused`, `waiting` or `published`.
+    state: str
+    # The new expiry, when this closes or extends HITs.
+    until: str | None
+    # Calls to make.
+    total: int
+    done: int
+    refused: int
+    # What the marketplace said last, when it was not yes.
+    message: str
+    created_by: str | None
+    created_at: str
+    finished_at: str | None
+
+
+class BudgetRequestShape(TypedDict):
+    id: int
+    # `waiting` Waits for an owner; `approved` Approved; `declined` Declined; `withdrawn` Withdrawn
+    state: str
+    asked_by: str | None
+    # The project's budget that is asked for.
+    budget: str
+    # Of a batch.
+    stage: NotRequired[str | None]
+    # Of a batch.
+    items: int | None
+    # Of a batch: its price.
+    total: str
+    why: str
+    # What the owner said about it.
+    reason: str
+    decided_by: str | None
+    decided_at: str | None
+    batch: int | None
+    created_at: str
+
+
+class VerdictShape(TypedDict):
+    outcome: str
+    # The rule's own word, such as valid.
+    conclusion: str
+    # A conclusion for each group, where the rule judges groups.
+    parts: dict[str, Any]
+    rule: str
+    rule_version: int
+    # Counts the rules that the stage has had.
+    rule_edition: int
+    detail: dict[str, Any]
+    decided_at: str
+    superseded_at: str | None
+
+
+class ItemShape(TypedDict):
+    id: int
+    key: str
+    document: str
+    origin: str
+    purpose: str
+    # `new` To be published; `open` Open; `again` To be answered again; `kept` Kept; `dropped` Dropped; `void` Taken
+    # back; `check` Check question
+    state: str
+    # The rule's own word, such as valid.
+    conclusion: str
+    # How far its answers differ, 0..1; null: nothing was answered twice.
+    disagreement: float | None
+    # 0..1, of the value that is least sure by the newest aggregation; null without any.
+    confidence: float | None
+    # What the protocol asks.
+    data: dict[str, Any]
+    # The one that stands.
+    verdict: VerdictShape | None
+
+
+class AccountShape(TypedDict):
+    budget: str
+    reserved: str
+    paid: str
+    left: str
+
+
+class FiguresShape(TypedDict):
+    """The figures that the pages show; `updated_at` says how old they are."""
+
+    items: int
+    # Imported, not published.
+    waiting: int
+    published: int
+    # At the marketplace, no verdict yet.
+    open: int
+    # Of the open ones: need another answer.
+    again: int
+    # Items with at least one answer that counts.
+    answered: int
+    kept: int
+    dropped: int
+    # Published or not; not among the items.
+    check_questions: int
+    answers: int
+    to_review: int
+    invalid: int
+    rejected: int
+    # Answers that count only when you approve them: not eligible, or too fast.
+    held: int
+    reported: int
+    scored: int
+    correct: int
+    median_seconds: float | None
+    next_auto_approval: str | None
+    answers_an_hour: float
+    # [[hour, answers], ...], oldest first.
+    timeline: list[Any]
+    # 20 counts of workers by accuracy, in steps of 5 %.
+    histogram: list[int]
+    # Such as em and f1, where the protocol measures them.
+    scores: dict[str, Any]
+    # [[outcome, the rule's own word, items], ...], most first.
+    conclusions: list[Any]
+    # Where a program makes the items: sums of their figures by name.
+    made: dict[str, Any]
+    # When they were counted.
+    updated_at: str
+    # Items or answers have changed since. Figures of a large stage are not counted at every change.
+    is_old: bool
+
+
+class StageShape(TypedDict):
+    id: int
+    # Names the stage in addresses.
+    key: str
+    title: str
+    # From 1; 0 for the stage without a crowd before the first.
+    position: int
+    protocol: str
+    # People are asked; else a program makes the items and nothing is paid.
+    crowd: bool
+    # `draft` Not started; `live` Live; `paused` Paused
+    state: str
+    reward: str
+    # Workers have seen it: what `settings/` calls fixed cannot change any more.
+    published: bool
+    # Answers wanted an item.
+    answers: int
+    # An item gets further answers, up to so many, until `enough` holds; null: none.
+    most_answers: int | None
+    # A condition in the language of vote rules.
+    enough: str
+    # `automatic` Approved on submission; `review` Approved by a lead
+    approval: str
+    auto_approval_seconds: int
+    assignment_seconds: int
+    lifetime_seconds: int
+    # Of one answer, for the wage until times are measured; null: as the description says.
+    expected_seconds: int | None
+    hit_title: str
+    hit_description: str
+    keywords: str
+    settings: dict[str, Any]
+    requirements: list[dict[str, Any]]
+    rule: dict[str, Any]
+    # Counts the rules that the stage has had.
+    rule_edition: int
+    # Items that a draw brings by default; 0: none is drawn.
+    draws: int
+    # The blocking policy; empty for none.
+    quality: dict[str, Any]
+    not_workers_of: list[str]
+    auto_publish: bool
+    auto_block: bool
+    # Where a lead approves answers: only approved ones go on to later stages.
+    advance_approved: bool
+    hit_type_id: str
+    figures: FiguresShape
+
+
+class ProjectDetailShape(TypedDict):
+    id: int
+    # Names the project in addresses.
+    slug: str
+    name: str
+    recipe: str
+    contact_email: str
+    # Words to find it by.
+    tags: list[str]
+    created_at: str
+    # Since when nothing in it changes; null: it is in use.
+    archived_at: str | None
+    # Yours in this project.
+    role: str
+    account: AccountShape
+    seed: int
+    options: dict[str, Any]
+    owners: list[str]
+    stages: list[StageShape]
+    # Why its recipe or a stage's task cannot be used now.
+    faults: list[str]
+
+
+class ProjectShape(TypedDict):
+    id: int
+    # Names the project in addresses.
+    slug: str
+    name: str
+    recipe: str
+    contact_email: str
+    # Words to find it by.
+    tags: list[str]
+    created_at: str
+    # Since when nothing in it changes; null: it is in use.
+    archived_at: str | None
+    # Yours in this project.
+    role: str
+    account: AccountShape
+
+
+class QuoteShape(TypedDict):
+    """Send `items`, `total` and `confirmation` to publish/ to confirm it."""
+
+    items: int
+    # HITs that ask about them.
+    hits: int
+    # Each about all items of its HIT.
+    answers: int
+    # Mixed in beside the items; among `hits` and `total`.
+    check_questions: int
+    check_answers: int
+    check_cost: str
+    reward: str
+    fee: str
+    # Reward and fee of one answer.
+    unit_cost: str
+    # The most that it can cost, which is reserved.
+    total: str
+    # Less than `total` where items get further answers until they have enough.
+    least: str
+    # By the items that are decided, or by an assumed accuracy of 80 %.
+    expected: str
+    # Null where nobody knows how long an answer takes.
+    hourly_wage: str | None
+    # Reckoned with the expected time: too few answers are measured.
+    wage_assumed: bool
+    median_seconds: float | None
+    budget_left: str
+    # Of the marketplace account; null when it does not answer.
+    balance: str | None
+    # Of the balance: reserved by this installation for calls on their way.
+    planned: str
+    closes_at: str
+    # Sentences that stop it.
+    problems: list[str]
+    # Sentences that want a second look.
+    warnings: list[str]
+    # A fresh key; any of your own does as well.
+    confirmation: str
+
+
+class ReleaseFileShape(TypedDict):
+    name: str
+    bytes: int
+    sha256: str
+    url: str
+
+
+class ReleaseDetailShape(TypedDict):
+    id: int
+    number: int
+    # SHA-256 of the manifest file's bytes.
+    digest: str
+    created_by: str | None
+    created_at: str
+    manifest: dict[str, Any]
+    files: list[ReleaseFileShape]
+
+
+class ReleaseShape(TypedDict):
+    id: int
+    number: int
+    # SHA-256 of the manifest file's bytes.
+    digest: str
+    created_by: str | None
+    created_at: str
+
+
+class RunShape(TypedDict):
+    id: int
+    computation: str
+    params: dict[str, Any]
+    seed: int
+    # `queued` Waiting; `running` Running; `done` Done; `stopped` Stopped; `failed` Failed
+    state: str
+    done: int
+    total: int
+    # Items that it concluded something about.
+    items: int
+    error: str
+    created_by: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+class FaultShape(TypedDict):
+    line: int | None
+    place: str
+    message: str
+
+
+class UploadDetailShape(TypedDict):
+    id: int
+    # What the file holds: `items`, `media` or `results`.
+    kind: str
+    name: str
+    origin: str
+    # `mapping`, `queued`, `reading`, `storing`, `done`, `refused`, `stopped`, `failed` or `removed`.
+    state: str
+    # Why it failed; empty in every other state.
+    error: str
+    # The column by field, as it was confirmed; null: by the names of the columns.
+    mapping: dict[str, Any] | None
+    bytes: int
+    # Documents, or files of media, read so far.
+    done: int
+    total: int
+    # Items, files of media, or answers, that came in.
+    items: int
+    fault_count: int
+    created_by: str | None
+    created_at: str
+    finished_at: str | None
+    # 1,000 at most, of every kind. With any, nothing was imported.
+    faults: list[FaultShape]
