@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
@@ -99,7 +100,8 @@ def _adopt(pool: Pool, holders: Sequence[RemoteQualification], read_at: datetime
         mine = pools.members(pool).filter(worker__in=rows.values())
         standing = set(mine.exclude(state=Grant.State.WITHDRAWN).values_list("worker", flat=True))
         taken = mine.filter(state=Grant.State.WITHDRAWN).order_by().values("worker")
-        taken_out = {row["worker"]: row["last"] for row in taken.annotate(last=Max("withdrawn_at"))}
+        latest = taken.annotate(last=Max("withdrawn_at"))
+        taken_out: dict[Any, datetime | None] = {row["worker"]: row["last"] for row in latest}
         new = [
             one
             for one in holders
