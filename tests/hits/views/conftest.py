@@ -185,7 +185,7 @@ STAGE_PAGES = {
     "review", "review-reject", "review-rest",
     "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
-    "agreement", "agreement-csv", "screening",
+    "agreement", "agreement-csv", "screening", "suggestions", "suggestions-csv", "priorities",
     "answers-csv", "items-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings",
     "preview-task",
     "protocol-page", "protocol-page-item",

@@ -32,6 +32,7 @@ NO_PAGE = {
     "workers-csv", "items-csv",
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
     "changes-csv", "agreement-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
+    "suggestions-csv",
     "annotations-file", "computation-files", "sample-file", "recipe-file", "stage-wage", "project-card",
     "simulated-crowd-progress",
 }  # fmt: skip
