@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import needs
-from hits.domain import block_proposals
+from hits.domain import block_proposals, inbox
 from hits.domain.budget_requests import in_words
 from hits.domain.notices import Due, Mark, moment
 from hits.domain.own_qualifications import title_of
@@ -60,6 +60,7 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
         for need in (*needs.of_money(project), *beside[project.pk]):
             if need.kind:
                 yield Due(project.pk, need.kind, need.key, need.words, need.address, need.more)
+    yield from _replies(projects)
     for stage in stages:
         yield from _reviews(stage, left[stage.pk])
         yield from _reports(stage)
@@ -69,6 +70,15 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
     yield from _batches(stages)
     yield from _calls(projects)
     yield from _decided(projects)
+
+
+def _replies(projects: Sequence[Project]) -> Iterator[Due]:
+    """As long as one is open. Remarks are told when they come, with the reports."""
+    slugs = {project.pk: project.slug for project in projects}
+    for pk, (_, replies) in inbox.open_counts(projects).items():
+        if replies:
+            said = some(replies, "reply of a worker is open", "replies of workers are open")
+            yield Due(pk, Kind.REPORT, "inbox", said, reverse("inbox", args=[slugs[pk]]))
 
 
 def failed_release(project: Project, error: Exception) -> Due:

@@ -11,7 +11,9 @@ from hits.models.workers import Block
 
 LONGEST_NAME = 150
 # Of a detail, what names the thing that something was done to.
-NAMES = ("answers", "owner", "member", "role", "test", "item", "computation", "settings", "project", "worker")
+NAMES = (
+    *("answers", "owner", "member", "role", "test", "item", "computation", "settings", "project", "worker", "template"),
+)
 
 
 class ActionQuerySet(models.QuerySet["Action"]):

@@ -63,6 +63,13 @@ TESTS = Place(
         *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
     ),
 )
+MESSAGES = Place(
+    "Messages",
+    (
+        *("inbox", "messages", "message-templates", "message-template", "remove-message-template"),
+        *("mark-answered", "open-again", "reply-to-worker"),
+    ),
+)
 TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
 COMPUTATIONS = Place(
@@ -103,6 +110,7 @@ def menu(project: Project) -> list[Place]:
         *BEFORE,
         TESTS,
         *([GRANTS] if grants else []),
+        MESSAGES,
         TERMS,
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),

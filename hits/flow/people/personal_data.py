@@ -15,7 +15,7 @@ from django.db import models, transaction
 
 from hits.domain.action_log import record
 from hits.domain.item_answers import without
-from hits.models import Assignment, Compensation, Draft, Project, QualificationScore, Worker, WorkerMessage
+from hits.models import Assignment, Compensation, Draft, InboxEntry, Project, QualificationScore, Worker, WorkerMessage
 from hits.protocols.choosing import COMMENT
 from hits.refusals import Refusal
 
@@ -45,6 +45,7 @@ _MESSAGE = {
     "project": "project__slug", "stage": "stage__key", "subject": "subject", "text": "text", "state": "state",
     "sent_at": "sent_at",
 }  # fmt: skip
+_REPLY = {"project": "project__slug", "to": "message__subject", "text": "text", "written_at": "at"}
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
 _DRAFT = {"hit": "hit__hit_id", "assignment": "assignment_id", "fields": "fields", "saved_at": "saved_at"}
 
@@ -58,11 +59,12 @@ class NoWorkerError(Refusal):
 
 @dataclass(frozen=True)
 class Erasable:
-    """How many drafts, comments beside answers, and messages with a text there are."""
+    """How many drafts, comments beside answers, messages with a text, and replies to them there are."""
 
     drafts: int
     comments: int
     messages: int
+    replies: int
 
 
 def find(worker_id: str) -> Worker:
@@ -86,6 +88,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "bonuses": _rows(worker.bonuses, _BONUS),
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
         "messages": _rows(worker.messages, _MESSAGE),
+        "replies": _rows(worker.inbox.exclude(message=None), _REPLY),
         "drafts": _rows(Draft.objects.filter(**own), _DRAFT),
     }
 
@@ -97,7 +100,8 @@ def _rows(rows: models.Manager[Any] | models.QuerySet[Any], columns: Mapping[str
 
 def erasable(worker: Worker) -> Erasable:
     """What `erase` would delete now."""
-    return Erasable(_drafts(worker).count(), _with_comment(worker).count(), _told(worker).count())
+    counts = [rows.count() for rows in (_drafts(worker), _with_comment(worker), _told(worker), _replies(worker))]
+    return Erasable(*counts)
 
 
 @transaction.atomic
@@ -108,10 +112,11 @@ def erase(worker: Worker) -> Erasable:
     comments = _erase_comments(worker)
     messages = _told(worker).filter(state=WorkerMessage.State.PLANNED).delete()[0]
     messages += _told(worker).update(subject=DELETED, text=DELETED)
+    replies = _replies(worker).update(text=DELETED)
     drafts = _drafts(worker).delete()[0]
     for project in Project.objects.filter(stages__assignments__worker=worker).distinct().order_by("pk"):
         record(project, None, "deleted what a worker told", detail={"worker": worker.worker_id})
-    return Erasable(drafts, comments, messages)
+    return Erasable(drafts, comments, messages, replies)
 
 
 def _drafts(worker: Worker) -> models.QuerySet[Draft]:
@@ -120,6 +125,10 @@ def _drafts(worker: Worker) -> models.QuerySet[Draft]:
 
 def _told(worker: Worker) -> models.QuerySet[WorkerMessage]:
     return worker.messages.exclude(text=DELETED)
+
+
+def _replies(worker: Worker) -> models.QuerySet[InboxEntry]:
+    return worker.inbox.exclude(message=None).exclude(text=DELETED)
 
 
 def _with_comment(worker: Worker) -> models.QuerySet[Assignment]:
@@ -135,4 +144,5 @@ def _erase_comments(worker: Worker) -> int:
         for row in some:
             row.answer, row.remark = without(row.answer, COMMENT), ""
         changed += Assignment.objects.bulk_update(some, ["answer", "remark"])
+        worker.inbox.filter(assignment__in=some).delete()
     return changed

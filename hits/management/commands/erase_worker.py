@@ -11,7 +11,8 @@ from hits.management.commands._base import FlowCommand
 
 class Command(FlowCommand):
     help = (
-        "Delete a worker's drafts, the comments beside their answers and the texts of messages to them, for good. "
+        "Delete a worker's drafts, the comments beside their answers, the texts of messages to them and their replies, "
+        "for good. "
         "Answers, judgements and money stay under the worker id."
     )
 
@@ -28,4 +29,10 @@ class Command(FlowCommand):
 
 
 def _said(found: personal_data.Erasable) -> str:
-    return f"drafts {found.drafts:,}, comments {found.comments:,}, texts of messages {found.messages:,}"
+    counts = {
+        "drafts": found.drafts,
+        "comments": found.comments,
+        "texts of messages": found.messages,
+        "replies": found.replies,
+    }
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())

@@ -74,6 +74,8 @@ def world(stage: Stage) -> dict[str, Any]:
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
+        "message-template": factories.message_template(stage.project),
+        "reply-to-worker": factories.reply(factories.message(stage)),
         **dict.fromkeys(
             ["computation-run", "stop-computation-run", "resume-computation-run", "computation-run-results"],
             factories.computation_run(stage.project),

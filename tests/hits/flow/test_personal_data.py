@@ -50,6 +50,7 @@ def stage(worker: Worker) -> Stage:
 
 def test_the_export_has_each_row_about_the_worker_and_none_about_another_one(stage: Stage, run: Run) -> None:
     found = json.loads(run("export_worker", "AFERRY"))
+    assert found.pop("replies") == []
     assert found.pop("worker_id") == "AFERRY" and found.pop("test_results") == []
     assert {name: len(rows) for name, rows in found.items()} == {
         "answers": 1, "figures": 1, "blocks": 1, "qualifications": 1, "bonuses": 1, "compensations": 1, "messages": 2,
@@ -65,7 +66,7 @@ def test_deleting_takes_the_words_away_and_leaves_answers_judgements_and_money(
 ) -> None:
     before = _rows_that_stay(stage)
     assert run("erase_worker", "AFERRY", "--yes") == (
-        "Of AFERRY are deleted: drafts 1, comments 1, texts of messages 2.\n"
+        "Of AFERRY are deleted: drafts 1, comments 1, texts of messages 2, replies 0.\n"
     )
     found = personal_data.export(worker)
     assert COMMENT not in json.dumps(found, default=str)
@@ -75,7 +76,7 @@ def test_deleting_takes_the_words_away_and_leaves_answers_judgements_and_money(
     [action] = stage.project.actions.filter(verb="deleted what a worker told")
     assert action.about == "AFERRY"
     assert json.dumps(personal_data.export(Worker.objects.get(worker_id="AOTHER")), default=str).count(COMMENT) == 5
-    assert run("erase_worker", "AFERRY", "--yes").endswith("drafts 0, comments 0, texts of messages 0.\n")
+    assert run("erase_worker", "AFERRY", "--yes").endswith("drafts 0, comments 0, texts of messages 0, replies 0.\n")
 
 
 def test_a_deleted_comment_does_not_come_back_when_the_answer_is_read_again(stage: Stage, worker: Worker) -> None:

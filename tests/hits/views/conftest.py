@@ -27,10 +27,12 @@ from hits.models import (
     ComputationRun,
     Grant,
     Hit,
+    InboxEntry,
     Invitation,
     Item,
     LedgerCheck,
     MediaFile,
+    MessageTemplate,
     Project,
     QualificationTest,
     Release,
@@ -99,6 +101,8 @@ class World:
     media: MediaFile
     waiting: Assignment
     asked: BudgetRequest
+    template: MessageTemplate
+    entry: InboxEntry
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -137,6 +141,8 @@ class World:
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
             "terms-version": [1],
+            **dict.fromkeys(["message-template", "remove-message-template"], [self.template.pk]),
+            "reply-to-worker": [self.entry.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
         }
         if name in FREE:
@@ -180,11 +186,12 @@ PROJECT_PAGES = {
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES, "terms", "terms-version",
+    "messages", "message-templates", "message-template", "inbox", "reply-to-worker",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
     "review", "review-reject", "review-rest",
-    "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
+    "block", "block-chosen", "pause-workers", "message-workers", "message-stage", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
     "agreement", "agreement-csv", "screening",
     "answers-csv", "items-csv", "delete-hits", "take-back", "rule", "rule-progress", "draw", "task-settings",
@@ -224,6 +231,9 @@ PROJECT_VERBS = {
     "give-grant",
     "withdraw-grant",
     "withdraw-terms",
+    "remove-message-template",
+    "mark-answered",
+    "open-again",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -282,7 +292,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         kept, make.ledger_check(project), make.qualification_test(project), make.computation_run(project),
         make.grant(project, worker), _text(project), make.bonus_file(project, file), *_article(project),
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
-        make.budget_request(project),
+        make.budget_request(project), make.message_template(project), make.reply(make.message(stage, worker)),
     )  # fmt: skip
 
 
