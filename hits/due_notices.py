@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from hits import needs
-from hits.domain import block_proposals
+from hits.domain import block_proposals, inbox
 from hits.domain.budget_requests import in_words
 from hits.domain.notices import Due, Mark, moment
 from hits.domain.own_qualifications import title_of
@@ -65,6 +65,7 @@ def _of_projects(projects: Sequence[Project]) -> Iterator[Due]:
             if need.kind:
                 due = Due(project.pk, need.kind, need.key, need.words, need.address, need.more)
                 yield replace(due, **_little_left(project)) if need.kind == Kind.BUDGET else due
+    yield from _replies(projects)
     for stage in stages:
         yield from _finished(stage)
         yield from _reviews(stage, left[stage.pk])
@@ -100,6 +101,15 @@ def _finished(stage: Stage) -> Iterator[Due]:
     event = Webhook.Event.STAGE_FINISHED if now else ""
     key = f"stage-{stage.pk}-finished"
     yield Due(stage.project_id, Kind.FINISHED, key, "", "", is_event=True, mark=mark, event=event, facts=facts)
+
+
+def _replies(projects: Sequence[Project]) -> Iterator[Due]:
+    """As long as one is open. Remarks are told when they come, with the reports."""
+    slugs = {project.pk: project.slug for project in projects}
+    for pk, (_, replies) in inbox.open_counts(projects).items():
+        if replies:
+            said = some(replies, "reply of a worker is open", "replies of workers are open")
+            yield Due(pk, Kind.REPORT, "inbox", said, reverse("inbox", args=[slugs[pk]]))
 
 
 def failed_release(project: Project, error: Exception) -> Due:

@@ -657,6 +657,20 @@ class MessageForm(forms.Form):
     confirmation = forms.RegexField(r"\A[A-Za-z0-9_-]{8,40}\Z")
 
 
+class MessageTemplateForm(forms.Form):
+    """`hits.domain.message_templates` judges all."""
+
+    name = forms.CharField(required=False, label="Name", help_text="By which you find it.")
+    subject = forms.CharField(required=False, label="Subject")
+    text = forms.CharField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}))
+
+
+class MessageAllForm(MessageForm):
+    recipients = forms.CharField(required=False)
+    subject = forms.CharField(required=False, strip=True, label="Subject")
+    text = forms.CharField(required=False, label="Text", widget=forms.Textarea(attrs={"rows": 10, "dir": "auto"}))
+
+
 class PauseForm(forms.Form):
     hours = forms.IntegerField(
         min_value=1, max_value=MOST_PAUSE_HOURS, initial=24, label="Hours", widget=_whole_number()

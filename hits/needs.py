@@ -16,7 +16,7 @@ from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.domain import block_proposals
+from hits.domain import block_proposals, inbox
 from hits.domain.budget_requests import in_words
 from hits.domain.failures import note
 from hits.domain.plugins import UNUSABLE, stage_fault
@@ -227,6 +227,9 @@ def beside(projects: Sequence[Project]) -> defaultdict[int, list[Need]]:
         words = f"{name} asks for {in_words(row)}"
         need = Need(words, address, row.why, kind=Notice.Kind.MONEY, key=f"request-{row.pk}")
         found[row.project_id].append(need)
+    for pk, (number, _) in inbox.open_counts(projects).items():
+        words = some(number, "message of a worker is open", "messages of workers are open")
+        found[pk].append(Need(words, reverse("inbox", args=[slugs[pk]]), "remarks and replies"))
     drafts = QualificationTest.objects.filter(project__in=projects, state=QualificationTest.State.DRAFT)
     for project, title, key in drafts.order_by("pk").values_list("project_id", "title", "key"):
         say(project, f"The test “{title}” is a draft", "qualification-test", key)

@@ -61,10 +61,13 @@ CATALOGUES: Sequence[Catalogue] = (
             "hits/text/question_rules.py",
             "hits/domain/hit_types.py",
             "hits/domain/item_answers.py",
+            "hits/domain/reply_links.py",
             "hits/domain/terms.py",
+            "hits/flow/people/inbox.py",
             "hits/flow/setup/own_stages.py",
             "hits/flow/pipeline/serving.py",
             "hits/views/joining.py",
+            "hits/views/replies.py",
             "hits/views/task.py",
         ),
         # Pages of leads, and attributes alone.

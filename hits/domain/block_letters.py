@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
-from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, OF_BLOCKS, WorkerMessage
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_WRITTEN, OF_BLOCKS, WorkerMessage
 from hits.models.projects import Stage
 from hits.models.workers import Block
 from hits.quality.blocking import Evidence
@@ -35,7 +35,7 @@ def text(stage: Stage, why: str) -> str:
         "Your account and HITs of other requesters are not affected. If you think that we are wrong, write to "
         f"{stage.project.contact_email}.",
     ]
-    return "\n\n".join(paragraphs)[:LONGEST_TEXT]
+    return "\n\n".join(paragraphs)[:LONGEST_WRITTEN]
 
 
 def write(block: Block, why: str, user: User | None) -> None:

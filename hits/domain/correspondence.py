@@ -1,6 +1,7 @@
 """What a project's leads and one of its workers have written to each other: messages, and words that go with something.
 
-The marketplace passes on messages in one direction only, so what a worker says comes as a remark with an answer.
+The marketplace passes on messages in one direction only, so what a worker says comes as a remark with an answer, or as
+a reply by the link that each message ends with.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ LATEST = 20
 
 @dataclass(frozen=True)
 class Letter:
-    """Words of the worker, or words to them. `kind` is remark, message, feedback or bonus.
+    """Words of the worker, or words to them. `kind` is remark, reply, message, feedback or bonus.
 
     `answer` is what it goes with. `state` says what became of a message that is not known to have arrived, `by` who
     wrote it.
@@ -35,19 +36,27 @@ class Letter:
 
     @property
     def from_worker(self) -> bool:
-        return self.kind == "remark"
+        return self.kind in ("remark", "reply")
 
 
 def letters(project: Project, worker: Worker) -> list[Letter]:
     """The latest of each kind, newest first. A fixed number of queries."""
-    found = [*_remarks(project, worker), *_messages(project, worker), *_feedback(project, worker)]
-    return sorted([*found, *_bonuses(project, worker)], key=lambda letter: letter.at, reverse=True)
+    found = [*_remarks(project, worker), *_replies(project, worker), *_messages(project, worker)]
+    found += [*_feedback(project, worker), *_bonuses(project, worker)]
+    return sorted(found, key=lambda letter: letter.at, reverse=True)
 
 
 def _remarks(project: Project, worker: Worker) -> Iterator[Letter]:
     answers = _answers(project, worker).exclude(remark="").order_by("-id")[:LATEST]
     for answer in answers:
         yield Letter(answer.submitted_at, "remark", "A remark with an answer", answer.remark, answer)
+
+
+def _replies(project: Project, worker: Worker) -> Iterator[Letter]:
+    rows = project.inbox.filter(worker=worker).exclude(message=None).select_related("message").order_by("-id")
+    for row in rows[:LATEST]:
+        subject = row.message.subject if row.message else ""
+        yield Letter(row.at, "reply", f"A reply to “{subject}”", row.text)
 
 
 def _messages(project: Project, worker: Worker) -> Iterator[Letter]:

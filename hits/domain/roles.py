@@ -89,13 +89,14 @@ LOOK = _verb(
         options options-split releases release-preview release worker
         qualification-tests qualification-test preview-qualification-test qualification-test-results
         grants grants-of grants-progress pools pool pool-progress terms terms-version webhooks webhook
+        messages message-templates message-template inbox
         stage stage-done stage-progress workers stage-settings stage-wage task-settings preview-task rule rule-progress
         items item hits answers review changes protocol-page protocol-page-item queries article annotations change-set
         results project-results agreement screening models people-and-models suggestions priorities
     """,
     routes=_get("""
         project actions members terms uploads sample-file upload media pools pool pool-members pool-best
-        blocks undo-block messages held-qualifications grants
+        blocks undo-block messages message-templates message-template inbox held-qualifications grants
         webhooks webhook webhook-deliveries
         budget-requests ledger ledger-checks ledger-check bonuses bonus-files bonus-file bonus-orders bonus-order
         compensations compensation qualification-tests qualification-test qualification-test-results
@@ -206,7 +207,26 @@ TABLE = (
     _verb("Undo a worker's change", REVIEWER, pages="undo-change", routes=("POST undo-change",)),
     _verb("Take up an undone change again", REVIEWER, pages="redo-change", routes=("POST redo-change",)),
     _verb("Block", MANAGER, pages="block block-chosen", routes=("POST block",)),
-    _verb("Write to workers", MANAGER, pages="message-workers", routes=("POST message-workers",)),
+    _verb(
+        "Write to workers",
+        MANAGER,
+        pages="message-workers message-stage reply-to-worker",
+        routes=("POST message-workers", "POST message-stage", "POST reply-to-worker"),
+    ),
+    _verb(
+        "Keep a message template",
+        MANAGER,
+        pages="message-templates message-template",
+        routes=("POST message-templates", "PUT message-template"),
+    ),
+    _verb(
+        "Remove a message template",
+        MANAGER,
+        pages="remove-message-template",
+        routes=("DELETE message-template",),
+    ),
+    _verb("Mark what a worker wrote as answered", REVIEWER, pages="mark-answered", routes=("POST mark-answered",)),
+    _verb("Open it again", REVIEWER, pages="open-again", routes=("POST open-again",)),
     _verb("Pause workers", MANAGER, pages="pause-workers", routes=("POST pause-workers",)),
     _verb("Undo a block", MANAGER, pages="undo-block", routes=("POST undo-block",)),
     _verb("Give a qualification", MANAGER, pages="give-grant", routes=("POST grants",)),

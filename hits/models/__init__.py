@@ -7,13 +7,14 @@ from hits.models.budget_requests import BudgetRequest
 from hits.models.changes import ChangeSet, ItemChange
 from hits.models.computations import ComputationResult, ComputationRun
 from hits.models.files import Blob, Release, ReleaseFile, Upload
+from hits.models.inbox import InboxEntry
 from hits.models.invitations import Guest, Invitation
 from hits.models.jobs import WaitingJob
 from hits.models.lead_limits import LeadLimit
 from hits.models.leases import Lease
 from hits.models.ledger import Account, BudgetExceededError, LedgerCheck, LedgerEntry
 from hits.models.media import MediaFile
-from hits.models.messages import WorkerMessage
+from hits.models.messages import MessageTemplate, WorkerMessage
 from hits.models.model_annotators import ModelAnnotator, ModelAnswer, ModelLease, RoutedItem, Routing
 from hits.models.notices import LetterNotice, Notice, NoticeChoice, NoticeLetter
 from hits.models.payments import Bonus, BonusFile, BonusOrder, Compensation
@@ -55,6 +56,7 @@ __all__ = [
     "Guest",
     "Hit",
     "HitItem",
+    "InboxEntry",
     "Invitation",
     "Item",
     "ItemChange",
@@ -70,6 +72,7 @@ __all__ = [
     "ModelAnnotator",
     "ModelAnswer",
     "ModelLease",
+    "MessageTemplate",
     "Notice",
     "NoticeChoice",
     "NoticeLetter",

@@ -13,7 +13,7 @@ LONGEST_NAME = 150
 # Of a detail, what names the thing that something was done to.
 NAMES = (
     *("answers", "owner", "member", "role", "test", "item", "computation", "settings", "project", "pool", "worker"),
-    *("workers", "webhook"),
+    *("workers", "webhook", "template"),
 )
 
 

@@ -10,8 +10,29 @@ from hits.models.projects import Project, Stage
 from hits.models.workers import Worker
 
 LONGEST_SUBJECT, LONGEST_TEXT = 200, 4096
+# Of what a lead writes: the link to reply stands behind it.
+LONGEST_WRITTEN = LONGEST_TEXT - 400
+# Of a template.
+LONGEST_NAME = 60
 # What confirmations of results of tests begin with, those of blocks, and no other.
 OF_TESTS, OF_BLOCKS = "test-", "block-"
+
+
+class MessageTemplate(models.Model):
+    """A text that messages to workers begin with; `hits.domain.message_templates` has its placeholders."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="message_templates", db_index=False)
+    name = models.CharField(max_length=LONGEST_NAME)
+    subject = models.CharField(max_length=LONGEST_SUBJECT)
+    text = models.TextField(max_length=LONGEST_WRITTEN)
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("project", "name", name="template_name_once_a_project")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class WorkerMessage(Intent):
@@ -39,6 +60,8 @@ class WorkerMessage(Intent):
         constraints = [models.UniqueConstraint("confirmation", "worker", name="one_message_a_confirmation")]
         indexes = [
             models.Index(fields=["project"], condition=models.Q(state="planned"), name="message_to_send"),
+            models.Index(fields=["project", "state", "id"], name="message_by_state"),
+            models.Index(fields=["project", "id"], name="message_by_project"),
         ]
 
     def __str__(self) -> str:

@@ -65,6 +65,13 @@ TESTS = Place(
         *("offer-qualification-test", "withdraw-qualification-test", "qualification-test-results"),
     ),
 )
+MESSAGES = Place(
+    "Messages",
+    (
+        *("inbox", "messages", "message-templates", "message-template", "remove-message-template"),
+        *("mark-answered", "open-again", "reply-to-worker"),
+    ),
+)
 TERMS = Place("Terms", ("terms", "terms-version", "withdraw-terms"))
 GRANTS = Place("Qualifications held", ("grants", "grants-of", "give-grant", "withdraw-grant"))
 POOLS = Place(
@@ -114,6 +121,7 @@ def menu(project: Project) -> list[Place]:
         TESTS,
         *([GRANTS] if grants else []),
         POOLS,
+        MESSAGES,
         TERMS,
         *([COMPUTATIONS] if computing.of_recipe(project) else []),
         *([OPTIONS] if flow.options_of(project) else []),

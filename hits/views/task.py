@@ -108,7 +108,7 @@ def step(request: HttpRequest) -> HttpResponse:
     Works without JavaScript. A refusal is a page of its own: htmx is told to reload, which shows it.
     """
     try:
-        page = serving.take_step(*_posted(request), request.GET, _place(request))
+        page = serving.take_step(*_posted(request), request.GET, place_of(request))
     except serving.TaskRefusedError as refusal:
         refused = _refusal_page(refusal)
         refused["HX-Refresh"] = "true"
@@ -164,7 +164,7 @@ def check(request: HttpRequest) -> JsonResponse:
 def draft(request: HttpRequest) -> JsonResponse:
     """{"ok": true}, or {"ok": false, "reasons": [...]} with 400 when saving again would not help either, and 429."""
     try:
-        serving.save_draft(*_posted(request), _place(request))
+        serving.save_draft(*_posted(request), place_of(request))
     except serving.TooManyDraftsError as refusal:
         return _reasons(429, str(refusal))
     except serving.TaskRefusedError as refusal:
@@ -182,7 +182,7 @@ def words(request: HttpRequest, language: str, version: str) -> HttpResponseBase
         return JavaScriptCatalog.as_view(packages=["hits"])(request)
 
 
-def _place(request: HttpRequest) -> str:
+def place_of(request: HttpRequest) -> str:
     """Where the visitor comes from: an IPv4 address or an IPv6 network, as far as the proxies of ours know it."""
     forwarded = request.headers.get("X-Forwarded-For", "").split(",")
     return network(client_address(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXIES))[:64]

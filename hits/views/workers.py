@@ -23,15 +23,18 @@ from hits.domain import (
     worker_table,
 )
 from hits.domain.item_texts import ItemTexts
+from hits.domain.message_templates import filled, of_project, values
 from hits.domain.own_qualifications import title_of, titles_of
 from hits.domain.payment_totals import payment_totals
 from hits.domain.terms import agreed_to
 from hits.flow.people import blocking, comparing, messaging
-from hits.models import Action, Assignment, Block, Grant, Project, Stage, Worker, WorkerStat
+from hits.models import Action, Assignment, Block, Grant, MessageTemplate, Project, Stage, Worker, WorkerStat
+from hits.models.messages import LONGEST_WRITTEN
 from hits.quality.blocking import MEASURES, Policy
 from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.items import labels_with_items
+from hits.views.messages import chosen_template
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
 
@@ -294,14 +297,32 @@ def message(request: LeadRequest, stage: Stage) -> HttpResponse:
 def _message(request: HttpRequest, stage: Stage, form: forms.MessageForm, texts: dict[str, str]) -> HttpResponse:
     ids = _ids(request)[: messaging.MOST_AT_ONCE]
     stats = stage.worker_stats.filter(worker__worker_id__in=ids).select_related("worker").order_by("worker__worker_id")
-    drafts = [(stat.worker, *messaging.draft(stage, stat.worker)) for stat in stats]
+    template = chosen_template(request, stage.project)
+    drafts = [(stat.worker, *_draft(stage, stat.worker, template)) for stat in stats]
     rows = [(worker, texts.get(worker.worker_id, text)) for worker, _, text in drafts]
-    context = {**frame(stage), "rows": rows, "form": form, "confirmation": secrets.token_urlsafe(16)}
+    context = {
+        **frame(stage),
+        "rows": rows,
+        "form": form,
+        "confirmation": secrets.token_urlsafe(16),
+        "templates": of_project(stage.project),
+        "picked": template,
+        "chosen_workers": ids,
+        "longest": LONGEST_WRITTEN,
+    }
     if form.is_bound:
         context |= {"subject": form.data.get("subject", ""), "confirmation": form.data.get("confirmation", "")}
     else:
         context["subject"] = drafts[0][1] if drafts else ""
     return render(request, "workers/message.html", context, status=400 if form.is_bound else 200)
+
+
+def _draft(stage: Stage, person: Worker, template: MessageTemplate | None) -> tuple[str, str]:
+    """Subject and text to begin with: those of the template, or the worker's own mistakes."""
+    if template is None:
+        return messaging.draft(stage, person)
+    begun = values(stage, person)
+    return filled(template.subject, begun), filled(template.text, begun)
 
 
 def _ids(request: HttpRequest) -> list[str]:

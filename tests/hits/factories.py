@@ -33,6 +33,7 @@ from hits.models import (
     Grant,
     Hit,
     HitItem,
+    InboxEntry,
     Invitation,
     Item,
     Label,
@@ -40,6 +41,7 @@ from hits.models import (
     LedgerEntry,
     MediaFile,
     Membership,
+    MessageTemplate,
     Notice,
     Pool,
     PoolLink,
@@ -56,6 +58,7 @@ from hits.models import (
     Webhook,
     WebhookDelivery,
     Worker,
+    WorkerMessage,
     WorkerStat,
 )
 from hits.models.access import token_digest
@@ -97,6 +100,36 @@ def project(*, owner: Any = None, budget: Decimal | str = "100.00", **columns: A
 
 def member(project_row: Project, person: Any, role: str = Membership.Role.OWNER) -> Membership:
     return Membership.objects.create(project=project_row, user=person, role=role)
+
+
+def message(stage_row: Stage | None = None, worker_row: Worker | None = None, **columns: Any) -> WorkerMessage:
+    """One that was sent."""
+    stage_row = stage_row or stage()
+    defaults = {
+        "subject": "Your answers",
+        "text": "Look again.",
+        "state": WorkerMessage.State.SENT,
+        "confirmation": f"page-{next(_numbers)}",
+        "sent_at": timezone.now(),
+    }
+    return WorkerMessage.objects.create(
+        project=stage_row.project, stage=stage_row, worker=worker_row or worker(), **{**defaults, **columns}
+    )
+
+
+def message_template(project_row: Project | None = None, **columns: Any) -> MessageTemplate:
+    defaults = {"name": f"Template {next(_numbers)}", "subject": "New in {stage}", "text": "Hello {worker}."}
+    return MessageTemplate.objects.create(
+        project=project_row or project(), changed_at=timezone.now(), **{**defaults, **columns}
+    )
+
+
+def reply(message_row: WorkerMessage | None = None, **columns: Any) -> InboxEntry:
+    """An open one, to this message."""
+    row = message_row or message()
+    return InboxEntry.objects.create(
+        project=row.project, stage=row.stage, worker=row.worker, message=row, **{"text": "Why?", **columns}
+    )
 
 
 def terms(project_row: Project | None = None, **columns: Any) -> Terms:

@@ -13,7 +13,7 @@ from hits.api.shapes.stages import ActionShape
 from hits.domain.block_letters import LONGEST_WHY
 from hits.domain.worker_table import WorkerRow
 from hits.flow.people.blocking import LONGEST_REASON, MOST_HOURS
-from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_WRITTEN
 from hits.quality.blocking import MEASURES
 
 
@@ -143,7 +143,7 @@ class BlockWorkers(Shape):
 
 class OneMessage(Shape):
     worker_id = serializers.CharField(max_length=64)
-    text = serializers.CharField(max_length=LONGEST_TEXT)
+    text = serializers.CharField(max_length=LONGEST_TEXT, help_text=f"At most {LONGEST_WRITTEN:,} characters.")
 
 
 class WriteMessages(Shape):

@@ -16,14 +16,18 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from hits.domain import inbox
+from hits.domain import recipients as ways
 from hits.domain.action_log import record
 from hits.domain.answer_words import Words
 from hits.domain.crowd_answers import Comparison
 from hits.domain.item_texts import ItemTexts, shortened
 from hits.domain.leases import Held, lease
 from hits.domain.marketplace_account import gateway, sentence
-from hits.models import Item, Label, Project, Stage, Worker, WorkerMessage
-from hits.models.messages import LONGEST_SUBJECT, LONGEST_TEXT, OF_BLOCKS, OF_TESTS
+from hits.domain.message_templates import filled, unknown_fault, values
+from hits.domain.reply_links import with_link
+from hits.models import InboxEntry, Item, Label, Project, Stage, Worker, WorkerMessage
+from hits.models.messages import LONGEST_SUBJECT, LONGEST_WRITTEN, OF_BLOCKS, OF_TESTS
 from hits.mturk.errors import CredentialsError, RefusedError, ThrottledError, UnreachableError
 from hits.mturk.gateway import Gateway
 from hits.protocols.base import COUNTED
@@ -33,6 +37,8 @@ from hits.refusals import Refusal
 State = WorkerMessage.State
 LEASE_SECONDS = 60
 MOST_AT_ONCE = 20
+# Of one text to many.
+MOST_OF_STAGE = 2000
 # Of a worker's own mistakes in a message, and of the latest answers among which they are looked for.
 SHOWN, LOOKED_AT = 5, 100
 LONGEST_EXCERPT = 120
@@ -71,7 +77,7 @@ def draft(stage: Stage, worker: Worker) -> tuple[str, str]:
             f"you go on. If you think that we are wrong, write to {stage.project.contact_email}.",
         ]
     )
-    return f"About your answers to “{stage.hit_title}”"[:LONGEST_SUBJECT], text[:LONGEST_TEXT]
+    return f"About your answers to “{stage.hit_title}”"[:LONGEST_SUBJECT], text[:LONGEST_WRITTEN]
 
 
 def _own(stage: Stage, worker: Worker) -> QuerySet[Label]:
@@ -130,11 +136,19 @@ def _excerpt(texts: ItemTexts, item: Item) -> str:
 # Write down
 
 
-def write(stage: Stage, subject: str, texts: Mapping[str, str], confirmation: str, user: User | None) -> int:
+def write(
+    stage: Stage,
+    subject: str,
+    texts: Mapping[str, str],
+    confirmation: str,
+    user: User | None,
+    *,
+    answers: InboxEntry | None = None,
+) -> int:
     """Write down a message to each of these workers of the stage; `send` passes them on. Returns how many are new.
 
-    `texts` are by worker id; `confirmation` belongs to one opened page: confirming twice sends once. Raises
-    MessageRefusedError with every fault.
+    `texts` are by worker id; `confirmation` belongs to one opened page: confirming twice sends once. A message that
+    `answers` what its worker wrote marks that as answered. Raises MessageRefusedError with every fault.
     """
     subject = " ".join(subject.split())
     # Workers of a file of results are at no marketplace that could pass anything on.
@@ -143,27 +157,63 @@ def write(stage: Stage, subject: str, texts: Mapping[str, str], confirmation: st
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
     if faults := [*_faults(subject, texts, workers), *_used_elsewhere(stage, confirmation)]:
         raise MessageRefusedError(faults)
+    said = [(workers[worker_id], subject, text) for worker_id, text in texts.items()]
     with transaction.atomic():
-        # Under the stage's lock: of two clicks the second finds what the first one wrote.
-        Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-        earlier = set(WorkerMessage.objects.filter(confirmation=confirmation).values_list("worker", flat=True))
-        rows = [
-            WorkerMessage(
-                project=stage.project,
-                stage=stage,
-                worker=workers[worker_id],
-                subject=subject,
-                text=text.strip(),
-                confirmation=confirmation,
-                created_by=user,
-            )
-            for worker_id, text in texts.items()
-            if workers[worker_id].pk not in earlier
-        ]
-        WorkerMessage.objects.bulk_create(rows)
-        if rows:
-            record(stage.project, user, "wrote to workers", [stage], {"workers": len(rows), "subject": subject})
+        rows = _write_down(stage, said, confirmation, user, subject)
+        if answers and rows:
+            inbox.mark_answered(answers, user, rows[0])
     return len(rows)
+
+
+def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmation: str, user: User | None) -> int:
+    """Write down one text to many workers, placeholders filled for each; otherwise as `write`.
+
+    `recipients` is a way of `hits.domain.recipients.WAYS`. Raises UnknownRecipientsError too.
+    """
+    subject, text = " ".join(subject.split()), text.strip()
+    workers = list(ways.found(stage, recipients)[: MOST_OF_STAGE + 1])
+    faults = _used_elsewhere(stage, confirmation)
+    if not 1 <= len(workers) <= MOST_OF_STAGE:
+        faults.append(f"There must be 1 to {MOST_OF_STAGE:,} workers to write to.")
+    if not subject or not text:
+        faults.append("Write a subject and a text.")
+    if fault := unknown_fault(subject, text):
+        faults.append(fault)
+    said = [(one, filled(subject, found), filled(text, found)) for one in workers for found in [values(stage, one)]]
+    if any(len(about) > LONGEST_SUBJECT for _, about, _ in said):
+        faults.append(f"Write a subject of at most {LONGEST_SUBJECT:,} characters.")
+    if any(len(words) > LONGEST_WRITTEN for _, _, words in said):
+        faults.append(f"Write a text of at most {LONGEST_WRITTEN:,} characters.")
+    if faults:
+        raise MessageRefusedError(faults)
+    with transaction.atomic():
+        return len(_write_down(stage, said, confirmation, user, subject))
+
+
+def _write_down(
+    stage: Stage, said: Sequence[tuple[Worker, str, str]], confirmation: str, user: User | None, subject: str
+) -> list[WorkerMessage]:
+    """The new ones of (worker, subject, text); `subject` is what the log says of them."""
+    # Under the stage's lock: of two clicks the second finds what the first one wrote.
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    earlier = set(WorkerMessage.objects.filter(confirmation=confirmation).values_list("worker", flat=True))
+    rows = [
+        WorkerMessage(
+            project=stage.project,
+            stage=stage,
+            worker=worker,
+            subject=about,
+            text=text.strip(),
+            confirmation=confirmation,
+            created_by=user,
+        )
+        for worker, about, text in said
+        if worker.pk not in earlier
+    ]
+    WorkerMessage.objects.bulk_create(rows, batch_size=500)
+    if rows:
+        record(stage.project, user, "wrote to workers", [stage], {"workers": len(rows), "subject": subject})
+    return rows
 
 
 def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker]) -> list[str]:
@@ -174,8 +224,8 @@ def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker
         faults.append(f"Choose 1 to {MOST_AT_ONCE} workers.")
     if unknown := sorted(set(texts) - set(workers)):
         faults.append(f"Nobody of this stage: {', '.join(unknown[:SHOWN])}.")
-    if wrong := sorted(name for name, text in texts.items() if not 1 <= len(text.strip()) <= LONGEST_TEXT):
-        faults.append(f"Write a text of at most {LONGEST_TEXT:,} characters to {', '.join(wrong[:SHOWN])}.")
+    if wrong := sorted(name for name, text in texts.items() if not 1 <= len(text.strip()) <= LONGEST_WRITTEN):
+        faults.append(f"Write a text of at most {LONGEST_WRITTEN:,} characters to {', '.join(wrong[:SHOWN])}.")
     if any(NO_MISTAKES in text for text in texts.values()):
         faults.append("Replace the words in brackets by what you want to say.")
     return faults
@@ -215,7 +265,7 @@ def send(project: Project) -> int:
 def _send_all(waiting: QuerySet[WorkerMessage], market: Gateway, held: Held) -> int:
     market.balance()
     sent = 0
-    while row := waiting.select_related("worker").order_by("pk").first():
+    while row := waiting.select_related("worker", "stage").order_by("pk").first():
         held.renew()
         # Committed before the call.
         WorkerMessage.objects.filter(pk=row.pk).update(attempted_at=timezone.now())
@@ -227,7 +277,7 @@ def _send(row: WorkerMessage, market: Gateway) -> int:
     """Raises UnreachableError, after the row says what is known."""
     rows = WorkerMessage.objects.filter(pk=row.pk)
     try:
-        why_not = market.notify(row.worker.worker_id, row.subject, row.text)
+        why_not = market.notify(row.worker.worker_id, row.subject, with_link(row))
     except (ThrottledError, CredentialsError):
         # Nothing was done.
         rows.update(attempted_at=None)

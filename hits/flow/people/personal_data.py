@@ -21,6 +21,7 @@ from hits.models import (
     Compensation,
     Draft,
     Grant,
+    InboxEntry,
     Pool,
     Project,
     QualificationScore,
@@ -58,6 +59,7 @@ _MESSAGE = {
     "project": "project__slug", "stage": "stage__key", "subject": "subject", "text": "text", "state": "state",
     "sent_at": "sent_at",
 }  # fmt: skip
+_REPLY = {"project": "project__slug", "to": "message__subject", "text": "text", "written_at": "at"}
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
 _TEXT_EVIDENCE = {
     "project": "stage__project__slug", "stage": "stage__key", "assignment": "assignment__assignment_id",
@@ -80,13 +82,14 @@ class NoWorkerError(Refusal):
 
 @dataclass(frozen=True)
 class Erasable:
-    """How many drafts, comments beside answers, messages with a text, answers of which it is known how their texts came
-    about, and pools that the worker is in there are.
+    """How many drafts, comments beside answers, messages with a text, replies to them, answers of which it is known how
+    their texts came about, and pools that the worker is in there are.
     """
 
     drafts: int
     comments: int
     messages: int
+    replies: int
     text_evidence: int
     pools: int
 
@@ -113,6 +116,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "bonuses": _rows(worker.bonuses, _BONUS),
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
         "messages": _rows(worker.messages, _MESSAGE),
+        "replies": _rows(worker.inbox.exclude(message=None), _REPLY),
         "text_evidence": _rows(worker.text_evidence, _TEXT_EVIDENCE),
         "drafts": _rows(Draft.objects.filter(**own), _DRAFT),
     }
@@ -125,8 +129,8 @@ def _rows(rows: models.Manager[Any] | models.QuerySet[Any], columns: Mapping[str
 
 def erasable(worker: Worker) -> Erasable:
     """What `erase` would delete now."""
-    rows = (_drafts(worker), _with_comment(worker), _told(worker), worker.text_evidence, _leaving(worker))
-    return Erasable(*(some.count() for some in rows))
+    told = (_drafts(worker), _with_comment(worker), _told(worker), _replies(worker), worker.text_evidence)
+    return Erasable(*(rows.count() for rows in (*told, _leaving(worker))))
 
 
 @transaction.atomic
@@ -137,12 +141,13 @@ def erase(worker: Worker) -> Erasable:
     comments = _erase_comments(worker)
     messages = _told(worker).filter(state=WorkerMessage.State.PLANNED).delete()[0]
     messages += _told(worker).update(subject=DELETED, text=DELETED)
+    replies = _replies(worker).update(text=DELETED)
     drafts = _drafts(worker).delete()[0]
     evidence = text_evidence.forget(TextEvidence.objects.filter(worker=worker))
     left = sum(grant_rows.intend_withdrawal(row) for row in _leaving(worker))
     for project in Project.objects.filter(stages__assignments__worker=worker).distinct().order_by("pk"):
         record(project, None, "deleted what a worker told", detail={"worker": worker.worker_id})
-    return Erasable(drafts, comments, messages, evidence, left)
+    return Erasable(drafts, comments, messages, replies, evidence, left)
 
 
 def _drafts(worker: Worker) -> models.QuerySet[Draft]:
@@ -161,6 +166,10 @@ def _told(worker: Worker) -> models.QuerySet[WorkerMessage]:
     return worker.messages.exclude(text=DELETED)
 
 
+def _replies(worker: Worker) -> models.QuerySet[InboxEntry]:
+    return worker.inbox.exclude(message=None).exclude(text=DELETED)
+
+
 def _with_comment(worker: Worker) -> models.QuerySet[Assignment]:
     return worker.assignments.exclude(remark="")
 
@@ -174,4 +183,5 @@ def _erase_comments(worker: Worker) -> int:
         for row in some:
             row.answer, row.remark = without(row.answer, COMMENT), ""
         changed += Assignment.objects.bulk_update(some, ["answer", "remark"])
+        worker.inbox.filter(assignment__in=some).delete()
     return changed

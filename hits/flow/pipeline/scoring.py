@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from hits.domain import eligibility, item_answers, suggestions, task_words
+from hits.domain import eligibility, inbox, item_answers, suggestions, task_words
 from hits.domain.counting import recount
 from hits.domain.failures import PASSING, UNREAD, unread
 from hits.domain.hit_items import all_item_pks, items_of
@@ -67,6 +67,7 @@ def _write(stage: Stage, rows: Sequence[Assignment], labels: Sequence[Label]) ->
         Label.objects.bulk_create(labels, batch_size=500, ignore_conflicts=True)
         Assignment.objects.bulk_update(rows, ["scored", "problem", "remark"], batch_size=250)
         suggestions.compare(stage, rows, labels)
+        inbox.enter(rows)
         eligibility.recheck([row.pk for row in rows])
         # After problems and holds are written: the labels count or not by what the tables say of their answers.
         recount(stage.assignments.filter(pk__in=[row.pk for row in rows]))

@@ -11,9 +11,9 @@ from hits.management.commands._base import FlowCommand
 
 class Command(FlowCommand):
     help = (
-        "Delete a worker's drafts, the comments beside their answers, the texts of messages to them, and what is known "
-        "of how their texts came about, for good, and take the worker out of all pools. Answers, judgements and money "
-        "stay under the worker id."
+        "Delete a worker's drafts, the comments beside their answers, the texts of messages to them and their replies, "
+        "and what is known of how their texts came about, for good, and take the worker out of all pools. Answers, "
+        "judgements and money stay under the worker id."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -29,7 +29,12 @@ class Command(FlowCommand):
 
 
 def _said(found: personal_data.Erasable) -> str:
-    return (
-        f"drafts {found.drafts:,}, comments {found.comments:,}, texts of messages {found.messages:,}, text evidence of "
-        f"{found.text_evidence:,} answers, places in pools {found.pools:,}"
-    )
+    counts = {
+        "drafts": found.drafts,
+        "comments": found.comments,
+        "texts of messages": found.messages,
+        "replies": found.replies,
+        "text evidence of answers": found.text_evidence,
+        "places in pools": found.pools,
+    }
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())

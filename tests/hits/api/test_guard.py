@@ -82,6 +82,8 @@ def world(stage: Stage) -> dict[str, Any]:
         "item": item,
         **dict.fromkeys(["undo-change", "redo-change"], item),
         "withdraw-grant": factories.grant(stage.project),
+        "message-template": factories.message_template(stage.project),
+        "reply-to-worker": factories.reply(factories.message(stage)),
         **dict.fromkeys(
             ["webhook", "rotate-webhook", "test-webhook", "webhook-deliveries"],
             hook := factories.webhook(stage.project),

@@ -50,7 +50,8 @@ def stage(worker: Worker) -> Stage:
 
 def test_the_export_has_each_row_about_the_worker_and_none_about_another_one(stage: Stage, run: Run) -> None:
     found = json.loads(run("export_worker", "AFERRY"))
-    assert found.pop("worker_id") == "AFERRY" and found.pop("test_results") == found.pop("text_evidence") == []
+    assert found.pop("worker_id") == "AFERRY"
+    assert found.pop("test_results") == found.pop("text_evidence") == found.pop("replies") == []
     assert {name: len(rows) for name, rows in found.items()} == {
         "answers": 1, "figures": 1, "blocks": 1, "qualifications": 1, "bonuses": 1, "compensations": 1, "messages": 2,
         "drafts": 1, "pools": 0,
@@ -65,7 +66,7 @@ def test_deleting_takes_the_words_away_and_leaves_answers_judgements_and_money(
 ) -> None:
     before = _rows_that_stay(stage)
     assert run("erase_worker", "AFERRY", "--yes") == (
-        "Of AFERRY are deleted: drafts 1, comments 1, texts of messages 2, text evidence of 0 answers, "
+        "Of AFERRY are deleted: drafts 1, comments 1, texts of messages 2, replies 0, text evidence of answers 0, "
         "places in pools 0.\n"
     )
     found = personal_data.export(worker)
@@ -77,7 +78,7 @@ def test_deleting_takes_the_words_away_and_leaves_answers_judgements_and_money(
     assert action.about == "AFERRY"
     assert json.dumps(personal_data.export(Worker.objects.get(worker_id="AOTHER")), default=str).count(COMMENT) == 5
     assert run("erase_worker", "AFERRY", "--yes").endswith(
-        "drafts 0, comments 0, texts of messages 0, text evidence of 0 answers, places in pools 0.\n"
+        "drafts 0, comments 0, texts of messages 0, replies 0, text evidence of answers 0, places in pools 0.\n"
     )
 
 

@@ -28,10 +28,12 @@ from hits.models import (
     ComputationRun,
     Grant,
     Hit,
+    InboxEntry,
     Invitation,
     Item,
     LedgerCheck,
     MediaFile,
+    MessageTemplate,
     ModelAnnotator,
     Pool,
     Project,
@@ -109,6 +111,8 @@ class World:
     routing: Routing
     pool: Pool
     delivery: WebhookDelivery
+    template: MessageTemplate
+    entry: InboxEntry
 
     def url(self, name: str) -> str:
         return reverse(name, args=self.arguments(name))
@@ -152,6 +156,8 @@ class World:
             "terms-version": [1],
             **dict.fromkeys(["webhook", *WEBHOOK_VERBS], [self.delivery.webhook_id]),
             "send-again": [self.delivery.pk],
+            **dict.fromkeys(["message-template", "remove-message-template"], [self.template.pk]),
+            "reply-to-worker": [self.entry.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
             "end-model": [self.model.pk],
             "undo-routing": [self.routing.pk],
@@ -203,11 +209,12 @@ PROJECT_PAGES = {
     "computations", "options", "options-split", *RUN_PAGES, *OUTSIDE_PAGES,
     "release-file", "worker", "undo-block", "qualification-tests", "new-qualification-test", *TEST_PAGES,
     "grants", *GRANT_PAGES, "models", "pools", *POOL_PAGES, "terms", "terms-version", "webhooks", "webhook",
+    "messages", "message-templates", "message-template", "inbox", "reply-to-worker",
 }  # fmt: skip
 STAGE_PAGES = {
     "stage", "stage-done", "stage-progress", "publish", "expire", "extend", "items", "item", "hits", "answers",
     "review", "review-reject", "review-rest",
-    "block", "block-chosen", "pause-workers", "message-workers", "workers", "workers-csv",
+    "block", "block-chosen", "pause-workers", "message-workers", "message-stage", "workers", "workers-csv",
     "stage-settings", "stage-wage", "results", "results-file", *RESULT_FILE_PAGES,
     "agreement", "agreement-csv", "screening", "people-and-models", "people-and-models-csv", "suggestions",
     "suggestions-csv", "priorities",
@@ -254,6 +261,9 @@ PROJECT_VERBS = {
     "add-webhook",
     "send-again",
     *WEBHOOK_VERBS,
+    "remove-message-template",
+    "mark-answered",
+    "open-again",
     *TEST_VERBS,
 }
 STAGE_VERBS = {
@@ -314,6 +324,7 @@ def build_world(owners: list[Any], items: int = 6) -> World:
         *_tables(owners), make.invitation(project), make.media_file(project), waiting,
         make.budget_request(project), models_that_answer.model(project), make.routing(stage),
         make.pool(project, worker), make.webhook_delivery(make.webhook(project), state="delivered"),
+        make.message_template(project), make.reply(make.message(stage, worker)),
     )  # fmt: skip
 
 
