@@ -18,15 +18,15 @@ from hits.formats.reading import quoted
 MOST_ROWS = 20_000
 MOST_BYTES = 8_000_000
 SUGGESTIONS = Table(
-    TableField("item", "The item's id.", needed=True),
-    TableField("field", "What is suggested, such as choice.", needed=True),
-    TableField("value", "As a gold answer is written.", needed=True),
-    TableField("score", "How sure the model is, 0 to 1."),
-    TableField("model", "Its name."),
+    TableField("item", "The item's id", needed=True),
+    TableField("field", "What is suggested, such as choice", needed=True),
+    TableField("value", "As a gold answer is written", needed=True),
+    TableField("score", "How sure the model is, 0 to 1"),
+    TableField("model", "Its name"),
 )
 PRIORITIES = Table(
-    TableField("item", "The item's id.", needed=True),
-    TableField("priority", "A number; a higher one is published first.", needed=True),
+    TableField("item", "The item's id", needed=True),
+    TableField("priority", "A number; a higher one is published first", needed=True),
 )
 
 
