@@ -24,13 +24,17 @@ ROOTS = (
     "BatchShape",
     "BudgetRequestShape",
     "ItemShape",
+    "LeasedItem",
+    "ModelHome",
     "ProjectDetailShape",
     "ProjectShape",
     "QuoteShape",
     "ReleaseDetailShape",
     "ReleaseShape",
     "RunShape",
+    "StageForModel",
     "StageShape",
+    "StoredAnswers",
     "UploadDetailShape",
 )
 HEAD = '''"""Answers of the API as types, made from its OpenAPI description by `python -m ops.client_shapes`.

@@ -23,6 +23,7 @@ from annotate_client.errors import (
     UnexpectedAnswerError,
     WaitTimeoutError,
 )
+from annotate_client.models import GivenItem, ModelAnswer, ModelAnswersRefusedError, ModelClient
 from annotate_client.progress import Progress, print_progress
 from annotate_client.projects import Project
 from annotate_client.releases import Release
@@ -40,8 +41,12 @@ __all__ = [
     "ConflictError",
     "ConnectionFailedError",
     "ForbiddenError",
+    "GivenItem",
     "ImportRefusedError",
     "InvalidError",
+    "ModelAnswer",
+    "ModelAnswersRefusedError",
+    "ModelClient",
     "NotFoundError",
     "NotSignedInError",
     "NothingToWaitForError",

@@ -149,6 +149,8 @@ class VerdictShape(TypedDict):
     # Counts the rules that the stage has had.
     rule_edition: int
     detail: dict[str, Any]
+    # By which models decided it, without an answer of people; null: people did.
+    routing: int | None
     decided_at: str
     superseded_at: str | None
 
@@ -172,6 +174,37 @@ class ItemShape(TypedDict):
     data: dict[str, Any]
     # The one that stands.
     verdict: VerdictShape | None
+
+
+class LeasedItem(TypedDict):
+    id: int
+    key: str
+    # What the page of a worker shows, as data.
+    task: dict[str, Any]
+    leased_until: str
+
+
+class OwnModel(TypedDict):
+    id: int
+    name: str
+    version: str
+    # Dollars; null: not stated.
+    cost_per_answer: str | None
+
+
+class AskedStage(TypedDict):
+    key: str
+    title: str
+    protocol: str
+    items: int
+    # Answers of this model.
+    answered: int
+
+
+class ModelHome(TypedDict):
+    project: str
+    model: OwnModel
+    stages: list[AskedStage]
 
 
 class AccountShape(TypedDict):
@@ -399,6 +432,38 @@ class RunShape(TypedDict):
     created_at: str
     started_at: str | None
     finished_at: str | None
+
+
+class AnswerField(TypedDict):
+    name: str
+    # `one`, `several`, `number`, `text` or `line`.
+    kind: str
+    options: list[str]
+    required: bool
+
+
+class LentItem(TypedDict):
+    id: int
+    key: str
+    # What the page of a worker shows, as data.
+    task: dict[str, Any]
+
+
+class StageForModel(TypedDict):
+    key: str
+    title: str
+    protocol: str
+    # What an answer says, with how its values are compared.
+    units: dict[str, str]
+    # Those that the page of a worker posts.
+    fields: list[AnswerField]
+    example: LentItem | None
+
+
+class StoredAnswers(TypedDict):
+    new: int
+    # The model gave these before, with the same content.
+    unchanged: int
 
 
 class FaultShape(TypedDict):
