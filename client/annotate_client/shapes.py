@@ -42,6 +42,53 @@ class LabelShape(TypedDict):
     void: bool
 
 
+class CountsShape(TypedDict):
+    # Characters that came one at a time.
+    typed: int
+    # Characters that were pasted or dropped.
+    pasted: int
+    pastes: int
+    deletions: int
+    # Of more than two seconds between two changes.
+    pauses: int
+    # Between changes, without the pauses.
+    seconds: int
+
+
+class SharedWordingShape(TypedDict):
+    # Of another worker of the stage.
+    answer: int
+    # Of the passages of both texts, those that both have, 0 to 1: an estimate.
+    share: float
+
+
+class EvidenceSentenceShape(TypedDict):
+    kind: str
+    text: str
+    # Unusual enough to be read first. It proves nothing.
+    is_sign: bool
+
+
+class TextEvidenceShape(TypedDict):
+    """For people to look at: nothing is decided by it."""
+
+    # Whether the page counted; `unreadable`: not what a page posts.
+    noted: str
+    # By form field.
+    counts: dict[str, CountsShape]
+    characters: int
+    words: int
+    # Share of its passages that stand in the item's own text; null without words.
+    copied_from_item: float | None
+    near_duplicate: SharedWordingShape | None
+    # How many of the sentences are signs.
+    signs: int
+    # Signs first.
+    sentences: list[EvidenceSentenceShape]
+    # Answers of the stage that it is beside; 0 before the first comparison.
+    beside: int
+
+
 class ActionShape(TypedDict):
     """Who did what, when and from where."""
 
@@ -90,9 +137,13 @@ class AnswerShape(TypedDict):
     held: str
     # Your decision on an answer with `held`: whether it counts; null: none yet.
     admitted: bool | None
+    # Of the project's terms, the version that its worker agreed to; null: none.
+    terms_version: NotRequired[int | None]
     # The worker's report or comment.
     remark: str
     labels: list[LabelShape]
+    # How its text came about; null where the stage does not collect it.
+    text_evidence: TextEvidenceShape | None
     # What was decided about it from here, oldest first.
     actions: list[ActionShape]
 
@@ -170,6 +221,8 @@ class ItemShape(TypedDict):
     disagreement: float | None
     # 0..1, of the value that is least sure by the newest aggregation; null without any.
     confidence: float | None
+    # A higher one is published first; null: none.
+    priority: float | None
     # What the protocol asks.
     data: dict[str, Any]
     # The one that stands.
