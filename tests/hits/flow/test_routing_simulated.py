@@ -15,6 +15,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from hits.domain import model_votes, people_and_models
+from hits.domain.wanted_answers import chunks
 from hits.flow.payments import auditing
 from hits.flow.pipeline import deciding, harvesting, importing, publishing, routing, scoring, sending
 from hits.flow.setup import model_annotators, projects, setting_up
@@ -30,6 +31,8 @@ CHOICES = ("yes", "no")
 # Of the model: how sure it is, and how often. It is right as often as it says: 0.6 * 0.99 + 0.2 * (0.9 + 0.63) = 0.9.
 SURE = ((0.99, 0.6), (0.9, 0.2), (0.63, 0.2))
 CONFIDENCE, AUDIT = 0.9, 0.15
+# A worker holds no more HITs at a time.
+IN_HAND = 25
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,10 @@ def _ask_people(stage: Stage, market: Marketplace, world: World) -> None:
         for worker in random.Random(key).sample(world.workers, hit.max_assignments):
             given[worker][str(hit.hit_id)] = world.says(worker, key)
     for worker, answers in given.items():
-        if not answers:
-            continue
-        held = market.do("accept_many", worker_id=worker, hit_ids=list(answers))
-        sent = {held[hit]: {"choice": choice} for hit, choice in answers.items()}
-        market.do("submit_many", worker_id=worker, answers=sent)
+        for some in chunks(list(answers), IN_HAND):
+            held = market.do("accept_many", worker_id=worker, hit_ids=some)
+            sent = {held[hit]: {"choice": answers[hit]} for hit in some}
+            market.do("submit_many", worker_id=worker, answers=sent)
     harvesting.harvest(stage)
     scoring.score(stage)
     deciding.decide(stage)
