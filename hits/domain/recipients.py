@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from hits.models import Stage, Worker
+from hits.domain import pools
+from hits.models import Grant, Stage, Worker
 from hits.refusals import Refusal
 
 
@@ -42,8 +43,17 @@ def _unblocked(stage: Stage) -> QuerySet[Worker]:
     return _of_stage(stage).exclude(pk__in=out)
 
 
+def _of_pools(stage: Stage) -> QuerySet[Worker]:
+    """Those whom the marketplace does not know from an answer, it may not write to: their messages say so."""
+    wanted = (one["qualification"] for one in stage.requirements if one["comparator"] == "Exists")
+    there = pools.homes(stage.project_id, wanted)
+    grants = Grant.objects.filter(key__in=there, project__in=there.values(), state=Grant.State.GRANTED)
+    return Worker.objects.filter(pk__in=grants.values("worker"))
+
+
 WAYS: dict[str, Way] = {
     "stage": Way("Everybody who answered in this stage", _of_stage),
+    "pools": Way("Everybody in the pools of which the stage asks to be", _of_pools),
     "unblocked": Way("Everybody who answered in this stage and is neither blocked nor paused", _unblocked),
 }
 

@@ -133,11 +133,15 @@ def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> Non
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # A lost lease ends its job, which is tried again. The view of drafts catches one, the settings page another, and
-    # the last two do not leave their modules.
+    # A lost lease ends its job, which is tried again. The views of drafts and of replies catch theirs, the settings page
+    # and the verbs of webhooks one each, and the last two do not leave their modules.
     assert {kind.__name__ for kind in unknown} == {
         "DraftsFullError",
         "LeaseLostError",
+        "ReplyLinkError",
+        "ReplyRefusedError",
+        "TooManyRepliesError",
+        "WebhookAddressError",
         "NoExampleError",
         "TakenMeanwhileError",
         "_Stopped",

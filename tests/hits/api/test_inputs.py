@@ -32,6 +32,7 @@ HOW = {
     "username": "ann",
     "name": "x.json",
     "computation": "filter",
+    "pool": "pool-readers",
 }
 
 

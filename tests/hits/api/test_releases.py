@@ -34,7 +34,7 @@ def test_the_preview_counts_and_makes_nothing(api: APIClient, kept: list[Item]) 
     assert preview["counts"]["train"] == 3
     assert set(preview) == {
         "why_empty", "counts", "left_out", "statistics", "notes", "scores", "collection", "aggregated",
-        "licence", "citation", "description",
+        "licence", "citation", "description", "worker_terms",
     }  # fmt: skip
     assert not Release.objects.exists()
 

@@ -8,15 +8,17 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from hits.models import Stage
+from tests.hits import models_that_answer
 from tests.hits.api.conftest import HOME, STAGE
 from tests.hits.api.test_errors import refused
-from tests.hits.api.test_guard import Pairs, asked, routes, said, world
+from tests.hits.api.test_guard import MODEL_ROUTES, Pairs, asked, routes, said, world
 
 __all__ = ["world"]
 FORMS = {"annotations", "bonus-files", "computation-answers", "evaluate-release", "media", "uploads", "upload-columns",
          "results", "results-columns", "results-form"}  # fmt: skip
-VERBS = [(route, method) for route, method in routes() if method != "get" and route.name not in FORMS]
-READS = [(route, method) for route, method in routes() if method == "get" and route.name not in ("schema", "docs")]
+LEADS = [pair for pair in routes() if pair not in MODEL_ROUTES]
+VERBS = [(route, method) for route, method in LEADS if method != "get" and route.name not in FORMS]
+READS = [(route, method) for route, method in LEADS if method == "get" and route.name not in ("schema", "docs")]
 
 
 def passed_over(api: APIClient, pairs: Pairs, world: dict[str, Any]) -> dict[str, Any]:
@@ -35,6 +37,12 @@ def test_no_verb_passes_over_a_field_that_it_does_not_know(world: dict[str, Any]
 
 def test_no_reading_passes_over_a_filter_that_it_does_not_know(world: dict[str, Any], api: APIClient, market) -> None:
     assert passed_over(api, READS, world) == {}
+
+
+def test_the_api_for_models_passes_over_nothing_either(world: dict[str, Any], stage: Stage) -> None:
+    models_that_answer.model(stage.project, "another", token="model_of_this_test")
+    client = APIClient(headers={"Authorization": "Model model_of_this_test"})
+    assert passed_over(client, MODEL_ROUTES, world) == {}
 
 
 def test_every_unknown_name_is_listed_with_what_there_is_and_nothing_changes(api: APIClient, stage: Stage) -> None:

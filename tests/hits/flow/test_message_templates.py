@@ -149,6 +149,18 @@ def test_who_is_kept_out_is_left_out_where_that_was_chosen(stage: Stage) -> None
     assert recipients.found(stage, "stage").count() == 3
 
 
+def test_everybody_in_a_pool_that_the_stage_asks_for_can_be_written_to(stage: Stage) -> None:
+    inside, left, *_ = workers(stage, 3)
+    pool = make.pool(stage.project, inside, left)
+    make.pool(stage.project, make.worker("ANOTHER"))
+    stage.project.grants.filter(worker=left).update(state="withdrawn")
+    assert list(recipients.found(stage, "pools")) == []
+    stage.requirements = [{"qualification": pool.key, "comparator": "Exists"}]
+    assert list(recipients.found(stage, "pools")) == [inside]
+    stage.requirements = [{"qualification": pool.key, "comparator": "DoesNotExist"}]
+    assert list(recipients.found(stage, "pools")) == []
+
+
 def test_every_fault_is_named_and_nothing_is_written(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(messaging.MessageRefusedError) as refused:
         write_to(stage, subject=" ", text="{name}", confirmation="test-17-4")
@@ -163,6 +175,6 @@ def test_every_fault_is_named_and_nothing_is_written(stage: Stage, monkeypatch: 
     monkeypatch.setattr(messaging, "MOST_OF_STAGE", 2)
     with pytest.raises(messaging.MessageRefusedError, match="1 to 2 workers"):
         write_to(stage)
-    with pytest.raises(recipients.UnknownRecipientsError, match="There are: stage, unblocked"):
+    with pytest.raises(recipients.UnknownRecipientsError, match="There are: stage, pools, unblocked"):
         write_to(stage, "everybody on earth")
     assert not WorkerMessage.objects.exists()
