@@ -585,7 +585,7 @@ class Lead:
             with pytest.raises(messaging.MessageRefusedError, match="Nobody of this stage"):
                 messaging.write(self.stage, "Hello", {worker.worker_id: "Thank you."}, "page", None)
             with pytest.raises(grant_rows.WorkersRefusedError):
-                granting._read([worker.worker_id])
+                grant_rows.read_workers([worker.worker_id])
         Stage.objects.filter(pk=self.stage.pk).update(grants="part-one")
         self.stage.refresh_from_db()
         paid = Assignment.objects.from_marketplace().values("worker").distinct().count()
