@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Min
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.domain.plugins import usable_protocol
@@ -106,12 +106,21 @@ def warnings(stage: Stage) -> list[str]:
 # Pages
 
 
-def asked(project_pk: int, worker_id: str, fields: Mapping[str, str]) -> Asked | None:
+def with_standing(hits: QuerySet[Hit]) -> QuerySet[Hit]:
+    """Each with `has_terms`, so that a page of a project without terms takes no query more."""
+    return hits.annotate(has_terms=Exists(Terms.objects.standing().filter(project=OuterRef("stage__project"))))
+
+
+def _standing_of(hit: Hit) -> Terms | None:
+    return standing(hit.stage.project_id) if getattr(hit, "has_terms", True) else None
+
+
+def asked(hit: Hit, worker_id: str, fields: Mapping[str, str]) -> Asked | None:
     """What the page asks of this worker, by the fields of the draft or of the screen before; None: nothing.
 
-    `worker_id` is empty in a preview. Two queries at most.
+    `worker_id` is empty in a preview. Two queries at most, none where the HIT is known to have no terms.
     """
-    found = standing(project_pk)
+    found = _standing_of(hit)
     if found is None:
         return None
     mine = Assignment.objects.filter(terms=found, worker__worker_id=worker_id)
@@ -135,7 +144,7 @@ def faults(hit: Hit, fields: Mapping[str, str]) -> list[str]:
 
     When the worker accepted the HIT, the page does not know: an older version is taken that may have stood then.
     """
-    found = standing(hit.stage.project_id)
+    found = _standing_of(hit)
     if found is None:
         return []
     since = timezone.now() - timedelta(seconds=hit.assignment_seconds) - CLOCKS

@@ -216,7 +216,7 @@ def _refuse_unusable(hit: Hit) -> None:
 def _page(visit: Visit, origin: str, draft: dict[str, str], step: Step | None = None) -> Page:
     """Without an assignment, the preview. Where the task has steps and none is given, the one that the draft led to."""
     hit = visit.hit
-    asked = terms.asked(hit.stage.project_id, visit.worker_id, draft)
+    asked = terms.asked(hit, visit.worker_id, draft)
     draft = terms.without(draft)
     number = number_on_screen(draft, hit.item_count) if draft else 1
     said = fields_by_item(draft, hit.item_count)
@@ -477,7 +477,8 @@ def _paused(found: eligibility.Ineligible) -> str:
 
 def _hit(pk: int) -> Hit:
     # Without what the item was made from: few stages ask for it, and then it costs a query a generation.
-    hit = Hit.objects.select_related("stage__project", "item__document").filter(pk=pk).first()
+    rows = terms.with_standing(Hit.objects.select_related("stage__project", "item__document"))
+    hit = rows.filter(pk=pk).first()
     if hit is None:
         raise TokenRefusedError(_("This task was taken down by the project that made it."))
     task_words.prefer(hit.stage.page_language)
