@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
-from playwright.sync_api import expect
 
 from hits.domain.reply_links import reply_path
 from hits.flow.people import inbox
 from hits.models import InboxEntry, WorkerMessage
 from hits.models.inbox import LONGEST_REPLY
-from tests.axe import violations
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -113,19 +109,3 @@ def test_it_is_in_the_language_of_the_browser_or_of_the_stage(
     message.stage.page_language = language
     message.stage.save()
     assert said in squeezed(stranger.get(reply_path(message.pk)))
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_a_worker_replies_in_a_browser(
-    new_page: Any, live_server: Any, message: WorkerMessage, width: int, scheme: str
-) -> None:
-    page = new_page(width, 740, color_scheme=scheme)
-    page.goto(live_server.url + reply_path(message.pk))
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.get_by_label("Your reply").fill("Which one is right?")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_have_text("Your reply was sent. The project reads it.")
-    assert InboxEntry.objects.get().text == "Which one is right?"
-    assert page.context.cookies() == []

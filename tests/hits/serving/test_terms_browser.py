@@ -1,0 +1,62 @@
+"""Agreeing to a project's terms, in a browser."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from hits.domain import terms
+from hits.models import Assignment, Hit
+from tests.axe import violations
+from tests.hits import factories as make
+from tests.hits.serving.conftest import WORKER, instructions_read
+from tests.hits.serving.test_terms import ASKED, BOX
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_worker_reads_ticks_and_submits(
+    width: int, hit: Hit, task_address: Any, new_page: Any, marketplace: Any
+) -> None:
+    make.terms(hit.stage.project, text="# What we do\n\nAnswers are **published**, without your worker id.\n" * 9)
+    page = new_page(width, 800)
+    page.goto(task_address())
+    instructions_read(page)
+    agree = page.get_by_label(BOX)
+    expect(agree).to_be_visible()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".passage .mention", has_text="Annika de Wit").first.click()
+    page.get_by_role("button", name="Submit answer").click()
+    expect(page.locator("[data-notice]")).to_contain_text(ASKED)
+    expect(agree).to_be_focused()
+    assert marketplace.posted == []
+    page.keyboard.press("Space")
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
+    page.reload()
+    expect(agree).to_be_checked()
+    page.get_by_role("button", name="Submit answer").click()
+    page.wait_for_url(re.compile("externalSubmit"))
+    (posted,) = marketplace.posted
+    assert posted[terms.FIELD] == "1" and posted["text"] == "Annika de Wit"
+    assert not Assignment.objects.exists()
+
+
+def test_what_the_browser_remembers_does_not_overwrite_the_version_that_was_agreed_to(
+    hit: Hit, task_address: Any, new_page: Any, marketplace: Any
+) -> None:
+    page = new_page()
+    page.goto(task_address())
+    instructions_read(page)
+    page.route("**/task/draft/", lambda route: route.abort())
+    page.locator(".passage .mention", has_text="Annika de Wit").first.click()
+    expect(page.locator("[data-draft-state]")).to_contain_text("Not saved")
+    version = make.terms(hit.stage.project)
+    make.assignment(make.hit(make.item(hit.stage)), make.worker(WORKER), terms=version)
+    page.reload()
+    expect(page.get_by_text("You agreed to version 1")).to_be_visible()
+    assert page.locator('[name="project:terms"]').input_value() == "1"
