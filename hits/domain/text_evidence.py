@@ -109,9 +109,9 @@ def _counts(row: TextEvidence) -> Counts | None:
     return total(Counts(*numbers) for numbers in row.counts.values()) if counted else None
 
 
-def of_answers(stage: Stage, answers: Iterable[int]) -> dict[int, Evidence]:
+def of_answers(stage: Stage, answers: Iterable[Assignment]) -> dict[int, Evidence]:
     """By the answer's number; without answers of which nothing is collected. Two queries, or none where none is."""
-    numbers = list(answers)
+    numbers = [row.pk for row in answers if row.signs is not None]
     if not numbers:
         return {}
     rows = list(rows_of(stage).filter(assignment__in=numbers))

@@ -96,7 +96,7 @@ def _page(
     chosen, summary = wanted.show, stage.summary
     adopted = len(stage.assignments.filter(answer_lists.SHOWN["adopted"]).values_list("pk")[:MOST_COUNTED])
     page = answer_lists.page(stage, wanted, **paging.places(request.GET))
-    evidence = text_evidence.of_answers(stage, [row.pk for row in page.rows])
+    evidence = text_evidence.of_answers(stage, page.rows)
     collects = stage.text_evidence or bool(evidence)
     may_decide = may_in(request.project, page_verb("approve", "POST"))
     prefetch_related_objects(page.rows, *_SHOWN_WITH, labels_with_items())

@@ -199,7 +199,7 @@ def _about(stage: Stage, answer: Assignment) -> dict[str, Any]:
         "record": answer_review.record_of(stage, answer.worker),
         "hurried": answer_review.was_hurried(stage, answer),
         "like": likenesses(stage, [answer]).get(answer.pk),
-        "evidence": text_evidence.of_answers(stage, [answer.pk]).get(answer.pk),
+        "evidence": text_evidence.of_answers(stage, [answer]).get(answer.pk),
         "texts_of_worker": text_evidence.of_worker_in(stage, answer.worker) if stage.text_evidence else None,
         "rest": min(rest, MOST_COUNTED),
         "more_rest": rest > MOST_COUNTED,

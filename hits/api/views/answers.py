@@ -100,7 +100,7 @@ class Answers(StageView):
             found.rows, "hit__item", "hit__further", "item", "worker", "labels", "actions", "terms"
         )
         blocked = Block.objects.of_workers(self.stage.project_id, [row.worker_id for row in found.rows])
-        evidence = text_evidence.of_answers(self.stage, [row.pk for row in found.rows])
+        evidence = text_evidence.of_answers(self.stage, found.rows)
         return listed(request, found, shapes.AnswerShape, blocked=blocked, evidence=evidence)
 
 

@@ -32,7 +32,7 @@ class Command(StageCommand):
         rows = answer_lists.page(stage, wanted, size=SHOWN).rows
         if not rows:
             self.say("Nothing is collected here." if not stage.text_evidence else "No answer has been read yet.")
-        evidence = text_evidence.of_answers(stage, [row.pk for row in rows])
+        evidence = text_evidence.of_answers(stage, rows)
         for row in rows:
             self.say(f"{row.assignment_id} of {row.worker.worker_id}")
             for one in evidence[row.pk].sentences if row.pk in evidence else ():

@@ -47,7 +47,8 @@ def by_signs(stage: Stage) -> list[Assignment]:
 
 
 def sentences(row: Assignment) -> dict[str, tuple[str, bool]]:
-    found = text_evidence.of_answers(row.stage, [row.pk])[row.pk]
+    row.refresh_from_db()
+    found = text_evidence.of_answers(row.stage, [row])[row.pk]
     return {one.kind: (one.text, one.is_sign) for one in found.sentences}
 
 
@@ -98,7 +99,7 @@ def test_comparing_again_finds_the_same_and_a_few_new_answers_wait(stage: Stage)
 def test_a_page_of_answers_costs_the_same_however_many_have_evidence(stage: Stage) -> None:
     def cost(rows: list[Assignment]) -> int:
         with CaptureQueriesContext(connection) as queries:
-            assert len(text_evidence.of_answers(stage, [row.pk for row in rows])) == len(rows)
+            assert len(text_evidence.of_answers(stage, rows)) == len(rows)
         return len(queries)
 
     crowd(stage)
