@@ -141,7 +141,7 @@ def test_who_is_blocked_without_the_tick_is_written_nothing(
     world: World, low: Worker, client: Client, market: Marketplace, eager: None
 ) -> None:
     client.post(world.url("block"), {"workers": [low.worker_id], "cost": "2.70"})
-    assert Block.objects.filter(worker=low).exists() and not WorkerMessage.objects.exists()
+    assert Block.objects.filter(worker=low).exists() and not WorkerMessage.objects.filter(worker=low).exists()
 
 
 def test_the_reason_of_a_block_by_hand_is_told_in_words_for_the_worker(
@@ -360,10 +360,11 @@ def test_workers_are_written_to_with_a_text_that_was_edited(
     page = client.get(address, {"worker": "ALOW000000001"})
     form = {"worker": ["ALOW000000001"], "confirmation": page.context["confirmation"], "subject": "Please look again"}
     assert client.post(address, {**form, "text-ALOW000000001": ""}).status_code == 400
-    assert not WorkerMessage.objects.exists()
+    written = WorkerMessage.objects.filter(worker__worker_id="ALOW000000001")
+    assert not written.exists()
     for _ in range(2):
         assert client.post(address, {**form, "text-ALOW000000001": "Read the whole text."}).status_code == 302
-    row = WorkerMessage.objects.get()
+    row = written.get()
     assert row.text == "Read the whole text." and row.state == "refused" and "does not exist" in row.error
     log = squeezed(client.get(reverse("worker", args=[world.project.slug, "ALOW000000001"])))
     assert "Please look again" in log and "Refused by the marketplace" in log
@@ -384,7 +385,7 @@ def test_a_workers_page_has_what_was_written_to_them_and_by_them_with_the_answer
     page = client.get(world.url("worker"))
     text = squeezed(page)
     assert [(one.kind, one.from_worker) for one in page.context["letters"]].count(("remark", True)) == 1
-    assert {one.kind for one in page.context["letters"]} == {"remark", "message", "feedback", "bonus"}
+    assert {one.kind for one in page.context["letters"]} == {"remark", "reply", "message", "feedback", "bonus"}
     assert "More than one name fits." in text and "Please read to the &lt;end&gt;." in text and "Well done." in text
     assert "Please look again" in text and "Linden is a town." in text and "Perhaps sent" in text
     assert "Not for you" not in text and "Elsewhere." not in text
