@@ -132,7 +132,7 @@ def listed(stage: Stage, items: Sequence[Item], longest: int | None = None) -> l
     """With what a list shows of them; the number of queries does not depend on theirs."""
     prefetch_related_objects(list(items), "document")
     texts, votes, sure = ItemTexts.of(stage), votes_of(stage, items), confidences(stage, items)
-    by_models = model_votes.by_models([item.pk for item in items if item.state in DECIDED])
+    by_models = model_votes.by_models([item.pk for item in items])
     cut = {} if longest is None else {"longest": longest}
     return [
         ListedItem(

@@ -113,7 +113,7 @@ def test_it_is_changed_switched_off_tried_and_ended(client: Client, project: Pro
         "changed a webhook", "sent a test event", "changed a webhook", "changed a webhook",
         "rotated the secret of a webhook", "ended a webhook",
     ]  # fmt: skip
-    assert "rotated the secret of a webhook" in text(client.get(url("project")))
+    assert "Rotated the secret of a webhook" in text(client.get(url("project")))
 
 
 def test_messages_are_listed_by_state_and_sent_again(client: Client, project: Project) -> None:
