@@ -71,7 +71,7 @@ def test_every_test_belongs_to_a_group_with_a_server() -> None:
 def test_files_marked_for_postgresql_are_found_and_others_are_not(folder: str) -> None:
     files = run_tests.marked((folder,))
     assert f"{folder}/models/test_ledger.py" in files or f"{folder}/verbs/test_concurrency.py" in files
-    assert 5 < len(files) < 40
+    assert 5 < len(files) < len([*Path(folder).rglob("test_*.py")]) / 2
 
 
 def test_the_fast_part_has_no_test_that_opens_a_browser() -> None:
