@@ -33,6 +33,7 @@ NO_PAGE = {
     "stage-progress", "upload-progress", "rule-progress", "computation-progress", "options-split",
     "changes-csv", "agreement-csv", "large-bonus-file-progress", "qualification-test-row", "grants-progress",
     "pool-progress",
+    "people-and-models-csv",
     "suggestions-csv",
     "annotations-file", "computation-files", "sample-file", "recipe-file", "stage-wage", "project-card",
     "simulated-crowd-progress",
