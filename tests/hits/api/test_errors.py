@@ -133,7 +133,7 @@ def test_whatever_a_verb_raises_is_a_refusal_that_api_and_commands_know() -> Non
         if isinstance(value, type) and issubclass(value, Exception) and value.__module__ == module.__name__
     }
     unknown = {kind for kind in raised if not issubclass(kind, (Refusal, TaskRefusedError))}
-    # A lost lease ends its job, which is tried again. The views of drafts and of replies catch theirs, the settings page
+    # A lost lease ends its job, which is tried again. Views of drafts and of replies catch theirs, the settings page
     # and the verbs of webhooks one each, and the last two do not leave their modules.
     assert {kind.__name__ for kind in unknown} == {
         "DraftsFullError",
