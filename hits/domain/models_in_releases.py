@@ -31,7 +31,7 @@ def files_of(project: Project, told: Told) -> dict[str, BinaryIO]:
 
 def _rows(project: Project, told: Told) -> Iterator[Json]:
     for stage in project.stages.filter(key__in=told).order_by("position"):
-        if not people_and_models.decided_by_models(stage):
+        if not Verdict.objects.by_models(stage).exists():
             continue
         items = told[stage.key]()
         while part := list(islice(items, CHUNK)):
@@ -39,9 +39,7 @@ def _rows(project: Project, told: Told) -> Iterator[Json]:
 
 
 def _part(stage: Stage, keys: Sequence[str]) -> Iterator[Json]:
-    decided = Verdict.objects.filter(
-        item__stage=stage, item__key__in=keys, superseded_at=None, routing__isnull=False
-    ).values("item")
+    decided = Verdict.objects.by_models(stage).filter(item__key__in=keys).values("item")
     rows = RoutedItem.objects.deciding().filter(item__in=decided)
     columns = ("item__key", "answer__annotator__name", "answer__annotator__version", "confidence")
     found = {key: (f"{name} {version}", sure) for key, name, version, sure in rows.values_list(*columns)}
@@ -56,7 +54,7 @@ def described(stage: Stage) -> Json | None:
     `audited` and `people_wrong` are counts; `error` is the models' estimated error with its interval, null without
     known answers.
     """
-    items = people_and_models.decided_by_models(stage)
+    items = stage.summary.decided_by_models
     if not items:
         return None
     routings = people_and_models.standing(stage)

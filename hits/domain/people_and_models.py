@@ -16,7 +16,7 @@ from typing import Any
 from django.db.models import Avg, Count, Exists, OuterRef, QuerySet, Sum
 
 from hits.domain.crowd_answers import Comparison
-from hits.models.answers import Label, Verdict
+from hits.models.answers import Label
 from hits.models.model_annotators import ModelAnnotator, ModelAnswer, RoutedItem, Routing
 from hits.models.projects import Item, Stage
 from hits.mturk import fees
@@ -314,8 +314,3 @@ def people_wrong(stage: Stage, comparison: Comparison | None = None) -> Share:
     found = people_said(stage, list(rows.values_list("pk", flat=True)[:LOOKED_AT]), comparison)
     judged = [said.right for said in found.values() if said.right is not None and said.answers >= stage.answers]
     return Share(judged.count(False), len(judged))
-
-
-def decided_by_models(stage: Stage) -> int:
-    """Items whose standing verdict is that of models."""
-    return Verdict.objects.filter(item__stage=stage, superseded_at=None, routing__isnull=False).count()

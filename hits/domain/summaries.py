@@ -18,7 +18,7 @@ from django.utils import timezone
 from hits.domain import screening
 from hits.domain.hit_items import with_hit, without_hit
 from hits.domain.reported_decisions import TAKEN_BACK
-from hits.models.answers import HELD, Assignment, Label
+from hits.models.answers import HELD, Assignment, Label, Verdict
 from hits.models.projects import Item, Stage, StageSummary
 from hits.models.workers import WorkerStat
 
@@ -95,6 +95,7 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),
         "answers_taken": _answers_taken(stage),
+        "decided_by_models": Verdict.objects.by_models(stage).count(),
     }
 
 
@@ -153,6 +154,8 @@ def _answer_figures(stage: Stage) -> dict:
     figures |= stage.labels.counting().aggregate(
         scored=Count("id", filter=Q(correct__isnull=False)), correct=Count("id", filter=Q(correct=True))
     )
+    named = stage.assignments.exclude(terms=None).values_list("terms__version").annotate(n=Count("id")).order_by()
+    figures["terms"] = {str(version): n for version, n in named}
     # How long an answer takes that is paid.
     paid = stage.assignments.from_marketplace()
     figures["median_seconds"] = median_of(paid, figures["answers"] - figures["imported"])

@@ -11,18 +11,17 @@ A page of a lead's own (`hits.domain.questions.has_own_page`) cannot ask, and no
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.domain.plugins import usable_protocol
-from hits.models import Assignment, Hit, Project, Stage, Terms, Worker
-from hits.models.answers import AssignmentQuerySet
+from hits.models import Assignment, Hit, Project, Stage, StageSummary, Terms, Worker
 from hits.models.terms import LONGEST
 from hits.protocols.optional import OwnPageProtocol
 from hits.refusals import Refusal
@@ -206,24 +205,29 @@ def _stood(one: Terms, since: datetime, until: datetime) -> bool:
 
 
 def answers_by_version(project: Project) -> list[tuple[Terms, int]]:
-    """Every version, newest first, with the number of recorded answers that name it."""
-    counts = dict(_of_project(project).exclude(terms=None).values_list("terms").annotate(n=Count("pk")))
-    return [(one, counts.get(one.pk, 0)) for one in project.terms.defer("text").select_related("made_by")]
+    """Every version, newest first, with the number of recorded answers that name it, by the figures of the stages."""
+    counts: Counter[str] = Counter()
+    for named in _summaries(project).values_list("terms", flat=True):
+        counts.update(named or {})
+    rows = project.terms.defer("text").select_related("made_by")
+    return [(one, counts[str(one.version)]) for one in rows]
 
 
-def agreed_to(project: Project, worker: Worker) -> list[tuple[int, datetime, int]]:
-    """(version, when the worker first sent an answer that names it, answers that do), newest first. One query."""
-    rows = _of_project(project).filter(worker=worker).exclude(terms=None).values_list("terms__version")
-    return list(rows.annotate(first=Min("submitted_at"), n=Count("pk")).order_by("-terms__version"))
+def agreed_to(project: Project, worker: Worker) -> list[tuple[int, datetime]]:
+    """(version, when the worker first sent an answer that names it), newest first. One query."""
+    mine = Assignment.objects.filter(stage__project=project, worker=worker).exclude(terms=None)
+    rows = mine.order_by().values_list("terms__version")
+    return list(rows.annotate(first=Min("submitted_at")).order_by("-terms__version"))
 
 
 def without_version(project: Project) -> int:
-    """Recorded answers of the marketplace that name none."""
-    return _of_project(project).filter(terms=None, imported_from=None).count()
+    """Recorded answers of the marketplace that name none, by the figures of the stages."""
+    rows = _summaries(project).values_list("answers", "imported", "terms")
+    return sum(answers - imported - sum((named or {}).values()) for answers, imported, named in rows)
 
 
-def _of_project(project: Project) -> AssignmentQuerySet:
-    return Assignment.objects.filter(stage__project=project).order_by()
+def _summaries(project: Project) -> QuerySet[StageSummary]:
+    return StageSummary.objects.filter(stage__project=project)
 
 
 def facts(project: Project) -> dict[str, Any]:

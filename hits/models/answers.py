@@ -218,6 +218,12 @@ class Label(models.Model):
         return f"{self.unit}={self.value}"
 
 
+class VerdictQuerySet(models.QuerySet["Verdict"]):
+    def by_models(self, stage: Stage) -> VerdictQuerySet:
+        """Those of the stage that stand and that models gave, without an answer of people."""
+        return self.filter(item__stage=stage, superseded_at=None, routing__isnull=False)
+
+
 class Verdict(models.Model):
     """What the stage's rule concludes for an item, and which version of which rule it was."""
 
@@ -248,6 +254,8 @@ class Verdict(models.Model):
     )
     superseded_at = models.DateTimeField(null=True)
     advanced = models.BooleanField(default=False, help_text="What follows from it has been made.")
+
+    objects = VerdictQuerySet.as_manager()
 
     class Meta:
         constraints = [

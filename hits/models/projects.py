@@ -443,6 +443,14 @@ class StageSummary(models.Model):
         help_text="[[answers, decided items that wanted so many], ...] where the number grows, fewest first.",
     )
     made = models.JSONField(default=dict, help_text="Where a program makes the items: sums of their figures by name.")
+    decided_by_models = models.PositiveIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Items whose standing verdict is that of models, not of people.",
+    )
+    terms = models.JSONField(
+        default=dict, null=True, help_text="Answers by the version of the project's terms that they name, as text."
+    )
     compared_at = models.DateTimeField(null=True, help_text="When the workers were last compared with one another.")
     compared_answers = models.PositiveIntegerField(default=0, help_text="The answers that were there then.")
     updated_at = models.DateTimeField(auto_now=True, help_text="When the figures were counted.")

@@ -50,7 +50,7 @@ def _page(request: HttpRequest, stage: Stage, given: Any = None, fault: str = ""
         "stage_faults": routing.stage_faults(stage),
         "page": paging.by_id(rows, request.GET, newest_first=True),
         "audit": figures.audit(stage, standing) if standing else None,
-        "decided": figures.decided_by_models(stage),
+        "decided": stage.summary.decided_by_models,
         "saved": sum((row.saved for row in standing if row.undone_at is None), Decimal(0)),
         "fault": fault,
     }

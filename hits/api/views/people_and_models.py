@@ -77,7 +77,7 @@ class PeopleAndModels(StageView):
             "lines": found.lines,
             "items": found.items,
             "limited": found.limited,
-            "decided_by_models": people_and_models.decided_by_models(self.stage),
+            "decided_by_models": self.stage.summary.decided_by_models,
             "audit": people_and_models.audit(self.stage, standing) if standing else None,
         }
         return Response(shapes.PeopleAndModels(told).data)

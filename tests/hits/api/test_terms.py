@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from hits.domain.summaries import refresh_summary
 from hits.models import Stage
 from tests.hits import factories as make
 from tests.hits.api.test_errors import refused
@@ -21,6 +22,7 @@ def test_they_are_written_listed_and_withdrawn(api: APIClient, stage: Stage) -> 
     for text in ("First.", "  Second, *indented*.\n", "  Second, *indented*."):
         assert api.put(HOME + "terms/", {"text": text}, format="json").status_code == 200
     make.assignment(make.hit(make.item(stage)), terms=stage.project.terms.get(version=1))
+    refresh_summary(stage)
     found = api.get(HOME + "terms/").json()
     second, first = found["results"]
     assert (second["version"], second["text"], second["ended_at"], second["made_by"], second["answers"]) == (

@@ -40,13 +40,9 @@ FILES = {
 COUNTING = {
     # It says exactly what goes before that goes for good: as many answers as a file can hold.
     "remove-results",
-    # It reads every verdict of the project.
-    "release-preview",
-    # Each measures a whole stage when somebody asks for it; none is a page that work goes through.
-    "people-and-models", "suggestions",
-    # It groups the answers of the project, or those of one worker, by version; an index holds those that name one.
-    "terms", "worker",
-}  # fmt: skip
+    # It measures a whole stage when somebody asks for it.
+    "suggestions",
+}
 PAGES_WITHOUT_FILES = sorted({*PAGES} - FILES)
 
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from hits.domain.summaries import refresh_summary
 from hits.models import Project
 from tests.axe import violations
 from tests.hits import factories as make
@@ -46,7 +47,8 @@ def test_a_project_without_terms_says_so_and_the_first_text_makes_version_1(clie
 def test_every_version_is_listed_with_its_answers_and_can_be_read(client: Client, project: Project) -> None:
     first = make.terms(project, text="First _text_.")
     make.terms(project, text="Second text.")
-    make.assignment(make.hit(make.item(make.stage(project))), terms=first)
+    answer = make.assignment(make.hit(make.item(make.stage(project))), terms=first)
+    refresh_summary(answer.stage)
     page = squeezed(client.get(url("terms")))
     assert page.index("Version 2</a>") < page.index("Version 1</a>")
     assert '<td class="n" data-label="Answers under it">1</td>' in page and "Second text." in page
@@ -94,7 +96,7 @@ def test_the_page_of_a_worker_says_what_they_agreed_to(client: Client, project: 
     make.assignment(make.hit(make.item(stage)), worker, terms=make.terms(project))
     make.worker_stat(stage, worker)
     page = squeezed(client.get(url("worker", "AREADER")))
-    assert "Terms agreed to" in page and 'terms/1/">Version 1</a>' in page and "with 1 answer" in page
+    assert "Terms agreed to" in page and 'terms/1/">Version 1</a>' in page and 'small">since <time' in page
 
 
 @pytest.mark.parametrize("width", [1280, 360])
