@@ -14,7 +14,6 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.domain import pools
 from hits.domain.item_figures import count
 from hits.domain.summaries import refresh_summary, refresh_worker_stats
 from hits.models import (
@@ -151,8 +150,8 @@ class World:
             **dict.fromkeys(GRANT_PAGES | {"give-grant"}, [self.grant.key]),
             "withdraw-grant": [self.grant.key, self.grant.pk],
             **dict.fromkeys(POOL_PAGES | POOL_VERBS, [self.pool.key]),
-            "remove-from-pool": [self.pool.key, pools.members(self.pool).get().pk],
-            "revoke-pool-link": [self.pool.key, self.pool.links.get().pk],
+            "remove-from-pool": [self.pool.key, Grant.objects.filter(key=self.pool.key).earliest("pk").pk],
+            "revoke-pool-link": [self.pool.key, self.pool.links.earliest("pk").pk],
             "terms-version": [1],
             **dict.fromkeys(["webhook", *WEBHOOK_VERBS], [self.delivery.webhook_id]),
             "send-again": [self.delivery.pk],
