@@ -26,16 +26,18 @@ from ops.surroundings import ROOT, StackError, free_port, second_database
 from ops.waiting import until
 from tests.faults.ids import follow
 from tests.faults.installation import LONGEST_PAGE_SECONDS, WATCHED, Installation, WorkerPages, ended, frozen
-from tests.faults.job import Job
+from tests.faults.job import STUCK_SECONDS, Job
 from tests.faults.lead import Lead, LeadError
 from tests.faults.local_names import know_local_names
 from tests.faults.proxy import Cut, Moment, Plan
 from tests.faults.servers import Cluster, enlarge, queue, small_disk
 from tests.faults.slow_clients import SlowClients
+from tests.faults.tally import Tally
 from tests.faults.verdict import Verdict, judge
 from tests.faults.visitors import ReturningVisitors
 from tests.faults.visits import Visit, Visitors
 from tests.nginx import NoNginxError, Proxy, nginx
+from tests.receiver import receiver
 
 ITEMS = 300
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/").rsplit("/", 1)[0]
@@ -432,6 +434,42 @@ def rolling_restart(outcome: Outcome, items: int) -> None:
             f"used again, {len(visitors.lost)} without an answer, the slowest took {visitors.slowest:.2f} s"
         )
         outcome.verdict = judge(it)
+
+
+# A receiver of webhooks that comes and goes
+
+
+@scenario("webhooks")
+def webhooks(outcome: Outcome, items: int) -> None:
+    """The program that listens for decided items is away for a minute and then dies every few seconds, and so do those
+    that send. Nothing may be lost, and what comes twice says so.
+    """
+    allowed = {"WEBHOOK_HTTP": "True", "WEBHOOK_NETWORKS": "127.0.0.0/8", "WEBHOOK_RETRY_SECONDS": "1"}
+    with installed(outcome, allowed) as it, receiver(it.stack.data_dir) as listener:
+        job = Job(it, items, review=True, verbose=outcome.verbose)
+        job.begin()
+        hook = job.lead.post("webhooks/", {"address": listener.address, "events": ["item.decided"]})
+        job.drive_until(lambda: job.answered() >= items // 4)
+        job.wait(AWAY_SECONDS)
+        listener.begin()
+        turns = ["receiver", "worker", "receiver", "long-worker", "receiver", "beat", "receiver", "worker"]
+        job.drive(every(5, turns, lambda name: listener.begin() if name == "receiver" else it.kill(name)))
+        until(lambda: not it.rows("ours", _NOT_DELIVERED), "every message has arrived", seconds=STUCK_SECONDS)
+        tally = Tally.of(listener.got, hook["secret"])
+        outcome.notes.append(
+            f"the receiver was away for {AWAY_SECONDS:.0f} s and died {turns.count('receiver')} times: {tally}"
+        )
+        outcome.wrong += tally.wrong(it.rows("ours", _STANDING))
+        outcome.verdict = judge(it)
+
+
+AWAY_SECONDS = 60.0
+_NOT_DELIVERED = "SELECT 1 FROM hits_webhookdelivery WHERE state <> 'delivered' LIMIT 1"
+# What the receiver must know in the end, read from the rows of the decisions and not from those of the messages.
+_STANDING = """
+SELECT v.item_id AS item, v.conclusion AS conclusion FROM hits_verdict v JOIN hits_item i ON i.id = v.item_id
+JOIN hits_stage s ON s.id = i.stage_id WHERE v.superseded_at IS NULL AND s.crowd
+"""
 
 
 # Behind a proxy
