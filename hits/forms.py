@@ -704,7 +704,7 @@ class PoolForm(forms.Form):
     name = forms.CharField(
         max_length=LONGEST_POOL_NAME,
         label="Name",
-        help_text="For you and the others of your projects, such as “Students 2026”. Workers do not read it.",
+        help_text="Such as “Students 2026”. Workers who are in it read the name at the marketplace, too.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 

@@ -19,6 +19,7 @@ from pydantic import (
     StrictInt,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from hits.formats.faults import Faults
@@ -99,6 +100,15 @@ class Requirement(Table):
     comparator: str = one_of((*_ORDER, *_EQUALITY, *_LISTS, *_PRESENCE))
     guards: str = one_of(GUARDS, "PreviewAndAccept")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _hides_from_others(cls, given: Any) -> Any:
+        """A pool has people whom a lead chose: unless the requirement says otherwise, nobody else finds the HITs."""
+        if not isinstance(given, Mapping) or "guards" in given or given.get("comparator") != "Exists":
+            return given
+        of_pool = str(given.get("qualification", "")).strip().startswith(PREFIX)
+        return {**given, "guards": GUARDS[-1]} if of_pool else given
+
     @field_validator("qualification")
     @classmethod
     def _is_known(cls, name: str) -> str:
@@ -130,10 +140,10 @@ def _misfit(comparator: str, qualification: str, integers: Sequence[int], locale
             return f"{LOCALE} takes EqualTo, NotEqualTo, In or NotIn with locales"
     elif locales:
         return f"{qualification} takes no locales"
+    elif qualification.startswith(PREFIX) and comparator not in _PRESENCE:
+        return f"{qualification} is a pool, which takes Exists or DoesNotExist"
     elif (comparator in _PRESENCE) == bool(integers):
         return f"{qualification} takes integers with every comparator but Exists and DoesNotExist"
-    if qualification.startswith(PREFIX) and comparator not in _PRESENCE:
-        return f"{qualification} is a pool, which takes Exists or DoesNotExist"
     if comparator not in _LISTS and len(integers) + len(locales) > 1:
         return f"{qualification} takes one value with {comparator}"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import cached_property
@@ -19,6 +20,7 @@ from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.suggestions import takes_suggestions
 from hits.domain.written_texts import fault_without_texts
 from hits.flow.setup.stage_settings import StageSetting, time_for_leads
+from hits.formats.pool_keys import PREFIX
 from hits.forms import MoneyField
 from hits.models import Stage
 from hits.protocols.base import SettingsRefusedError
@@ -30,6 +32,10 @@ from hits.views import words
 
 # What is asked of a qualification of the project's own, whatever stands in the values.
 _WITHOUT_VALUES = {"Exists": "held", "DoesNotExist": "not held"}
+# What a form calls each comparator of the API.
+_COMPARISONS = {**{name: said or "equal to" for name, said in words.COMPARATORS.items()}, **_WITHOUT_VALUES}
+_COMPARATOR_NAME = re.compile(rf"\b({'|'.join(_COMPARISONS)})\b")
+_OF_REQUIREMENT = re.compile(r"requirements\[(\d+)\]\.(\w+) (.*)", re.DOTALL)
 UNITS = {1: "seconds", 60: "minutes", 3600: "hours", 86_400: "days"}
 MOST_REQUIREMENTS = 10
 # Of a long questionnaire, in the help of a field.
@@ -186,15 +192,15 @@ class RequirementForm(forms.Form):
     comparator = forms.ChoiceField(
         required=False,
         label="Comparison",
-        choices=[(name, said or "equal to") for name, said in words.COMPARATORS.items()]
-        + list(_WITHOUT_VALUES.items()),
+        choices=[("", "as usual"), *_COMPARISONS.items()],
     )
     values = forms.CharField(required=False, label="Values", max_length=500)
-    guards = forms.ChoiceField(required=False, label="Needed", choices=[(one, _GUARD_WORDS[one]) for one in GUARDS])
+    guards = forms.ChoiceField(
+        required=False, label="Needed", choices=[("", "as usual"), *((one, _GUARD_WORDS[one]) for one in GUARDS)]
+    )
 
     def __init__(self, *args: Any, known: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["comparator"].initial, self.fields["guards"].initial = "GreaterThanOrEqualTo", "PreviewAndAccept"
         names = [("", "–"), *((name, _qualification(name, title)) for name, title in (known or {}).items())]
         self.fields["qualification"].choices = names  # type: ignore[attr-defined]
 
@@ -205,12 +211,25 @@ class RequirementForm(forms.Form):
         if not read.get("qualification"):
             return None
         values = [value.strip() for value in read["values"].replace("%", "").split(",") if value.strip()]
-        head = {name: read[name] for name in ("qualification", "comparator", "guards")}
-        if not values or read["comparator"] in _WITHOUT_VALUES:
+        comparator = read["comparator"] or self._usual_comparator(read["qualification"])
+        head = {"qualification": read["qualification"], "comparator": comparator}
+        head |= {"guards": read["guards"]} if read["guards"] else {}
+        if not values or comparator in _WITHOUT_VALUES:
             return head
         if read["qualification"] == LOCALE:
             return head | {"locales": [value.upper() for value in values]}
         return head | {"integers": [int(value) if value.isascii() and value.isdigit() else value for value in values]}
+
+    @staticmethod
+    def _usual_comparator(qualification: str) -> str:
+        if qualification.startswith(PREFIX):
+            return "Exists"
+        return "In" if qualification == LOCALE else "GreaterThanOrEqualTo"
+
+    def add_fault(self, field: str, sentence: str) -> None:
+        """Tell a fault of what `given` says at the field from which it comes, in the words of this form."""
+        said = _COMPARATOR_NAME.sub(lambda found: f"“{_COMPARISONS[found[0]]}”", sentence)
+        self.add_error(field if field in self.fields else "values", said)
 
 
 def _qualification(name: str, title: str) -> str:
@@ -397,7 +416,11 @@ class SettingsForm(forms.Form):
 
     def add_faults(self, refusal: SettingsRefusedError) -> None:
         """Tells each sentence at the field that it begins with."""
+        rows = [row for row in self.requirements.forms if row.given]
         for reason in refusal.reasons:
+            if (found := _OF_REQUIREMENT.fullmatch(reason)) and int(found[1]) < len(rows):
+                rows[int(found[1])].add_fault(found[2], found[3])
+                continue
             name = reason.split()[0].split("[")[0].split(".")[0]
             if name in self.fields:
                 label = LABELS.get(name) or self.fields[name].label

@@ -176,9 +176,14 @@ def _lives_in(standing: tuple[str, str], place: Mapping[str, str]) -> bool:
 
 
 def wants(requirements: Sequence[Requirement], type_id: str) -> bool:
-    """Whether holding the type can help: one of the requirements asks for more than that it is not held."""
+    """Whether workers shall find out that holding the type helps: one of the requirements asks for more than that it is
+    not held, and does not hide the HITs from who does not meet it.
+    """
     return any(
-        asked["QualificationTypeId"] == type_id and asked["Comparator"] != "DoesNotExist" for asked in requirements
+        asked["QualificationTypeId"] == type_id
+        and asked["Comparator"] != "DoesNotExist"
+        and not guards(asked, "discover")
+        for asked in requirements
     )
 
 

@@ -297,9 +297,11 @@ def note_requirements(hit_type: HitType) -> None:
 
 
 def _offer_or_not(kind: QualificationType, hit_type: HitType) -> None:
-    """Take a type off the list of what workers can ask for while HITs only ask that it is not held.
+    """Take a type off the list of what workers can ask for while HITs only ask that it is not held, or are hidden from
+    whoever does not hold it.
 
-    Such a type keeps workers out: asking for it could only harm. A test, or a grant at once, is an offer all the same.
+    The first keeps workers out: asking for it could only harm. The second is for people whom the requester chooses:
+    nobody else shall know of the HITs. A test, or a grant at once, is an offer all the same.
     """
     if kind.requester_id is None or kind.test_id is not None or kind.auto_granted:
         return

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from hits.flow.setup import projects, stage_settings
 from hits.models import Project, Stage
 from hits.views.stage_settings import GROUPS
+from tests.hits import factories as make
 from tests.hits.views.test_browser import Opener, browser, opened
 from tests.markup import squeezed
 
@@ -143,6 +144,31 @@ def test_values_that_were_there_for_another_comparison_are_left_out(client: Clie
     stage.refresh_from_db()
     asked = {"qualification": "invited-workers", "comparator": "Exists", "guards": "PreviewAndAccept"}
     assert stage.requirements[0] == asked
+
+
+def test_as_usual_a_pool_is_held_and_hides_the_hits_from_others(client: Client, stage: Stage) -> None:
+    pool = make.pool(stage.project)
+    row = {"qualification": pool.key, "comparator": "", "values": "", "guards": ""}
+    client.post(address(stage), typed(client, stage, **{f"requirement-3-{name}": value for name, value in row.items()}))
+    stage.refresh_from_db()
+    asked = {"qualification": pool.key, "comparator": "Exists", "guards": "DiscoverPreviewAndAccept"}
+    assert stage.requirements[3] == asked
+
+
+def test_a_requirement_that_does_not_fit_is_told_at_its_field_in_the_words_of_the_form(
+    client: Client, stage: Stage
+) -> None:
+    pool, before = make.pool(stage.project), stage.requirements
+    row = {"qualification": pool.key, "comparator": "GreaterThanOrEqualTo", "values": "", "guards": ""}
+    wrong = {f"requirement-3-{name}": value for name, value in row.items()}
+    # A row without a qualification before it is none, and shifts those behind it.
+    reply = client.post(address(stage), typed(client, stage, **wrong, **{"requirement-1-qualification": ""}))
+    assert reply.status_code == 400
+    said = f"does not fit: {pool.key} is a pool, which takes “held” or “not held”."
+    assert reply.context["form"].requirements.forms[3].errors == {"comparator": [said]}
+    assert f"Requirement 4: {said}" in squeezed(reply)
+    stage.refresh_from_db()
+    assert stage.requirements == before
 
 
 def test_every_fault_is_told_and_nothing_is_saved(client: Client, stage: Stage) -> None:

@@ -227,6 +227,19 @@ def test_what_only_keeps_workers_out_is_not_on_offer(
     assert "Ask for it" in text_of(client, page_of(kind))
 
 
+def test_what_hides_the_work_from_whoever_lacks_it_is_not_on_offer(
+    client: Client, make_type: Any, make_hit_type: Any
+) -> None:
+    """Until work that everybody sees asks for it: then asking can be of use."""
+    kind = make_type(name="Pool: students")
+    needed = {"type_id": kind.qualification_type_id, "comparator": "Exists"}
+    make_hit_type(requirements=[requirement(guarded="DiscoverPreviewAndAccept", **needed)])
+    assert "Pool: students" not in text_of(client, "/worker/qualifications/offered/")
+    assert client.post(f"{page_of(kind)}ask/").status_code == 404
+    make_hit_type(title="For all to see", requirements=[requirement(guarded="PreviewAndAccept", **needed)])
+    assert "Pool: students" in text_of(client, "/worker/qualifications/offered/")
+
+
 def test_a_test_stays_on_offer_when_work_asks_that_nobody_passed_it(
     client: Client, requester: Requester, make_type: Any, make_hit_type: Any, now: datetime
 ) -> None:
