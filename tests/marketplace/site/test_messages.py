@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from lxml.html import document_fromstring
 from playwright.sync_api import Page
 
 from marketplace.models import Message, Requester, Worker
@@ -26,6 +27,18 @@ def test_the_inbox_lists_what_is_unread_and_from_whom(client: Client, message: M
 def test_a_message_is_shown_as_it_was_written(client: Client, message: Message) -> None:
     page = client.get(f"/worker/messages/{message.pk}/").text
     assert "Dear worker,\n\n&lt;b&gt;see&lt;/b&gt; you tomorrow</p>" in page
+
+
+def test_an_address_in_a_message_is_a_link_and_nothing_else_of_it_is_markup(
+    client: Client, worker: Worker, requester: Requester, now: datetime
+) -> None:
+    text = "To answer: https://lab.example/task/reply/2:x?a=1&b=2. Not javascript:alert(1) \"onclick='x'\"."
+    row = messages.send(worker, sender=requester, subject="Reply", text=text, now=now)
+    shown = document_fromstring(client.get(f"/worker/messages/{row.pk}/").text).xpath("//p[@class='text']")[0]
+    assert shown.text_content() == text
+    assert [dict(link.attrib) for link in shown.iter("a")] == [
+        {"href": "https://lab.example/task/reply/2:x?a=1&b=2", "rel": "nofollow"}
+    ]
 
 
 def test_looking_at_a_message_changes_nothing(client: Client, message: Message, worker: Worker) -> None:
