@@ -1,7 +1,8 @@
 """Terms of a project: which version stands, what a task's page asks of a worker, and what an answer says about it.
 
 The page carries the version as a field of its form, and the answer takes it to the marketplace, as all of it. Worker
-pages have no session: that somebody agreed before is known from a recorded answer that names the version.
+pages have no session: that somebody agreed before is known from a recorded answer that names the version, and until it
+is recorded their browser ticks the box again (`static/task/terms.js`).
 
 An answer has to name a version that stood at some moment between its accepting and its submitting, if one stood when it
 was accepted: who began under an older version may finish under it. Otherwise it is held (`hits.domain.eligibility`).
@@ -54,9 +55,11 @@ class TermsRefusedError(Refusal):
 class Asked:
     """What a page shows. `agreed_at` is when the worker first sent an answer that names this version; None: never.
 
+    `pk` tells versions of all projects apart: by it the worker's browser remembers a tick until the answer is recorded.
     `ticked` says that the box was ticked on the screen before, or in the draft.
     """
 
+    pk: int
     version: int
     html: str
     agreed_at: datetime | None = None
@@ -124,7 +127,7 @@ def asked(hit: Hit, worker_id: str, fields: Mapping[str, str]) -> Asked | None:
         return None
     mine = Assignment.objects.filter(terms=found, worker__worker_id=worker_id)
     since = mine.aggregate(first=Min("submitted_at"))["first"] if worker_id else None
-    return Asked(found.version, rendered(found.text), since, fields.get(FIELD) == str(found.version))
+    return Asked(found.pk, found.version, rendered(found.text), since, fields.get(FIELD) == str(found.version))
 
 
 def posted(fields: Mapping[str, str]) -> dict[str, str]:

@@ -60,3 +60,32 @@ def test_what_the_browser_remembers_does_not_overwrite_the_version_that_was_agre
     page.reload()
     expect(page.get_by_text("You agreed to version 1")).to_be_visible()
     assert page.locator('[name="project:terms"]').input_value() == "1"
+
+
+def test_until_the_first_answer_is_recorded_the_browser_ticks_the_box_again(
+    hit: Hit, task_address: Any, new_page: Any, marketplace: Any
+) -> None:
+    project = hit.stage.project
+    make.terms(project)
+    page = new_page()
+    page.goto(task_address())
+    instructions_read(page)
+    page.get_by_label(BOX).check()
+    page.locator(".passage .mention", has_text="Annika de Wit").first.click()
+    page.get_by_role("button", name="Submit answer").click()
+    page.wait_for_url(re.compile("externalSubmit"))
+    assert not Assignment.objects.exists()
+
+    page.goto(task_address(assignmentId="3THENEXTASSIGNMENT"))
+    before = page.get_by_text("You agreed to this version with an earlier answer from this browser.")
+    expect(page.get_by_label(BOX)).to_be_checked()
+    expect(before).to_be_visible()
+    expect(page.locator(".terms-text")).to_be_hidden()
+
+    page.goto(task_address(assignmentId="3THENEXTASSIGNMENT", workerId="AANOTHERWORKER"))
+    expect(page.get_by_label(BOX)).not_to_be_checked()
+    expect(before).to_be_hidden()
+
+    make.terms(project, version=2, text="Other terms")
+    page.goto(task_address(assignmentId="3THENEXTASSIGNMENT"))
+    expect(page.get_by_label(BOX)).not_to_be_checked()
