@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 # Providers hand a household a whole network of this size.
 _IPV6_NETWORK = 64
-# Addresses behind which another, possibly internal, IPv4 address hides: NAT64, 6to4, Teredo.
-_TUNNELS = tuple(IPv6Network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
+# Addresses behind which another, possibly internal, IPv4 address hides: NAT64, 6to4, Teredo, and translated ones.
+_TUNNELS = tuple(
+    IPv6Network(text) for text in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::ffff:0:0:0/96")
+)
 # IPv4 addresses in the form that came before the mapped ones.
 _COMPATIBLE = IPv6Network("::/96")
 # IETF protocol assignments, AS112 relays, and the relays of 6to4 (RFC 6890, 7534, 7535, 7526). `is_global` knows the
@@ -119,12 +123,24 @@ def checked(url: str, reach: Reach) -> SplitResult:
         raise AddressError(f"must be plain ASCII, {LONGEST_ADDRESS} at most.")
     if not host or parts.username is not None or parts.password is not None or port == 0:
         raise AddressError("needs a host, and holds no name and password.")
+    if _is_short_for_an_ip(host):
+        raise AddressError("has an IP address that is not written in full, such as 192.0.2.1.")
     itself = reach.names_itself(host)
     if parts.scheme != "https" and not (parts.scheme == "http" and (itself or reach.http)):
         raise AddressError(f"must begin with https://{' or http://' if reach.http else ''}.")
     if not itself and _is_internal(host, reach):
         raise AddressError("must be on the internet, not on an internal network.")
     return parts
+
+
+def _is_short_for_an_ip(host: str) -> bool:
+    """Whether connecting takes the host for an IPv4 address that no check of spelling knows: 2130706433, 0x7f.1."""
+    try:
+        ip_address(host)
+    except ValueError:
+        with suppress(OSError, UnicodeError, ValueError):
+            return bool(socket.inet_aton(host))
+    return False
 
 
 def _is_internal(host: str, reach: Reach) -> bool:

@@ -2,7 +2,8 @@
 
 Each request becomes a line of JSON in FILE when it comes in. HOW is JSON: `statuses` in turn, the last one from then
 on; `by_type` a status by the type of the event; `headers` of each answer; `seconds` before it answers, from the
-request number `slow_from` on; `endless` for a page that never ends.
+request number `slow_from` on; `endless` for a page that never ends; `raw` is written in the place of any answer, a byte
+for each character.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ def listen(port: int, file: Path, how: dict[str, Any]) -> None:
                 status = statuses.pop(0) if len(statuses) > 1 else statuses[0]
             if number >= how.get("slow_from", 1):
                 time.sleep(how.get("seconds", 0))
+            if "raw" in how:
+                self.wfile.write(how["raw"].encode("latin-1"))
+                return
             self.send_response(how.get("by_type", {}).get(json.loads(body)["type"], status))
             for name, value in how.get("headers", {}).items():
                 self.send_header(name, value)

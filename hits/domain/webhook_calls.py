@@ -64,12 +64,17 @@ def attempt(address: str, secrets: Sequence[str], message_id: str, body: str, nu
             read_seconds=seconds,
         )
     except (WebhookAddressError, AddressError, outgoing.NoAnswerError) as error:
-        return Outcome(error=str(error)[:LONGEST_ERROR], silent=True)
+        return Outcome(error=_shown(str(error)), silent=True)
     except Exception as error:
         # One message that trips over a mistake of ours must not stop all the others.
         log.exception("The message %s could not be posted", message_id)
         return Outcome(error=f"{type(error).__name__} while posting: the log of the installation says more.")
     return _outcome(answer)
+
+
+def _shown(error: str) -> str:
+    """Of a receiver's own bytes only what can be shown: they may stand in the error, and PostgreSQL takes no NUL."""
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in error)[:LONGEST_ERROR]
 
 
 def _outcome(answer: outgoing.Answer) -> Outcome:

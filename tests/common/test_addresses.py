@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from ipaddress import ip_network
+
 import pytest
 
-from common.addresses import client_address, is_loopback, is_public, network
+from common.addresses import AddressError, Reach, checked, client_address, is_loopback, is_public, network
 
 
 def test_a_household_is_one_network() -> None:
@@ -52,6 +54,7 @@ def test_what_a_visitor_writes_itself_counts_for_nothing(forwarded: list[str], p
         ("::ffff:10.0.0.1", False),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("::ffff:0:a9fe:a9fe", False),
     ],
 )
 def test_an_internal_address_is_not_public_however_it_is_written(address: str, public: bool) -> None:
@@ -80,3 +83,15 @@ def test_every_name_of_this_machine_is_loopback(host: str) -> None:
 @pytest.mark.parametrize("host", ["", "localhost.example.org", "10.0.0.1", "8.8.8.8", "fe80::1", "mylocalhost"])
 def test_other_hosts_are_not(host: str) -> None:
     assert not is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1", "0xa9fea9fe", "8.8"])
+def test_an_ip_address_that_is_not_written_in_full_is_refused_wherever_it_leads(host: str) -> None:
+    everything = Reach(loopback=True, http=True, networks=(ip_network("0.0.0.0/0"),))
+    with pytest.raises(AddressError, match="not written in full"):
+        checked(f"https://{host}/hook", everything)
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "[2606:4700::1111]", "0x.example", "1e100.example", "hooks.example"])
+def test_names_and_whole_addresses_are_taken(host: str) -> None:
+    assert checked(f"https://{host}/hook", Reach()).path == "/hook"

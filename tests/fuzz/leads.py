@@ -26,6 +26,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from annotate.celery import app
 from hits.api import base
+from hits.models import Project
 from hits.mturk.errors import MarketplaceError
 from tests.fuzz.report import Report
 from tests.fuzz.site import Visitor
@@ -36,7 +37,8 @@ from tests.hits.formats.test_hostile_files import HOSTILE as FILES
 from tests.hits.views.conftest import FREE, PAGES, VERBS, World, build_world
 
 URL = "http://testserver"
-SECRET = "River news"
+# What the lead's project is called: it stands in no document and in no value that is sent.
+SECRET = "Lighthouse keepers of the northern coast"
 # What a stranger may be answered about a project of somebody else.
 CLOSED = (400, 401, 403, 404, 405, 413, 415, 429)
 OPEN_PLACES = ("/sign-in/", "/health/", "/events/", "/task/", "/static/", "/api/schema/", "/api/docs/", "/api/token/")
@@ -59,6 +61,7 @@ def fuzz(seed: str, stop: Callable[[Report], bool]) -> Report:
     # A name that is nowhere among the values: a lead who makes the stranger an owner would change the question.
     stranger = factories.user(f"s{draw.randrange(10**12)}")
     world = build_world([lead])
+    Project.objects.filter(pk=world.project.pk).update(name=SECRET)
     _learn(world, pool)
     sessions = [("lead", lead), ("stranger", stranger), ("nobody", None)]
     people = [_Person(name, user, draw, report) for name, user in sessions]

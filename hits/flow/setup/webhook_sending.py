@@ -8,6 +8,7 @@ longer than a few calls take.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from hits.domain import webhook_events
@@ -27,6 +29,7 @@ from hits.domain.restorations import why_calls_wait
 from hits.domain.webhook_calls import Outcome, SideBySide, attempt, wait_after
 from hits.models import Webhook, WebhookDelivery
 
+log = logging.getLogger(__name__)
 State = WebhookDelivery.State
 LEASE_SECONDS = 30
 # Webhooks that are called in one round, all at the same time; and messages of one of them.
@@ -83,9 +86,14 @@ def _due_hooks() -> QuerySet[Webhook]:
 
 
 def _turns() -> list[Turn]:
-    """Of the webhooks that waited longest. The attempts are counted here, and committed before the first is made."""
+    """Of the webhooks that waited longest. The attempts are counted here, and committed before the first is made.
+
+    The first of each project comes before the second of any: slow receivers of one project hold up its own.
+    """
     now = timezone.now()
-    hooks = _due_hooks().order_by(F("tried_at").asc(nulls_first=True), "pk")[:AT_ONCE]
+    longest = (F("tried_at").asc(nulls_first=True), "pk")
+    place = Window(RowNumber(), partition_by=F("project"), order_by=longest)
+    hooks = _due_hooks().annotate(place=place).order_by("place", *longest)[:AT_ONCE]
     until = time.monotonic() + TURN_SECONDS
     turns = [Turn(hook, _secrets(hook, now), _next(hook), until) for hook in hooks]
     rows = [row for turn in turns for row in turn.rows]
@@ -121,7 +129,21 @@ def _call(turn: Turn) -> list[Outcome]:
 
 
 def _record(outcomes: Sequence[tuple[Turn, Any]]) -> int:
-    return sum(_record_turn(turn, tried) for turn, tried in outcomes)
+    return sum(_record_apart(turn, tried) for turn, tried in outcomes)
+
+
+def _record_apart(turn: Turn, tried: Sequence[Outcome]) -> int:
+    """What goes wrong with one webhook is told in the log and leaves the others of the round alone."""
+    try:
+        return _record_turn(turn, tried)
+    except (OperationalError, InterfaceError):
+        # The database itself is away: the job ends, and a later one goes on.
+        raise
+    except Exception:
+        log.exception("What the webhook %s answered could not be written down", turn.hook.pk)
+        wait = timezone.now() + wait_after(turn.hook.failures + 1)
+        Webhook.objects.filter(pk=turn.hook.pk).update(failures=F("failures") + 1, not_before=wait)
+        return 0
 
 
 @transaction.atomic

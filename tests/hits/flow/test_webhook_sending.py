@@ -180,6 +180,62 @@ def test_a_slow_receiver_holds_up_nobody_else(
     assert set(hook.deliveries.order_by("pk").values_list("attempts", flat=True)[1:]) == {0}
 
 
+@pytest.mark.on_postgresql
+def test_a_receiver_that_answers_with_what_no_table_takes_holds_up_nobody_else(
+    hook: Webhook, listener: Receiver, other: Receiver
+) -> None:
+    second = make.webhook(make.project(slug="quay"), address=other.address)
+    listener.begin(raw="\x00\xff\x00 200\r\n\r\n")
+    other.begin()
+    happen(hook, 1)
+    happen(second, 2)
+    assert webhook_sending.send() >= 2
+    assert states(second) == {"delivered": 2} and len(other.got) == 2
+    hook.refresh_from_db()
+    assert hook.failures >= 1 and hook.not_before and hook.failing_since
+    assert "\x00" not in hook.error and "did not answer" in hook.error
+
+
+def test_what_cannot_be_written_down_of_one_webhook_leaves_the_others_of_its_round_alone(
+    hook: Webhook, listener: Receiver, other: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = make.webhook(make.project(slug="quay"), address=other.address)
+    listener.begin()
+    other.begin()
+    happen(hook, 1)
+    happen(second, 1)
+    note = webhook_sending._note
+
+    def trips(row: Webhook, *more: Any) -> int:
+        if row.pk == hook.pk:
+            raise ValueError("a mistake")
+        return note(row, *more)
+
+    monkeypatch.setattr(webhook_sending, "_note", trips)
+    monkeypatch.setattr(webhook_sending, "SEND_SECONDS", 0.01)
+    webhook_sending.send()
+    assert states(second) == {"delivered": 1}
+    hook.refresh_from_db()
+    assert hook.failures == 1 and hook.not_before and states(hook) == {"waiting": 1}
+    monkeypatch.undo()
+    send_until(lambda: all_arrived(hook))
+    assert [number for _, number in listener.attempts] == [1, 2]
+
+
+def test_the_webhooks_of_one_project_wait_for_each_other_and_not_those_of_another(
+    hook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = [hook, *(make.webhook(hook.project) for _ in range(9))]
+    theirs = make.webhook(make.project(slug="quay"))
+    for each in (*mine, theirs):
+        happen(each, 1)
+    first = [turn.hook.pk for turn in webhook_sending._turns()]
+    assert first[:2] == [hook.pk, theirs.pk] and len(first) == webhook_sending.AT_ONCE
+    # The others were called just now: those that waited are next.
+    second = [turn.hook.pk for turn in webhook_sending._turns()]
+    assert {each.pk for each in mine[7:]} <= set(second)
+
+
 def test_a_page_without_end_is_not_read(hook: Webhook, listener: Receiver) -> None:
     listener.begin(endless=True)
     happen(hook, 3)
@@ -223,8 +279,9 @@ def test_an_address_that_leads_to_annotate_or_an_internal_network_is_not_called(
     assert listener.got == [] and states(hook) == {"waiting": 1}
 
 
-def test_a_message_that_the_receiver_refuses_waits_alone(hook: Webhook, listener: Receiver) -> None:
+def test_a_message_that_the_receiver_refuses_waits_alone(hook: Webhook, listener: Receiver, settings: Any) -> None:
     listener.begin(by_type={"budget.low": 500})
+    settings.WEBHOOK_RETRY_SECONDS = 600
     happen(hook, 2)
     happen(hook, 1, Event.BUDGET_LOW)
     happen(hook, 2)
@@ -234,6 +291,8 @@ def test_a_message_that_the_receiver_refuses_waits_alone(hook: Webhook, listener
     assert (row.status, row.error) == (500, "The receiver answered 500.") and row.not_before
     hook.refresh_from_db()
     assert hook.failing_since is None
+    settings.WEBHOOK_RETRY_SECONDS = 0.05
+    hook.deliveries.filter(pk=row.pk).update(not_before=timezone.now())
     send_until(lambda: hook.deliveries.get(pk=row.pk).attempts >= 3)
     listener.begin()
     send_until(lambda: all_arrived(hook))
