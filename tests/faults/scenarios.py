@@ -451,9 +451,16 @@ def webhooks(outcome: Outcome, items: int) -> None:
         hook = job.lead.post("webhooks/", {"address": listener.address, "events": ["item.decided"]})
         job.drive_until(lambda: job.answered() >= items // 4)
         job.wait(AWAY_SECONDS)
-        listener.begin()
+        listener.begin(seconds=ANSWER_SECONDS)
+
+        def begin_or_kill(name: str) -> None:
+            if name == "receiver":
+                listener.begin(seconds=ANSWER_SECONDS)
+            else:
+                it.kill(name)
+
         turns = ["receiver", "worker", "receiver", "long-worker", "receiver", "beat", "receiver", "worker"]
-        job.drive(every(5, turns, lambda name: listener.begin() if name == "receiver" else it.kill(name)))
+        job.drive(every(5, turns, begin_or_kill))
         until(lambda: not it.rows("ours", _NOT_DELIVERED), "every message has arrived", seconds=STUCK_SECONDS)
         tally = Tally.of(listener.got, hook["secret"])
         outcome.notes.append(
@@ -464,6 +471,8 @@ def webhooks(outcome: Outcome, items: int) -> None:
 
 
 AWAY_SECONDS = 60.0
+# So long that what dies often dies while a message is being answered.
+ANSWER_SECONDS = 0.3
 _NOT_DELIVERED = "SELECT 1 FROM hits_webhookdelivery WHERE state <> 'delivered' LIMIT 1"
 # What the receiver must know in the end, read from the rows of the decisions and not from those of the messages.
 _STANDING = """

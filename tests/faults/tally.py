@@ -61,6 +61,5 @@ class Tally:
         return [*self.untold, *lost, *more][:10]
 
     def __str__(self) -> str:
-        return (
-            f"{self.messages} messages about {len(self.told)} items, {self.repeated} of them once more, which they said"
-        )
+        again = f"{self.repeated} came again, which they said" if self.repeated else "none came again"
+        return f"{self.messages} messages about {len(self.told)} items; {again}"
