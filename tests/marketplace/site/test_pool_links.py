@@ -44,7 +44,7 @@ def holders(kind: QualificationType) -> set[str]:
 def test_a_visitor_sees_who_invites_and_can_sign_up_or_in(query: str) -> None:
     page = Client().get(f"/pool/?{query}")
     assert page.status_code == 200
-    assert "Alice invites you" in page.text
+    assert "Alice invites you" in page.text and "“Pool students”" in page.text
     assert page.headers["Cache-Control"].find("no-store") >= 0
     [sign_up] = re.findall(r'href="(/pool/sign-up/\?[^"]+)"', page.text)
     [sign_in] = re.findall(r'href="(/accounts/login/\?next=[^"]+)"', page.text)
