@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from common import shown_once
 from hits import forms, tasks
 from hits.domain import pools
 from hits.domain.grant_rows import WorkersRefusedError
@@ -89,11 +90,11 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
 
 @for_project(PAGE)
 def pool(request: HttpRequest, project: Project, pool: str) -> HttpResponse:
-    return _page(request, project, _usable(project, pool))
+    return _page(request, project, _usable(project, pool), new=shown_once.taken(request))
 
 
 def _page(request: HttpRequest, project: Project, row: Pool, status: int = 200, **bound: Any) -> HttpResponse:
-    """`bound` puts a refused form in the place of the empty one, or shows a link that was made."""
+    """`bound` puts a refused form in the place of the empty one."""
     show = request.GET.get("show", "")
     show = show if show in NAMED_HERE else ""
     members, is_own = pools.members(row), row.project_id == project.pk
@@ -308,7 +309,6 @@ def stop_sharing(request: LeadRequest, project: Project, pool: str) -> HttpRespo
 
 @for_project(VERB)
 def make_link(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
-    """The page with the link on it. It is not redirected: the link would have to be kept somewhere."""
     row, form = _own(project, pool), forms.PoolLinkForm(request.POST)
     if not form.is_valid():
         return _page(request, project, row, 400, link_form=form)
@@ -322,7 +322,9 @@ def make_link(request: LeadRequest, project: Project, pool: str) -> HttpResponse
         form.add_error(None, str(refusal))
         return _page(request, project, row, 409, link_form=form)
     link = settings.PUBLIC_URL + reverse("join-pool", args=[token])
-    return _page(request, project, row, made=made, link=link)
+    page = reverse("pool", args=[project.slug, row.key])
+    expires = made.expires_at.isoformat()
+    return shown_once.leading_to(request, page, link=link, uses=made.uses, expires_at=expires)
 
 
 @for_project(VERB)

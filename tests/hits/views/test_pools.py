@@ -110,12 +110,13 @@ def test_the_best_are_shown_before_they_are_added(client: Client, pool: Pool, pr
 
 
 def test_a_link_is_shown_once_and_can_be_revoked(client: Client, pool: Pool, market: Marketplace) -> None:
-    made = send(client, "pool-link", pool, uses="40", days="30", note="Mondays")
-    page = made.content.decode()
-    assert made.status_code == 200
+    led_to = send(client, "pool-link", pool, uses="40", days="30", note="Mondays").headers["Location"]
+    page = client.get(led_to).content.decode()
     link = PoolLink.objects.get(note="Mondays")
     [address] = [part for part in page.replace("<", " ").replace(">", " ").split() if "/join/" in part]
     assert len(address.rpartition("/join/")[2]) > 40
+    again = client.get(led_to).content.decode()
+    assert "/join/" not in again and "The link was shown already" in again
     after = text(client, "pool", "river", pool.key)
     assert "/join/" not in after
     assert "0 of 40" in after

@@ -50,9 +50,12 @@ def test_a_project_without_any_says_what_they_are_for(client: Client, project: P
 
 
 def test_one_is_added_and_its_secret_shown_once(client: Client, project: Project) -> None:
-    page = text(client.post(url("add-webhook"), {"address": ADDRESS, "events": ["item.decided", "budget.low"]}))
-    row = Webhook.objects.get()
+    form = {"address": ADDRESS, "events": ["item.decided", "budget.low"]}
+    made = client.post(url("add-webhook"), form, follow=True)
+    page, row = text(made), Webhook.objects.get()
     assert row.secret in page and "it is not shown again" in page and ADDRESS.replace("&", "&amp;") in page
+    again = text(client.get(made.redirect_chain[-1][0]))
+    assert row.secret not in again and "The secret was shown already" in again and Webhook.objects.count() == 1
     later = text(client.get(url("webhook", row.pk)))
     assert row.secret not in later and "Nothing was sent yet" in later
     listed = text(client.get(url("webhooks")))
@@ -101,7 +104,7 @@ def test_it_is_changed_switched_off_tried_and_ended(client: Client, project: Pro
     assert "The webhook is off" in text(client.post(url("change-webhook", row.pk), {"switch": "off"}, follow=True))
     assert "This webhook is off" in text(client.post(url("test-webhook", row.pk), follow=True))
     assert "The webhook is on" in text(client.post(url("change-webhook", row.pk), {"switch": "on"}, follow=True))
-    rotated = text(client.post(url("rotate-webhook", row.pk)))
+    rotated = text(client.post(url("rotate-webhook", row.pk), follow=True))
     row.refresh_from_db()
     assert row.secret in rotated and "the earlier one signs too" in rotated
     assert "is ended" in text(client.post(url("end-webhook", row.pk), follow=True))
