@@ -10,7 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.domain.inbox import SHOWN
+from hits.domain import keyset
+from hits.domain.inbox import NEWEST_FIRST, SHOWN
 from hits.domain.keyset import counted
 from hits.domain.message_templates import filled, of_project, values
 from hits.flow.people import inbox as flow
@@ -33,9 +34,11 @@ def inbox(request: HttpRequest, project: Project) -> HttpResponse:
     show = request.GET.get("show", "open")
     show = show if show in SHOWN else "open"
     rows = project.inbox.all()
+    shown = rows.filter(SHOWN[show]).select_related(*WITH)
+    page: keyset.Page[InboxEntry] = keyset.page(shown, NEWEST_FIRST, **paging.places(request.GET))
     context = {
         "project": project,
-        "page": paging.by_id(rows.filter(SHOWN[show]).select_related(*WITH), request.GET, newest_first=True),
+        "page": page,
         "show": show,
         "filters": [(name, title, counted(rows.filter(SHOWN[name]))) for name, title in TITLES.items()],
     }

@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from common import shown_once
 from hits import forms, tasks
-from hits.domain import keyset
+from hits.domain import keyset, webhook_events
 from hits.flow.setup import webhooks as flow
 from hits.models import Project, Webhook, WebhookDelivery
 from hits.refusals import Refusal
@@ -94,7 +94,7 @@ def _page(request: HttpRequest, project: Project, row: Webhook, status: int = 20
         "project": project,
         "hook": row,
         "page": page,
-        "shown": [(one, _indented(one.body)) for one in page.rows],
+        "shown": [(one, webhook_events.about(one.body), _indented(one.body)) for one in page.rows],
         "show": show,
         "hours": settings.WEBHOOK_HOURS,
         "filters": [(name, label, _number(rows, name)) for name, label in SHOWN.items()],

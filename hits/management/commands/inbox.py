@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from hits.domain.inbox import NEWEST_FIRST
 from hits.domain.inbox import SHOWN as STATES
 from hits.flow.people import inbox, messaging
 from hits.management.commands._base import SHOWN, ProjectCommand, agreed
@@ -46,7 +47,7 @@ class Command(ProjectCommand):
                 "answered" if row.answered_at else "open",
                 " ".join(row.said.split())[:80],
             ]
-            for row in rows.order_by("-id")[:SHOWN]
+            for row in NEWEST_FIRST.sorted(rows)[:SHOWN]
         ]
         self.table(["entry", "worker", "stage", "kind", "state", "text"], cells)
 
