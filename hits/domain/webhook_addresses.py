@@ -9,7 +9,6 @@ from django.conf import settings
 from common import outgoing
 from common.addresses import AddressError, InternalAddressError, PlainHttpError, Reach, checked, is_loopback
 
-
 _RUN_BY = "Whoever runs this installation can allow"
 _TO_DO: dict[type[Exception], str] = {
     PlainHttpError: f" {_RUN_BY} http by WEBHOOK_HTTP.",

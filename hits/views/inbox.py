@@ -18,6 +18,7 @@ from hits.flow.people import inbox as flow
 from hits.flow.people import messaging
 from hits.models import InboxEntry, Project
 from hits.models.messages import LONGEST_SUBJECT, LONGEST_WRITTEN
+from hits.text.amounts import amount_is
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
 from hits.views.messages import chosen_template
@@ -64,7 +65,7 @@ def _change(request: LeadRequest, project: Project, *, opens: bool) -> HttpRespo
         messages.error(request, str(error))
     else:
         word = "opened again" if opens else "marked as answered"
-        messages.success(request, f"{number:,} {'is' if number == 1 else 'are'} {word}.")
+        messages.success(request, f"{amount_is(number)} {word}.")
     show = request.POST.get("show", "")
     return redirect(f"{reverse('inbox', args=[project.slug])}{f'?show={show}' if show in SHOWN else ''}")
 

@@ -20,6 +20,7 @@ from hits.formats.worker_lists import MOST_BYTES
 from hits.models import Grant, Pool, PoolLink, Project, WorkerStat
 from hits.mturk.errors import MarketplaceError
 from hits.refusals import Refusal
+from hits.text.amounts import amount_is
 from hits.views import action_words, jobs, paging
 from hits.views.grants import SHOWN, WAITING
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
@@ -224,8 +225,9 @@ def add(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
 
 
 def _told(request: HttpRequest, project: Project, row: Pool, new: int) -> HttpResponse:
-    counted = "1 worker is" if new == 1 else f"{new:,} workers are"
-    said = f"{counted} being put in the pool." if new else "All of these workers are in the pool already."
+    said = (
+        f"{amount_is(new, 'worker')} being put in the pool." if new else "All of these workers are in the pool already."
+    )
     jobs.start(request, tasks.finish_grants, row.project_id, said=said)
     return _back(project, row)
 

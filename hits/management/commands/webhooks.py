@@ -88,8 +88,8 @@ class Command(ProjectCommand):
             rows = rows.filter(pk__lt=options["before"])
         found = list(rows[: SHOWN + 1])
         cells = [
-            [one.pk, one.event, webhook_events.about(one.body) or "–", f"{one.created_at:%Y-%m-%d %H:%M:%S}", one.get_state_display(), one.attempts,
-             one.status or "–", one.error or "–"]
+            [one.pk, one.event, webhook_events.about(one.body) or "–", f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+             one.get_state_display(), one.attempts, one.status or "–", one.error or "–"]
             for one in found[:SHOWN]
         ]  # fmt: skip
         self.table(["message", "event", "about", "written (UTC)", "state", "attempts", "answer", "last fault"], cells)

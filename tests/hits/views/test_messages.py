@@ -244,6 +244,16 @@ def test_a_reader_looks_and_has_no_buttons(stage: Stage, worker: Worker, bob: An
             assert button not in page
 
 
+def test_an_id_of_a_worker_is_not_broken_over_two_lines(opened: Opener, stage: Stage) -> None:
+    make.message(
+        stage, make.worker("AI0P3J8FUGHZF2"), subject="About your answers", error="The marketplace is away. " * 5
+    )
+    for width in (1280, 360):
+        page = opened(url("messages"), width)
+        lines = page.get_by_role("link", name="AI0P3J8FUGHZF2").evaluate("link => link.getClientRects().length")
+        assert lines == 1, width
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_the_pages_fit_and_are_accessible(
     opened: Opener, stage: Stage, worker: Worker, width: int, scheme: str
