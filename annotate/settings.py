@@ -140,7 +140,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "hits.views.unreadable.UnreadableTextMiddleware",
     "hits.views.unavailable.UnavailableMiddleware",
-    "common.error_pages.PageNotFoundMiddleware",
+    "common.error_pages.ErrorPagesMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
 

@@ -91,6 +91,14 @@ class AddressError(Exception):
     """This address may not be called. The message goes on after "The webhook's address"."""
 
 
+class PlainHttpError(AddressError):
+    """It is not https, and http is not allowed."""
+
+
+class InternalAddressError(AddressError):
+    """It is on an internal network that is not allowed."""
+
+
 @dataclass(frozen=True)
 class Reach:
     """What may be called besides https on the internet at large.
@@ -127,9 +135,10 @@ def checked(url: str, reach: Reach) -> SplitResult:
         raise AddressError("has an IP address that is not written in full, such as 192.0.2.1.")
     itself = reach.names_itself(host)
     if parts.scheme != "https" and not (parts.scheme == "http" and (itself or reach.http)):
-        raise AddressError(f"must begin with https://{' or http://' if reach.http else ''}.")
+        kind = PlainHttpError if parts.scheme == "http" else AddressError
+        raise kind(f"must begin with https://{' or http://' if reach.http else ''}.")
     if not itself and _is_internal(host, reach):
-        raise AddressError("must be on the internet, not on an internal network.")
+        raise InternalAddressError("must be on the internet, not on an internal network.")
     return parts
 
 

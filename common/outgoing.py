@@ -23,12 +23,24 @@ from urllib.parse import SplitResult
 from common.addresses import Reach, checked
 
 CONNECT_SECONDS = 3.0
+# The narrower kind first: RemoteDisconnected is a ConnectionError and an HTTPException.
+_WHY: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
+    ((ConnectionRefusedError,), "nothing listens at this address and port."),
+    ((TimeoutError,), "its time was over."),
+    ((ConnectionError, ssl.SSLEOFError), "it ended the connection."),
+    ((ssl.SSLError,), "no https is spoken at this address and port."),
+    ((http.client.HTTPException,), "what it sent is no answer of HTTP."),
+)
 # Of the addresses of one name.
 MOST_TRIED = 4
 
 
 class NoAnswerError(Exception):
     """Nobody answered, or the name leads where nothing may be called; another time it may be otherwise."""
+
+
+class InternalHostError(NoAnswerError):
+    """The name leads to an internal network that is not allowed."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +57,13 @@ def look_up(parts: SplitResult, reach: Reach) -> list[Any]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NoAnswerError(f"The webhook's host {host} has no address: {error}") from error
+        later = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+        why = "it could not be looked up just now." if later else "nobody knows this name. Is it spelled right?"
+        raise NoAnswerError(f"The webhook's host {host} has no address: {why}") from error
     if not reach.names_itself(host):
         internal = [str(entry[4][0]) for entry in found if not reach.permits(str(entry[4][0]))]
         if internal:
-            raise NoAnswerError(f"The webhook's host {host} is on an internal network: {internal[0]}.")
+            raise InternalHostError(f"The webhook's host {host} is on an internal network: {internal[0]}.")
     return found[:MOST_TRIED]
 
 
@@ -77,11 +91,22 @@ def post(
         answer = connection.getresponse()
         return Answer(answer.status, answer.headers.get("Retry-After", ""))
     except (OSError, http.client.HTTPException) as error:
-        raise NoAnswerError(f"The webhook did not answer: {type(error).__name__}: {error}") from error
+        why = "its time was over." if wire.is_over() else _why(error)
+        raise NoAnswerError(f"The webhook did not answer: {why}") from error
     finally:
         end.cancel()
         connection.close()
         wire.close()
+
+
+def _why(error: OSError | http.client.HTTPException) -> str:
+    """What went wrong, for people who run no server."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message.rstrip('.')})."
+    for kinds, why in _WHY:
+        if isinstance(error, kinds):
+            return why
+    return f"the connection failed ({getattr(error, 'strerror', None) or type(error).__name__})."
 
 
 def _connection(parts: SplitResult, seconds: float) -> http.client.HTTPConnection:
@@ -136,6 +161,9 @@ class _Wire:
         if time.monotonic() >= self._end:
             raise TimeoutError("no connection in time")
         return connected
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self._end
 
     def cut(self) -> None:
         for handle in self._handles:

@@ -912,5 +912,8 @@ class WebhookForm(forms.Form):
         widget=forms.URLInput(attrs={"autocomplete": "off", "placeholder": "https://lab.example.org/annotate"}),
     )
     events = forms.MultipleChoiceField(
-        choices=Webhook.Event.choices, label="Tell it when", widget=forms.CheckboxSelectMultiple
+        choices=Webhook.Event.choices,
+        label="Tell it when",
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one event."},
     )

@@ -222,7 +222,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "marketplace.site.unreadable.UnreadableTextMiddleware",
     "marketplace.site.unavailable.UnavailableMiddleware",
-    "common.error_pages.PageNotFoundMiddleware",
+    "common.error_pages.ErrorPagesMiddleware",
 ]
 DEFAULT_EXCEPTION_REPORTER = "common.error_pages.PlainReporter"
 ROOT_URLCONF = "marketplace.urls"

@@ -30,6 +30,13 @@ def raised(monkeypatch: pytest.MonkeyPatch, view: str, address: str, error: type
     return _browser().get(address)
 
 
+def form_address(address: str, page: str) -> bool:
+    """Whether somebody who opens the address of a form is led to the page above it."""
+    answer = unknown_address(address)
+    assert answer.headers["Allow"] == "POST" and f'href="{page}"' in answer.content.decode()
+    return is_designed(answer, 405)
+
+
 def is_designed(answer: Any, status: int) -> bool:
     text = answer.content.decode()
     assert answer.status_code == status, text

@@ -11,9 +11,12 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from hits.domain import keyset
 from hits.domain.action_log import record
 from hits.models import Assignment, InboxEntry, Project, WorkerMessage
 
+# By when it was written: answers are scored, and so their remarks entered, in any order.
+NEWEST_FIRST = keyset.Order(field="at", falling=True, read=keyset.moment)
 SHOWN = {"open": Q(answered_at=None), "answered": Q(answered_at__isnull=False), "all": Q()}
 
 

@@ -7,7 +7,14 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 from common import outgoing
-from common.addresses import AddressError, Reach, checked, is_loopback
+from common.addresses import AddressError, InternalAddressError, PlainHttpError, Reach, checked, is_loopback
+
+_RUN_BY = "Whoever runs this installation can allow"
+_TO_DO: dict[type[Exception], str] = {
+    PlainHttpError: f" {_RUN_BY} http by WEBHOOK_HTTP.",
+    InternalAddressError: f" {_RUN_BY} the network by WEBHOOK_NETWORKS.",
+    outgoing.InternalHostError: f" {_RUN_BY} the network by WEBHOOK_NETWORKS.",
+}
 
 
 class WebhookAddressError(Exception):
@@ -23,7 +30,7 @@ def refuse(url: str) -> None:
     try:
         parts = checked(url, reach())
     except AddressError as error:
-        raise WebhookAddressError(f"The webhook's address {error}") from None
+        raise WebhookAddressError(f"The webhook's address {error}{_TO_DO.get(type(error), '')}") from None
     if _is_here(parts):
         raise WebhookAddressError("The webhook's address is Annotate's own: it would be told what it has told.")
 
@@ -34,7 +41,7 @@ def refuse_by_name(url: str) -> None:
     try:
         outgoing.look_up(urlsplit(url), reach())
     except outgoing.NoAnswerError as error:
-        raise WebhookAddressError(str(error)) from None
+        raise WebhookAddressError(f"{error}{_TO_DO.get(type(error), '')}") from None
 
 
 def _is_here(parts: SplitResult) -> bool:

@@ -22,6 +22,11 @@ from hits.models import Project, Webhook, WebhookDelivery
 VERSION = 1
 TEST = "test"
 Facts = Mapping[str, Any]
+# The facts by which people tell one message from another of the same event, and how these are called.
+_ABOUT = (
+    ("item", "item"), ("worker", "worker"), ("number", "release"), ("stage", "stage"), ("outcome", "outcome"),
+    ("left", "left"),
+)  # fmt: skip
 
 
 def announce(project_pk: int, event: str, facts: Callable[[], Iterable[Facts]]) -> int:
@@ -38,6 +43,12 @@ def announce(project_pk: int, event: str, facts: Callable[[], Iterable[Facts]]) 
 def announce_test(hook: Webhook) -> None:
     """Write down an event that says nothing, for this webhook alone."""
     _write([hook], TEST, [{"message": "Nothing happened: somebody tries this webhook."}])
+
+
+def about(body: str) -> str:
+    """What a message is about, in a few words: “item otters-3, stage validate, outcome kept”. Empty for a test."""
+    facts = json.loads(body).get("data", {})
+    return ", ".join(f"{word} {facts[name]}" for name, word in _ABOUT if facts.get(name) is not None)
 
 
 def drop(rows: QuerySet[WebhookDelivery]) -> int:

@@ -56,6 +56,10 @@ class InboxEntry(models.Model):
         indexes = [
             models.Index(fields=["project", "id"], name="inbox_by_project"),
             models.Index(fields=["project", "id"], condition=models.Q(answered_at=None), name="inbox_open"),
+            models.Index(fields=["project", "at", "id"], name="inbox_by_time"),
+            models.Index(
+                fields=["project", "at", "id"], condition=models.Q(answered_at=None), name="inbox_open_by_time"
+            ),
         ]
 
     def __str__(self) -> str:

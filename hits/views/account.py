@@ -7,8 +7,10 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
+from common import shown_once
 from common.second_factor import device_of
 from hits import forms, sign_in
 from hits.domain.lead_limits import room_of
@@ -21,7 +23,7 @@ CHANGES_SHOWN = 20
 
 @guarded(PAGE)
 def account(request: LeadRequest) -> HttpResponse:
-    return _page(request)
+    return _page(request, new=shown_once.taken(request))
 
 
 def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpResponse:
@@ -44,7 +46,6 @@ def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpRespon
 
 @guarded(VERB)
 def make_token(request: LeadRequest) -> HttpResponse:
-    """The page with the new token on it. It is not redirected: the token would have to be kept somewhere."""
     form = forms.TokenForm(request.POST)
     if not form.is_valid():
         return _page(request, 400, token_form=form)
@@ -53,7 +54,8 @@ def make_token(request: LeadRequest) -> HttpResponse:
     except api_tokens.TooManyTokensError as error:
         form.add_error(None, str(error))
         return _page(request, 409, token_form=form)
-    return _page(request, made=row, token=token)
+    expires = row.expires_at.isoformat()
+    return shown_once.leading_to(request, reverse("account"), token=token, name=row.name, expires_at=expires)
 
 
 @guarded(VERB)

@@ -69,9 +69,16 @@ def guarded(methods: Sequence[str], *, setting_up: bool = False) -> Callable[[Vi
                     # The page of the project and that of the stage say it too, and need nothing of that code.
                     return render(request, "projects/unusable.html", {"error": error}, status=409)
 
-        return never_cache(require_http_methods(methods)(login_required(acting)))
+        view_or_refusal = never_cache(require_http_methods(methods)(login_required(acting)))
+        view_or_refusal.methods = tuple(methods)  # type: ignore[attr-defined]
+        return view_or_refusal
 
     return decorate
+
+
+def no_page(request: HttpRequest, back: str) -> HttpResponse:
+    """The handler405: somebody opened the address of a form. `back` is the page above it."""
+    return render(request, "405.html", {"back": back}, status=405)
 
 
 def for_project(methods: Sequence[str]) -> Callable[[View], View]:

@@ -10,13 +10,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from hits import forms, tasks
-from hits.domain.inbox import SHOWN
+from hits.domain import keyset
+from hits.domain.inbox import NEWEST_FIRST, SHOWN
 from hits.domain.keyset import counted
 from hits.domain.message_templates import filled, of_project, values
 from hits.flow.people import inbox as flow
 from hits.flow.people import messaging
 from hits.models import InboxEntry, Project
 from hits.models.messages import LONGEST_SUBJECT, LONGEST_WRITTEN
+from hits.text.amounts import amount_is
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
 from hits.views.messages import chosen_template
@@ -33,9 +35,11 @@ def inbox(request: HttpRequest, project: Project) -> HttpResponse:
     show = request.GET.get("show", "open")
     show = show if show in SHOWN else "open"
     rows = project.inbox.all()
+    shown = rows.filter(SHOWN[show]).select_related(*WITH)
+    page: keyset.Page[InboxEntry] = keyset.page(shown, NEWEST_FIRST, **paging.places(request.GET))
     context = {
         "project": project,
-        "page": paging.by_id(rows.filter(SHOWN[show]).select_related(*WITH), request.GET, newest_first=True),
+        "page": page,
         "show": show,
         "filters": [(name, title, counted(rows.filter(SHOWN[name]))) for name, title in TITLES.items()],
     }
@@ -61,7 +65,7 @@ def _change(request: LeadRequest, project: Project, *, opens: bool) -> HttpRespo
         messages.error(request, str(error))
     else:
         word = "opened again" if opens else "marked as answered"
-        messages.success(request, f"{number:,} {'is' if number == 1 else 'are'} {word}.")
+        messages.success(request, f"{amount_is(number)} {word}.")
     show = request.POST.get("show", "")
     return redirect(f"{reverse('inbox', args=[project.slug])}{f'?show={show}' if show in SHOWN else ''}")
 

@@ -1,7 +1,7 @@
 """Invitations: an owner makes and revokes them, and whoever has the link accepts one, with or without an account.
 
 Security behavior: opening a link changes nothing; it is accepted by POST alone. The page says to whoever has the link
-which project it is for, and with which role, and nothing else of it. The link is shown once, on the answer to the form.
+which project it is for, and with which role, and nothing else of it. The link is shown once (`common.shown_once`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from common import shown_once
 from hits import forms, sign_in
 from hits.domain import memberships
 from hits.domain.action_log import acting_from
@@ -31,7 +32,6 @@ NAME_TAKEN = "Somebody here has this user name already. Choose another one."
 
 @for_project(VERB)
 def invite(request: LeadRequest, project: Project) -> HttpResponse:
-    """The page with the link on it. It is not redirected: the link would have to be kept somewhere."""
     form = forms.InvitationForm(request.POST)
     if not form.is_valid():
         return page(request, project, 400, invitation_form=form)
@@ -40,13 +40,12 @@ def invite(request: LeadRequest, project: Project) -> HttpResponse:
     except flow.TooManyInvitationsError as refusal:
         form.add_error(None, str(refusal))
         return page(request, project, 409, invitation_form=form)
-    link = settings.PUBLIC_URL + reverse("invitation", args=[token])
-    return page(request, project, made=row, link=link, sent=flow.send(row, link))
+    return _link_shown(request, row, token)
 
 
 @for_project(VERB)
 def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    """The page with another link on it; the one before lets nobody in any more."""
+    """Another link; the one before lets nobody in any more."""
     try:
         row, token = flow.renew(project, pk, request.user)
     except flow.NoInvitationError:
@@ -55,8 +54,20 @@ def resend(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
     except flow.TooManyInvitationsError as refusal:
         messages.error(request, str(refusal))
         return redirect("members", project.slug)
+    return _link_shown(request, row, token)
+
+
+def _link_shown(request: HttpRequest, row: Invitation, token: str) -> HttpResponse:
     link = settings.PUBLIC_URL + reverse("invitation", args=[token])
-    return page(request, project, made=row, link=link, sent=flow.send(row, link))
+    return shown_once.leading_to(
+        request,
+        reverse("members", args=[row.project.slug]),
+        link=link,
+        sent=flow.send(row, link),
+        email=row.email,
+        role=row.get_role_display(),
+        expires_at=row.expires_at.isoformat(),
+    )
 
 
 @for_project(VERB)

@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
+from common import shown_once
 from hits import forms
 from hits.domain.lead_limits import AboveLeadLimitError
 from hits.domain.memberships import IsMemberError, TooManyMembersError
@@ -20,7 +21,7 @@ from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
 @for_project(PAGE)
 def members(request: HttpRequest, project: Project) -> HttpResponse:
-    return page(request, project)
+    return page(request, project, new=shown_once.taken(request))
 
 
 def page(request: HttpRequest, project: Project, status: int = 200, **bound: object) -> HttpResponse:

@@ -18,6 +18,7 @@ from hits.flow.people import message_templates as flow
 from hits.flow.people import messaging
 from hits.models import MessageTemplate, Project, Stage, WorkerMessage
 from hits.models.messages import LONGEST_WRITTEN
+from hits.text.amounts import amount_is
 from hits.views import jobs, paging
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project, for_stage
 from hits.views.stages import frame
@@ -123,7 +124,7 @@ def write_all(request: LeadRequest, stage: Stage) -> HttpResponse:
     except (messaging.MessageRefusedError, recipients.UnknownRecipientsError) as error:
         messages.error(request, str(error))
         return _write_all(request, stage, form, 400)
-    said = f"{new:,} message{' is' if new == 1 else 's are'} being sent."
+    said = f"{amount_is(new, 'message')} being sent."
     jobs.start(request, tasks.send_messages, stage.project_id, said=said)
     return redirect("messages", stage.project.slug)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
+from common import shown_once
 from hits.flow.setup import model_annotators
 from hits.forms import RegisterModelForm
-from hits.models import ModelAnnotator, Project
+from hits.models import Project
 from hits.views import navigation, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_project
 
@@ -19,20 +21,13 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
     return _index(request, project)
 
 
-def _index(
-    request: HttpRequest,
-    project: Project,
-    form: RegisterModelForm | None = None,
-    made: ModelAnnotator | None = None,
-    token: str = "",
-) -> HttpResponse:
+def _index(request: HttpRequest, project: Project, form: RegisterModelForm | None = None) -> HttpResponse:
     rows = project.model_annotators.select_related("created_by")
     context = {
         "project": project,
         "page": paging.by_id(rows, request.GET, newest_first=True),
         "form": form or RegisterModelForm(),
-        "made": made,
-        "token": token,
+        "new": shown_once.taken(request),
         "asking": [stage for stage in navigation.stages_of(project) if stage.crowd],
     }
     return render(request, "models/index.html", context, status=400 if form else 200)
@@ -41,7 +36,6 @@ def _index(
 @sensitive_variables("token")
 @for_project(VERB)
 def register(request: LeadRequest, project: Project) -> HttpResponse:
-    """The token is in this answer and nowhere else."""
     form = RegisterModelForm(request.POST)
     if not form.is_valid():
         return _index(request, project, form)
@@ -53,7 +47,7 @@ def register(request: LeadRequest, project: Project) -> HttpResponse:
     except (model_annotators.ModelRefusedError, model_annotators.ModelTakenError) as refusal:
         form.add_error(None, str(refusal))
         return _index(request, project, form)
-    return _index(request, project, made=row, token=token)
+    return shown_once.leading_to(request, reverse("models", args=[project.slug]), token=token, name=str(row))
 
 
 @for_project(VERB)

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
+from common import shown_once
 from hits import forms, tasks
 from hits.domain import pools
 from hits.domain.grant_rows import WorkersRefusedError
@@ -19,6 +20,7 @@ from hits.formats.worker_lists import MOST_BYTES
 from hits.models import Grant, Pool, PoolLink, Project, WorkerStat
 from hits.mturk.errors import MarketplaceError
 from hits.refusals import Refusal
+from hits.text.amounts import amount_is
 from hits.views import action_words, jobs, paging
 from hits.views.grants import SHOWN, WAITING
 from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
@@ -89,11 +91,11 @@ def new(request: LeadRequest, project: Project) -> HttpResponse:
 
 @for_project(PAGE)
 def pool(request: HttpRequest, project: Project, pool: str) -> HttpResponse:
-    return _page(request, project, _usable(project, pool))
+    return _page(request, project, _usable(project, pool), new=shown_once.taken(request))
 
 
 def _page(request: HttpRequest, project: Project, row: Pool, status: int = 200, **bound: Any) -> HttpResponse:
-    """`bound` puts a refused form in the place of the empty one, or shows a link that was made."""
+    """`bound` puts a refused form in the place of the empty one."""
     show = request.GET.get("show", "")
     show = show if show in NAMED_HERE else ""
     members, is_own = pools.members(row), row.project_id == project.pk
@@ -223,8 +225,9 @@ def add(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
 
 
 def _told(request: HttpRequest, project: Project, row: Pool, new: int) -> HttpResponse:
-    counted = "1 worker is" if new == 1 else f"{new:,} workers are"
-    said = f"{counted} being put in the pool." if new else "All of these workers are in the pool already."
+    said = (
+        f"{amount_is(new, 'worker')} being put in the pool." if new else "All of these workers are in the pool already."
+    )
     jobs.start(request, tasks.finish_grants, row.project_id, said=said)
     return _back(project, row)
 
@@ -308,7 +311,6 @@ def stop_sharing(request: LeadRequest, project: Project, pool: str) -> HttpRespo
 
 @for_project(VERB)
 def make_link(request: LeadRequest, project: Project, pool: str) -> HttpResponse:
-    """The page with the link on it. It is not redirected: the link would have to be kept somewhere."""
     row, form = _own(project, pool), forms.PoolLinkForm(request.POST)
     if not form.is_valid():
         return _page(request, project, row, 400, link_form=form)
@@ -322,7 +324,9 @@ def make_link(request: LeadRequest, project: Project, pool: str) -> HttpResponse
         form.add_error(None, str(refusal))
         return _page(request, project, row, 409, link_form=form)
     link = settings.PUBLIC_URL + reverse("join-pool", args=[token])
-    return _page(request, project, row, made=made, link=link)
+    page = reverse("pool", args=[project.slug, row.key])
+    expires = made.expires_at.isoformat()
+    return shown_once.leading_to(request, page, link=link, uses=made.uses, expires_at=expires)
 
 
 @for_project(VERB)

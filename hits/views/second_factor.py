@@ -1,7 +1,7 @@
 """A lead's second factor: set up with an app, its recovery codes, and taken away.
 
-Security behavior: the key is shown until its first code was entered, and never again. Recovery codes are shown once,
-on the answer to the form.
+Security behavior: the key is shown until its first code was entered, and never again. Recovery codes are shown once
+(`common.shown_once`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import django_otp
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 
+from common import shown_once
 from common.second_factor import device_of
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
 from hits import sign_in
@@ -21,7 +23,7 @@ from hits.views.guard import PAGE, VERB, LeadRequest, guarded
 
 @guarded(PAGE, setting_up=True)
 def second_factor(request: LeadRequest) -> HttpResponse:
-    return _page(request)
+    return _page(request, new=shown_once.taken(request))
 
 
 def _page(request: LeadRequest, status: int = 200, **more: object) -> HttpResponse:
@@ -46,7 +48,7 @@ def begin(request: LeadRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @guarded(VERB, setting_up=True)
 def confirm(request: LeadRequest) -> HttpResponse:
-    """The page with the recovery codes on it."""
+    """Leads to the page with the recovery codes on it."""
     tries = sign_in.code_tries(request.user)
     if wait := sign_in.seconds_to_wait(tries):
         return _page(request, 429, wait=wait)
@@ -59,7 +61,7 @@ def confirm(request: LeadRequest) -> HttpResponse:
         return _page(request, 400, confirm_form=form)
     sign_in.succeeded(tries)
     django_otp.login(request, device_of(request.user))
-    return _page(request, codes=codes)
+    return shown_once.leading_to(request, reverse("second-factor"), codes=codes)
 
 
 @sensitive_post_parameters()
@@ -75,7 +77,7 @@ def new_codes(request: LeadRequest) -> HttpResponse:
             form.add_error("code", WRONG_CODE)
         return _page(request, 400, codes_form=form)
     sign_in.succeeded(tries)
-    return _page(request, codes=codes)
+    return shown_once.leading_to(request, reverse("second-factor"), codes=codes)
 
 
 @sensitive_post_parameters()

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
 from hits import forms
-from hits.domain.terms import TermsRefusedError, answers_by_version, not_asked_in, standing
+from hits.domain.terms import TermsRefusedError, answers_by_version, checked, not_asked_in, standing
 from hits.flow.setup import terms as flow
 from hits.models import Project
 from hits.text.markdown import rendered
@@ -16,14 +16,19 @@ from hits.views.guard import FORM, PAGE, VERB, LeadRequest, for_project
 
 @for_project(FORM)
 def terms(request: LeadRequest, project: Project) -> HttpResponse:
-    """GET shows what stands and every version; POST makes a new one of what was written."""
+    """GET shows what stands and every version; POST shows what was written as workers will read it, and its button
+    `publish` makes a new version of it.
+    """
     if request.method != "POST":
         found = standing(project.pk)
         return _page(request, project, forms.TermsForm(initial={"text": found.text if found else ""}))
     form = forms.TermsForm(request.POST)
     form.full_clean()
+    text = form.cleaned_data.get("text", "")
     try:
-        made, is_new = flow.save(project, form.cleaned_data.get("text", ""), request.user)
+        if "publish" not in request.POST:
+            return _page(request, project, form, preview=checked(text))
+        made, is_new = flow.save(project, text, request.user)
     except TermsRefusedError as refusal:
         for fault in refusal.faults:
             form.add_error("text", fault)
@@ -35,7 +40,9 @@ def terms(request: LeadRequest, project: Project) -> HttpResponse:
     return redirect("terms", project.slug)
 
 
-def _page(request: HttpRequest, project: Project, form: forms.TermsForm, status: int = 200) -> HttpResponse:
+def _page(
+    request: HttpRequest, project: Project, form: forms.TermsForm, status: int = 200, preview: str = ""
+) -> HttpResponse:
     found = standing(project.pk)
     context = {
         "project": project,
@@ -44,6 +51,8 @@ def _page(request: HttpRequest, project: Project, form: forms.TermsForm, status:
         "versions": answers_by_version(project),
         "not_asked_in": not_asked_in(project),
         "form": form,
+        "preview": preview,
+        "preview_html": rendered(preview),
     }
     return render(request, "terms/index.html", context, status=status)
 

@@ -1,7 +1,7 @@
 """The webhooks of a project, and for each what was and is to be sent to it.
 
 Security behavior: who may not change a webhook sees its host alone, for a path may hold a secret of the receiver. The
-secret that signs is shown once, on the answer to the form that made it.
+secret that signs is shown once (`common.shown_once`), to whoever made it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from django.contrib import messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 
+from common import shown_once
 from hits import forms, tasks
-from hits.domain import keyset
+from hits.domain import keyset, webhook_events
 from hits.flow.setup import webhooks as flow
 from hits.models import Project, Webhook, WebhookDelivery
 from hits.refusals import Refusal
@@ -51,7 +53,7 @@ def _index(request: HttpRequest, project: Project, form: forms.WebhookForm, stat
 
 @for_project(VERB)
 def add(request: LeadRequest, project: Project) -> HttpResponse:
-    """The page of the new webhook with its secret on it. It is not redirected: the secret would have to be kept."""
+    """Leads to the page of the new webhook, with its secret on it."""
     form = forms.WebhookForm(request.POST)
     if form.is_valid():
         try:
@@ -59,7 +61,7 @@ def add(request: LeadRequest, project: Project) -> HttpResponse:
         except Refusal as refusal:
             _explain(form, refusal)
         else:
-            return _page(request, project, row, secret=secret)
+            return shown_once.leading_to(request, _address(row), secret=secret)
     return _index(request, project, form, 400)
 
 
@@ -76,7 +78,11 @@ def _explain(form: forms.WebhookForm, refusal: Refusal) -> None:
 
 @for_project(PAGE)
 def webhook(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
-    return _page(request, project, _hook(project, pk))
+    return _page(request, project, _hook(project, pk), new=shown_once.taken(request))
+
+
+def _address(row: Webhook) -> str:
+    return reverse("webhook", args=[row.project.slug, row.pk])
 
 
 def _page(request: HttpRequest, project: Project, row: Webhook, status: int = 200, **more: Any) -> HttpResponse:
@@ -88,7 +94,7 @@ def _page(request: HttpRequest, project: Project, row: Webhook, status: int = 20
         "project": project,
         "hook": row,
         "page": page,
-        "shown": [(one, _indented(one.body)) for one in page.rows],
+        "shown": [(one, webhook_events.about(one.body), _indented(one.body)) for one in page.rows],
         "show": show,
         "hours": settings.WEBHOOK_HOURS,
         "filters": [(name, label, _number(rows, name)) for name, label in SHOWN.items()],
@@ -138,14 +144,13 @@ def _switched(request: LeadRequest, row: Webhook, *, active: bool) -> HttpRespon
 
 @for_project(VERB)
 def rotate(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
-    """The page with the new secret on it, not redirected as after `add`."""
     row = _hook(project, pk)
     try:
         secret = flow.rotate(row, request.user)
     except flow.WebhookOffError as refusal:
         messages.error(request, str(refusal))
         return redirect("webhook", project.slug, pk)
-    return _page(request, project, row, secret=secret, rotated=True)
+    return shown_once.leading_to(request, _address(row), secret=secret, rotated=True)
 
 
 @for_project(VERB)

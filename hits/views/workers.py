@@ -31,6 +31,7 @@ from hits.flow.people import blocking, comparing, messaging
 from hits.models import Action, Assignment, Block, Grant, MessageTemplate, Project, Stage, Worker, WorkerStat
 from hits.models.messages import LONGEST_WRITTEN
 from hits.quality.blocking import MEASURES, Policy
+from hits.text.amounts import amount_is
 from hits.views import jobs, paging, words
 from hits.views.guard import FORM, PAGE, LeadRequest, for_project, for_stage
 from hits.views.items import labels_with_items
@@ -289,7 +290,8 @@ def message(request: LeadRequest, stage: Stage) -> HttpResponse:
         except messaging.MessageRefusedError as error:
             messages.error(request, str(error))
             return _message(request, stage, form, texts)
-        jobs.start(request, tasks.send_messages, stage.project_id, said=f"{new:,} messages are being sent.")
+        said = f"{amount_is(new, 'message')} being sent."
+        jobs.start(request, tasks.send_messages, stage.project_id, said=said)
         return redirect("workers", stage.project.slug, stage.key)
     return _message(request, stage, form, texts)
 

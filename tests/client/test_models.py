@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from annotate_client import api, models
+from annotate_client.errors import NotFoundError
 from annotate_client.models import GivenItem, ModelAnswer, ModelAnswersRefusedError, ModelClient
 from tests.client.scripted import Answer, Server, refusal, serving
 
@@ -44,6 +45,16 @@ def test_what_is_there_is_answered_until_nothing_is_left() -> None:
         "item": 1, "fields": {"mood": "good"}, "confidence": 0.9, "milliseconds": None, "cost": "0.0004",
     }  # fmt: skip
     assert {asked.headers["Authorization"] for asked in server.asked} == {f"Model {TOKEN}"}
+
+
+def test_a_stage_says_how_an_answer_looks() -> None:
+    told = {"key": "ask/it", "title": "Ask", "fields": [{"name": "mood"}]}
+    with serving(Answer(body=told)) as server:
+        assert ModelClient(server.address, TOKEN).stage("ask/it") == told
+    (asked,) = server.asked
+    assert (asked.method, asked.path) == ("GET", "/api/model/stages/ask%2Fit/")
+    with serving(refusal(404, "not_found", "There is no such stage.")) as server, pytest.raises(NotFoundError):
+        ModelClient(server.address, TOKEN).stage("none")
 
 
 def test_what_comes_a_little_later_is_answered_too() -> None:

@@ -92,7 +92,7 @@ def test_a_name_one_of_whose_addresses_is_internal_is_not_called(
 
 
 def test_a_name_that_is_nobodys_says_so() -> None:
-    with pytest.raises(outgoing.NoAnswerError, match="has no address"):
+    with pytest.raises(outgoing.NoAnswerError, match=r"nobody\.invalid has no address: [a-z ]+\."):
         post("http://nobody.invalid/")
 
 
@@ -157,7 +157,7 @@ def test_the_call_goes_to_the_checked_address_under_the_name_and_with_its_certif
     asked = resolves(monkeypatch, "127.0.0.1")
     assert post(f"https://hook.example.org:{port}/").status == 204
     assert (asked, hosts) == (["hook.example.org"], [f"hook.example.org:{port}"])
-    with pytest.raises(outgoing.NoAnswerError, match="CERTIFICATE_VERIFY_FAILED"):
+    with pytest.raises(outgoing.NoAnswerError, match="its certificate is not trusted"):
         post(f"https://other.example.org:{port}/")
     assert len(hosts) == 1
 
@@ -191,11 +191,11 @@ def test_a_server_that_never_comes_to_an_end_is_left_in_time(page: bytes) -> Non
         if b"200" in page:
             assert post(url, seconds=0.5).status == 200
         else:
-            with pytest.raises(outgoing.NoAnswerError, match="did not answer"):
+            with pytest.raises(outgoing.NoAnswerError, match=r"did not answer: its time was over\."):
                 post(url, seconds=0.5)
     assert time.monotonic() - begun < 30
 
 
 def test_nobody_there_is_said() -> None:
-    with pytest.raises(outgoing.NoAnswerError, match="did not answer: ConnectionRefusedError"):
+    with pytest.raises(outgoing.NoAnswerError, match=r"did not answer: nothing listens at this address and port\.$"):
         post(f"http://127.0.0.1:{free_port()}/")

@@ -20,6 +20,7 @@ from hits.domain.message_templates import PLACEHOLDERS
 from hits.flow.people import inbox, message_templates, messaging
 from hits.models import InboxEntry
 from hits.models.messages import LONGEST_NAME, LONGEST_SUBJECT, LONGEST_TEXT
+from hits.text.amounts import amount_is
 
 TAG = "Messages"
 _NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
@@ -160,7 +161,7 @@ class WriteToStage(StageView):
         given.is_valid(raise_exception=True)
         new = messaging.write_to(self.stage, **given.validated_data, user=self.user)
         queue.start(tasks.send_messages, self.project.pk)
-        return started(f"{new:,} messages are being sent.", self.address("messages"))
+        return started(f"{amount_is(new, 'message')} being sent.", self.address("messages"))
 
 
 class Inbox(ProjectView):

@@ -18,6 +18,7 @@ from hits.api.shapes import pools as shapes
 from hits.domain import pools, roles
 from hits.flow.people import pooling
 from hits.models import Pool, Project
+from hits.text.amounts import amount_is
 
 TAG = "Pools"
 MEMBERS = page_of(shapes.PoolMemberShape)
@@ -42,7 +43,7 @@ class _PoolView(ProjectView):
 
     def told(self, pool: Pool, new: int) -> Response:
         queue.start(tasks.finish_grants, pool.project_id)
-        return started(f"{new:,} of the workers were not in the pool and are being added.", self.pool_address(pool))
+        return started(f"{amount_is(new, 'worker')} being put in the pool.", self.pool_address(pool))
 
 
 def _counted(rows: list[Pool]) -> list[Pool]:

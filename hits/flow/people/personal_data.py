@@ -7,6 +7,7 @@ person is; the marketplace keeps the account, and has an export and a deletion o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ from hits.models import (
     Project,
     QualificationScore,
     TextEvidence,
+    Webhook,
+    WebhookDelivery,
     Worker,
     WorkerMessage,
 )
@@ -60,6 +63,10 @@ _MESSAGE = {
     "sent_at": "sent_at",
 }  # fmt: skip
 _REPLY = {"project": "project__slug", "to": "message__subject", "text": "text", "written_at": "at"}
+_TOLD_TO_WEBHOOK = {
+    "project": "webhook__project__slug", "message": "message_id", "when": "created_at", "event": "event",
+    "state": "state",
+}  # fmt: skip
 _SCORE = {"project": "test__project__slug", "test": "test__key", "value": "value", "granted_at": "granted_at"}
 _TEXT_EVIDENCE = {
     "project": "stage__project__slug", "stage": "stage__key", "assignment": "assignment__assignment_id",
@@ -117,6 +124,7 @@ def export(worker: Worker) -> dict[str, Any]:
         "compensations": _rows(Compensation.objects.filter(**own), _COMPENSATION),
         "messages": _rows(worker.messages, _MESSAGE),
         "replies": _rows(worker.inbox.exclude(message=None), _REPLY),
+        "webhook_messages": _rows(_told_to_webhooks(worker), _TOLD_TO_WEBHOOK),
         "text_evidence": _rows(worker.text_evidence, _TEXT_EVIDENCE),
         "drafts": _rows(Draft.objects.filter(**own), _DRAFT),
     }
@@ -168,6 +176,15 @@ def _told(worker: Worker) -> models.QuerySet[WorkerMessage]:
 
 def _replies(worker: Worker) -> models.QuerySet[InboxEntry]:
     return worker.inbox.exclude(message=None).exclude(text=DELETED)
+
+
+def _told_to_webhooks(worker: Worker) -> models.QuerySet[WebhookDelivery]:
+    """Messages to webhooks that name the worker: those of the projects that blocked them."""
+    return WebhookDelivery.objects.filter(
+        webhook__project__in=worker.blocks.values("project"),
+        event=Webhook.Event.WORKER_BLOCKED,
+        body__contains=f'"worker":{json.dumps(worker.worker_id)},',
+    )
 
 
 def _with_comment(worker: Worker) -> models.QuerySet[Assignment]:

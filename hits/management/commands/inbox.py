@@ -7,10 +7,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from hits.domain.inbox import NEWEST_FIRST
 from hits.domain.inbox import SHOWN as STATES
 from hits.flow.people import inbox, messaging
 from hits.management.commands._base import SHOWN, ProjectCommand, agreed
 from hits.models import Project
+from hits.text.amounts import amount, amount_is
 
 
 class Command(ProjectCommand):
@@ -31,9 +33,9 @@ class Command(ProjectCommand):
     def run(self, options: dict[str, Any]) -> None:
         project = self.project(options)
         if options["answered"]:
-            self.say(f"{inbox.mark_answered(project, options['answered'], None):,} are marked as answered.")
+            self.say(f"{amount_is(inbox.mark_answered(project, options['answered'], None))} marked as answered.")
         elif options["open_again"]:
-            self.say(f"{inbox.open_again(project, options['open_again'], None):,} are open again.")
+            self.say(f"{amount_is(inbox.open_again(project, options['open_again'], None))} open again.")
         elif options["reply"] is not None:
             self._reply(project, options)
         rows = project.inbox.filter(STATES[options["state"]]).select_related("worker", "stage", "assignment")
@@ -46,7 +48,7 @@ class Command(ProjectCommand):
                 "answered" if row.answered_at else "open",
                 " ".join(row.said.split())[:80],
             ]
-            for row in rows.order_by("-id")[:SHOWN]
+            for row in NEWEST_FIRST.sorted(rows)[:SHOWN]
         ]
         self.table(["entry", "worker", "stage", "kind", "state", "text"], cells)
 
@@ -61,4 +63,4 @@ class Command(ProjectCommand):
             raise CommandError("Nothing was sent.")
         key = secrets.token_urlsafe(16)
         messaging.write(entry.stage, options["subject"], {entry.worker.worker_id: text}, key, None, answers=entry)
-        self.say(f"{messaging.send(project):,} messages sent.")
+        self.say(f"{amount(messaging.send(project), 'message')} sent.")

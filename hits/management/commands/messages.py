@@ -12,6 +12,7 @@ from hits.domain.message_templates import filled, values
 from hits.flow.people import messaging
 from hits.management.commands._base import SHOWN, StageCommand, agreed
 from hits.models import MessageTemplate, Stage, WorkerMessage
+from hits.text.amounts import amount
 
 
 class Command(StageCommand):
@@ -57,13 +58,13 @@ class Command(StageCommand):
         template = self._template(stage, options)
         subject, text = _instead(*((template.subject, template.text) if template else ("", "")), options)
         number = recipients.found(stage, options["to"]).count()
-        self.say(f"Subject: {subject}\n\n{text}\n\nTo {number:,} workers.")
+        self.say(f"Subject: {subject}\n\n{text}\n\nTo {amount(number, 'worker')}.")
         if not options["send"]:
             return
-        if not options["yes"] and not agreed(f"Send it to {number:,} workers? [y/N] "):
+        if not options["yes"] and not agreed(f"Send it to {amount(number, 'worker')}? [y/N] "):
             raise CommandError("Nothing was sent.")
         messaging.write_to(stage, options["to"], subject, text, secrets.token_urlsafe(16), None)
-        self.say(f"{messaging.send(stage.project):,} messages sent.")
+        self.say(f"{amount(messaging.send(stage.project), 'message')} sent.")
 
     def _template(self, stage: Stage, options: dict[str, Any]) -> MessageTemplate | None:
         """Raises CommandError."""
@@ -78,7 +79,7 @@ class Command(StageCommand):
         if asks and not agreed(f"Send it to {worker_id}? [y/N] "):
             raise CommandError("Nothing was sent.")
         messaging.write(stage, subject, {worker_id: text}, secrets.token_urlsafe(16), None)
-        self.say(f"{messaging.send(stage.project):,} messages sent.")
+        self.say(f"{amount(messaging.send(stage.project), 'message')} sent.")
 
 
 def _instead(subject: str, text: str, options: dict[str, Any]) -> tuple[str, str]:

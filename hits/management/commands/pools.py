@@ -14,6 +14,7 @@ from hits.flow.people import granting, pooling
 from hits.formats.worker_lists import MOST_BYTES
 from hits.management.commands._base import ProjectCommand, share
 from hits.models import Grant, Pool, Project, Stage
+from hits.text.amounts import amount_is
 
 CHANGING = (
     *("make", "rename", "archive", "take_up", "add", "file", "add_best", "remove", "share", "stop_sharing", "link"),
@@ -96,7 +97,9 @@ class Command(ProjectCommand):
             self.say(f"Link {made.pk}: {settings.PUBLIC_URL}{reverse('join-pool', args=[token])}")
         if options["fetch"]:
             new = pool_holders.fetch(pool)
-            self.say("Qualifications are being given at the moment. Try again." if new is None else f"{new:,} are new.")
+            self.say(
+                "Qualifications are being given at the moment. Try again." if new is None else f"{amount_is(new)} new."
+            )
         if options["archive"]:
             pooling.archive(pool, None)
         pool.refresh_from_db(fields=["name", "archived_at"])
@@ -106,7 +109,7 @@ class Command(ProjectCommand):
         if options["file"]:
             ids += pooling.ids_of_file(_content(options["file"]))
         if ids or options["file"]:
-            self.say(f"{pooling.add(pool, ids, None):,} workers were not in {pool.key} before.")
+            self.say(f"{amount_is(pooling.add(pool, ids, None), 'worker')} new in {pool.key}.")
         if options["remove"]:
             self._remove(pool, options["remove"])
 
@@ -130,7 +133,7 @@ class Command(ProjectCommand):
         ]
         self.table(["worker", "answers", "gold right", "agreement"], rows)
         if options["add_best"]:
-            self.say(f"{pooling.add_best(pool, *asked, None):,} of them were not in {pool.key} before.")
+            self.say(f"{amount_is(pooling.add_best(pool, *asked, None))} new in {pool.key}.")
 
     def _list(self, project: Project) -> None:
         rows = list(Pool.objects.usable_in(project).select_related("project"))

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from hits.domain import webhook_events
 from hits.flow.setup import webhook_sending
 from hits.flow.setup import webhooks as flow
 from hits.management.commands._base import SHOWN, ProjectCommand
@@ -87,11 +88,11 @@ class Command(ProjectCommand):
             rows = rows.filter(pk__lt=options["before"])
         found = list(rows[: SHOWN + 1])
         cells = [
-            [one.pk, one.event, f"{one.created_at:%Y-%m-%d %H:%M:%S}", one.get_state_display(), one.attempts,
-             one.status or "–", one.error or "–"]
+            [one.pk, one.event, webhook_events.about(one.body) or "–", f"{one.created_at:%Y-%m-%d %H:%M:%S}",
+             one.get_state_display(), one.attempts, one.status or "–", one.error or "–"]
             for one in found[:SHOWN]
         ]  # fmt: skip
-        self.table(["message", "event", "written (UTC)", "state", "attempts", "answer", "last fault"], cells)
+        self.table(["message", "event", "about", "written (UTC)", "state", "attempts", "answer", "last fault"], cells)
         if len(found) > SHOWN:
             self.say(f"There are more: --before {found[SHOWN - 1].pk}")
 

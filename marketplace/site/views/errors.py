@@ -48,6 +48,18 @@ def not_found(request: HttpRequest, exception: Exception | None = None, worker: 
     )
 
 
+def no_page(request: HttpRequest, back: str) -> HttpResponse:
+    """Somebody opened the address of a form. `back` is the page above it."""
+    return problem(
+        request,
+        405,
+        _("This address is not a page"),
+        _("It takes what a form or a button sends. Nothing was changed."),
+        back_url=back,
+        back_label=_("To the page it belongs to"),
+    )
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Asks nothing of the database or the session: they may be what broke."""
     return render(request, "marketplace/500.html", status=500)

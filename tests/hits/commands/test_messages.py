@@ -37,7 +37,7 @@ def test_a_template_is_kept_shown_used_and_removed(
     draft = run("messages", "river", "choose", "--worker", "A1", "--template", "New")
     assert "Subject: New in Was it wet?" in draft and "Hello A1." in draft and not WorkerMessage.objects.exists()
     said = run("messages", "river", "choose", "--to", "stage", "--template", "New", "--send", "--yes")
-    assert "To 1 workers." in said and "1 messages sent." in said and len(stand_in.notes) == 1
+    assert "To 1 worker." in said and "1 message sent." in said and len(stand_in.notes) == 1
     assert "New in Was it wet?" in run("messages", "river", "choose")
     with pytest.raises(CommandError, match="no message template 'Old'"):
         run("messages", "river", "choose", "--to", "stage", "--template", "Old")
@@ -51,13 +51,13 @@ def test_the_inbox_is_listed_marked_and_answered(run: Run, answered_stage: Stage
     worker = answered_stage.worker_stats.get().worker
     entry = make.reply(make.message(answered_stage, worker), text="Why\nnot?")
     assert "Why not?" in run("inbox", "river")
-    assert "1 are marked as answered." in run("inbox", "river", "--answered", entry.pk)
+    assert "1 is marked as answered." in run("inbox", "river", "--answered", entry.pk)
     assert "Why not?" not in run("inbox", "river") and "Why not?" in run("inbox", "river", "--state", "answered")
-    assert "1 are open again." in run("inbox", "river", "--open-again", entry.pk)
+    assert "1 is open again." in run("inbox", "river", "--open-again", entry.pk)
     file = tmp_path / "answer.txt"
     file.write_text("Because.", encoding="utf-8")
     said = run("inbox", "river", "--reply", entry.pk, "--subject", "Re", "--text", file, "--yes")
-    assert "1 messages sent." in said
+    assert "1 message sent." in said
     assert InboxEntry.objects.get().answered_with.text == "Because."
     with pytest.raises(CommandError, match="has no entry 999"):
         run("inbox", "river", "--answered", 999)

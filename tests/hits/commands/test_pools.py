@@ -34,7 +34,7 @@ def test_a_pool_from_its_name_to_its_link(project, market: Marketplace, tmp_path
     file = tmp_path / "ids.csv"
     file.write_text(f"worker_id\n{second}\n")
     said = run("pool-students", "--add", first, "--file", file)
-    assert "2 workers were not in pool-students before" in said
+    assert "2 workers are new in pool-students." in said
     row = Pool.objects.get()
     assert set(pools.members(row).values_list("state", flat=True)) == {Grant.State.GRANTED}
     assert first not in run("pool-students", "--remove", first)
@@ -56,7 +56,7 @@ def test_the_best_are_shown_and_added_when_asked(project, market: Marketplace) -
     pool = pooling.create(project, "Best", None)
     assert worker in run("pool-best", "--best", "validate")
     assert not pools.members(pool).exists()
-    assert "1 of them" in run("pool-best", "--best", "validate", "--add-best")
+    assert "1 is new in pool-best." in run("pool-best", "--best", "validate", "--add-best")
     assert pools.members(pool).count() == 1
 
 

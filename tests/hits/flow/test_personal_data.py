@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
+from hits.domain import webhook_events
 from hits.domain.item_answers import without
 from hits.flow.people import personal_data
 from hits.flow.pipeline import scoring
-from hits.models import Assignment, Draft, Stage, Worker, WorkerMessage
+from hits.models import Assignment, Draft, Stage, WebhookDelivery, Worker, WorkerMessage
 from tests.hits import factories as make
 from tests.hits.commands.conftest import Run, run
 
@@ -54,11 +55,22 @@ def test_the_export_has_each_row_about_the_worker_and_none_about_another_one(sta
     assert found.pop("test_results") == found.pop("text_evidence") == found.pop("replies") == []
     assert {name: len(rows) for name, rows in found.items()} == {
         "answers": 1, "figures": 1, "blocks": 1, "qualifications": 1, "bonuses": 1, "compensations": 1, "messages": 2,
-        "drafts": 1, "pools": 0,
+        "drafts": 1, "pools": 0, "webhook_messages": 0,
     }  # fmt: skip
     [answer] = found["answers"]
     assert (answer["answer"], answer["project"], answer["stage"]) == (ANSWER, stage.project.slug, stage.key)
     assert found["figures"][0]["earned"] == "1.60" and answer["submitted_at"].startswith("2026-11-19T12:00:38")
+
+
+def test_the_export_lists_the_messages_to_webhooks_that_name_the_worker(stage: Stage, run: Run) -> None:
+    make.webhook(stage.project)
+    for worker_id in ("AFERRY", "AFERRY2"):
+        facts = {"worker": worker_id, "stage": stage.key, "block": 1, "by_hand": True}
+        webhook_events.announce(stage.project_id, "worker.blocked", lambda facts=facts: [facts])
+    [told] = json.loads(run("export_worker", "AFERRY"))["webhook_messages"]
+    row = WebhookDelivery.objects.earliest("pk")
+    assert (told["message"], told["event"], told["project"]) == (row.message_id, "worker.blocked", stage.project.slug)
+    assert told["when"][:19] == row.created_at.isoformat()[:19]
 
 
 def test_deleting_takes_the_words_away_and_leaves_answers_judgements_and_money(

@@ -34,10 +34,12 @@ def change(page: Client, old: str, new: str = NEW) -> Any:
 
 
 def test_a_new_token_is_shown_once_and_can_be_revoked(page: Client) -> None:
-    reply = page.post(reverse("make-token"), {"name": "nightly export", "scope": "read", "days": "30"})
+    reply = page.post(reverse("make-token"), {"name": "nightly export", "scope": "read", "days": "30"}, follow=True)
     token = re.search(r"annotate_[\w-]{43}", reply.text).group()  # type: ignore[union-attr]
     assert "no-store" in reply.headers["Cache-Control"]
     assert status(token) == 200
+    again = page.get(reply.redirect_chain[-1][0]).text
+    assert token not in again and "The token was shown already" in again and ApiToken.objects.count() == 1
     later = page.get(reverse("account")).text
     assert token not in later and "nightly export" in later and token[:13] in later
     assert page.post(reverse("revoke-token", args=[ApiToken.objects.get().pk])).status_code == 302

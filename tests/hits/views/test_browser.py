@@ -41,6 +41,22 @@ NO_PAGE = {
 LOOKS = [(1280, "light"), (360, "dark")]
 
 
+# The selects that show less than all of the option that is chosen: each as wide as it would like to be, and as it is.
+_CUT = """() => [...document.querySelectorAll("main select")].filter(select => select.offsetWidth).map(select => {
+  const copy = select.cloneNode(true);
+  [...copy.options].filter(option => option.value !== select.value).forEach(option => option.remove());
+  Object.assign(copy.style, {width: "max-content", maxWidth: "none", position: "absolute"});
+  select.parentNode.append(copy);
+  const wanted = copy.offsetWidth;
+  copy.remove();
+  return [select.id, wanted, select.offsetWidth];
+}).filter(([name, wanted, width]) => wanted > width)"""
+
+
+def cut_selects(page: Page) -> list[list[Any]]:
+    return page.evaluate(_CUT)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:

@@ -21,6 +21,26 @@ def test_an_unknown_address_has_a_page_of_ours(debug: None, address: str) -> Non
     assert error_pages.is_designed(error_pages.unknown_address(address), 404)
 
 
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("/projects/river/pools/pool-a/links/", "/projects/river/pools/pool-a/"),
+        ("/projects/river/pools/pool-a/links/7/revoke/", "/projects/river/pools/pool-a/"),
+        ("/projects/river/webhooks/add/", "/projects/river/webhooks/"),
+        ("/projects/river/models/register/", "/projects/river/models/"),
+        ("/account/tokens/make/", "/account/"),
+        ("/events/", "/"),
+    ],
+)
+def test_the_address_of_a_form_leads_to_the_page_it_belongs_to(debug: None, address: str, page: str) -> None:
+    assert error_pages.form_address(address, page)
+
+
+def test_programs_get_no_page_for_a_method_that_is_not_allowed() -> None:
+    answer = Client().post("/health/")
+    assert (answer.status_code, answer.content) == (405, b"")
+
+
 def test_a_project_of_somebody_else_has_the_same_page(debug: None, alice: Any) -> None:
     client = Client()
     client.force_login(alice)

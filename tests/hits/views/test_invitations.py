@@ -32,7 +32,8 @@ def project(alice: Any) -> Project:
 
 def invited(client: Client, project: Project, **given: object) -> str:
     """The path of a new link, as the page shows it."""
-    reply = client.post(reverse("invite", args=[project.slug]), {"role": "reviewer", "days": 7, **given})
+    form = {"role": "reviewer", "days": 7, **given}
+    reply = client.post(reverse("invite", args=[project.slug]), form, follow=True)
     found = LINK.search(reply.content.decode())
     assert found, reply.content.decode()
     return found[1]
@@ -125,8 +126,10 @@ def test_an_invitation_that_is_sent_again_has_another_link(client: Client, proje
     settings.MAIL, settings.INVITATION_DAYS = True, 3
     old = invited(client, project, email="dora@example.org", days=9)
     row = Invitation.objects.get()
-    reply = client.post(reverse("resend-invitation", args=["river", row.pk])).content.decode()
-    new = LINK.search(reply)[1]  # type: ignore[index]
+    reply = client.post(reverse("resend-invitation", args=["river", row.pk]), follow=True)
+    new = LINK.search(reply.content.decode())[1]  # type: ignore[index]
+    reloaded = client.get(reply.redirect_chain[-1][0]).content.decode()
+    assert new not in reloaded and "The link was shown already" in reloaded
     assert new in mail.outbox[1].body and mail.outbox[1].to == ["dora@example.org"]
     assert Client().get(old).status_code == 404
     assert Invitation.objects.living().get().expires_at - timezone.now() > timedelta(days=8)
@@ -185,9 +188,8 @@ def test_the_link_is_sent_where_a_mail_server_is_set(client: Client, project: Pr
 def test_a_mail_server_that_refuses_leaves_the_link_to_copy(client: Client, project: Project, settings: Any) -> None:
     settings.MAIL, settings.EMAIL_HOST, settings.EMAIL_PORT = True, "127.0.0.1", 9
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    reply = client.post(
-        reverse("invite", args=["river"]), {"role": "reader", "days": 7, "email": "dora@example.org"}
-    ).content.decode()
+    form = {"role": "reader", "days": 7, "email": "dora@example.org"}
+    reply = client.post(reverse("invite", args=["river"]), form, follow=True).content.decode()
     assert LINK.search(reply)
     assert "server did not take it" in reply
 

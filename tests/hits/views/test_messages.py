@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from hits.domain import inbox as domain
 from hits.flow.people import messaging
 from hits.models import InboxEntry, Stage, Worker, WorkerMessage
+from hits.views import paging
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits.flow.conftest import stand_in
@@ -66,6 +71,22 @@ def test_the_inbox_has_remarks_and_replies_with_what_they_belong_to(
     assert "replied to <b>Your &lt;u&gt;answers&lt;/u&gt;</b>" in page and f'href="{url("worker", "AREADER")}"' in page
     assert page.index("Why?") < page.index("Two &lt;b&gt;")
     assert "Messages</a>" in squeezed(client.get(url("project")))
+
+
+def test_the_newest_stands_first_whenever_its_answer_was_scored(
+    client: Client, stage: Stage, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "PAGE_SIZE", 2)
+    now = timezone.now()
+    for minute in (3, 1, 4, 2):
+        make.reply(make.message(stage, worker), text=f"minute {minute}.", at=now + timedelta(minutes=minute))
+    address, read = url("inbox"), []
+    while address:
+        page = client.get(address)
+        read += re.findall(r"minute (\d)\.", page.content.decode())
+        after = page.context["page"].after
+        address = f"{url('inbox')}?{urlencode({'after': after})}" if after else ""
+    assert read == ["4", "3", "2", "1"]
 
 
 def test_an_entry_is_marked_and_opened_again(client: Client, stage: Stage, worker: Worker) -> None:
@@ -221,6 +242,16 @@ def test_a_reader_looks_and_has_no_buttons(stage: Stage, worker: Worker, bob: An
         page = squeezed(reader.get(url(name)))
         for button in ("Mark as answered", "Reply…", "Keep the template", "Remove", "Write to everybody"):
             assert button not in page
+
+
+def test_an_id_of_a_worker_is_not_broken_over_two_lines(opened: Opener, stage: Stage) -> None:
+    make.message(
+        stage, make.worker("AI0P3J8FUGHZF2"), subject="About your answers", error="The marketplace is away. " * 5
+    )
+    for width in (1280, 360):
+        page = opened(url("messages"), width)
+        lines = page.get_by_role("link", name="AI0P3J8FUGHZF2").evaluate("link => link.getClientRects().length")
+        assert lines == 1, width
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])

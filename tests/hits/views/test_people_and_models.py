@@ -55,12 +55,15 @@ def sure_of(model: ModelAnnotator, rows: list[Item]) -> None:
 
 def test_a_model_is_registered_and_its_token_shown_once(client: Client, stage: Stage) -> None:
     assert "No model yet" in text(client.get(url("models")))
-    reply = client.post(url("register-model"), {"name": "small-bert", "version": "2", "cost_per_answer": "$0.0004"})
+    form = {"name": "small-bert", "version": "2", "cost_per_answer": "$0.0004"}
+    reply = client.post(url("register-model"), form, follow=True)
     page = text(reply)
     (token,) = re.findall(r'<code class="token">(model_[\w-]{43})</code>', page)
     assert "no-store" in reply["Cache-Control"]
     row = ModelAnnotator.objects.get()
     assert (str(row), f"{row.cost_per_answer:f}", row.created_by.username) == ("small-bert 2", "0.000400", "alice")
+    reloaded = text(client.get(reply.redirect_chain[-1][0]))
+    assert token not in reloaded and "The token was shown already" in reloaded
     again = text(client.get(url("models")))
     assert token not in again and f"{token[:10]}…" in again and "$0.000400" in again
     assert stage.project.actions.get().verb == "registered a model"
@@ -92,7 +95,7 @@ def test_a_model_is_ended_and_its_version_is_free_again(client: Client, model: M
     assert '<span class="chip">Ended</span>' in page and "<i>bert" not in page
     assert "has ended already" in text(client.post(url("end-model", model.pk), follow=True))
     typed = {"name": model.name, "version": "1"}
-    assert client.post(url("register-model"), typed).status_code == 200
+    assert client.post(url("register-model"), typed).status_code == 302
 
 
 def test_a_model_of_another_project_is_not_there(client: Client, stage: Stage) -> None:

@@ -16,6 +16,9 @@ from hits.flow.people import pooling
 from hits.models import Grant, Pool, PoolLink, Project
 from tests.hits import factories as make
 from tests.hits.market import Marketplace
+from tests.hits.views.test_browser import Opener, browser, cut_selects, opened
+
+__all__ = ["browser", "opened"]
 
 pytestmark = pytest.mark.django_db
 
@@ -110,12 +113,13 @@ def test_the_best_are_shown_before_they_are_added(client: Client, pool: Pool, pr
 
 
 def test_a_link_is_shown_once_and_can_be_revoked(client: Client, pool: Pool, market: Marketplace) -> None:
-    made = send(client, "pool-link", pool, uses="40", days="30", note="Mondays")
-    page = made.content.decode()
-    assert made.status_code == 200
+    led_to = send(client, "pool-link", pool, uses="40", days="30", note="Mondays").headers["Location"]
+    page = client.get(led_to).content.decode()
     link = PoolLink.objects.get(note="Mondays")
     [address] = [part for part in page.replace("<", " ").replace(">", " ").split() if "/join/" in part]
     assert len(address.rpartition("/join/")[2]) > 40
+    again = client.get(led_to).content.decode()
+    assert "/join/" not in again and "The link was shown already" in again
     after = text(client, "pool", "river", pool.key)
     assert "/join/" not in after
     assert "0 of 40" in after
@@ -173,6 +177,15 @@ def test_another_project_sees_its_pool_by_role_and_changes_nothing(alice: Any, p
     assert row.state == Grant.State.GRANTED
     browser.post(reverse("unshare-pool", args=["lake", pool.key]))
     assert browser.get(reverse("pool", args=["lake", pool.key])).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [1280, 360])
+def test_what_is_chosen_for_the_best_is_shown_in_full(opened: Opener, pool: Pool, width: int) -> None:
+    make.stage(pool.project)
+    for name in ("pool", "best-for-pool"):
+        page = opened(reverse(name, args=["river", pool.key]), width)
+        assert page.locator("#id_by").is_visible() and cut_selects(page) == [], name
 
 
 def test_a_pool_of_nobody_s_business_is_not_found(alice: Any, pool: Pool) -> None:

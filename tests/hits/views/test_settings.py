@@ -15,7 +15,7 @@ from hits.flow.setup import projects, stage_settings
 from hits.models import Project, Stage
 from hits.views.stage_settings import GROUPS
 from tests.hits import factories as make
-from tests.hits.views.test_browser import Opener, browser, opened
+from tests.hits.views.test_browser import Opener, browser, cut_selects, opened
 from tests.markup import squeezed
 
 __all__ = ["browser", "opened"]
@@ -311,5 +311,7 @@ def test_the_name_of_a_qualification_is_not_cut(opened: Opener, stage: Stage, wi
     first = page.locator(".requirement select[name$=qualification]").first
     assert first.evaluate("one => one.offsetWidth <= one.parentElement.clientWidth")
     assert page.evaluate(CUT) == 0
+    page.locator(".requirement select[name$=qualification]").last.select_option("poor-quality")
+    assert cut_selects(page) == []
     if width == 1280:
         assert first.evaluate("one => one.offsetWidth > one.closest('.requirement').clientWidth / 2")

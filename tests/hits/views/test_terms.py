@@ -33,15 +33,37 @@ def url(name: str, *arguments: Any) -> str:
 def test_a_project_without_terms_says_so_and_the_first_text_makes_version_1(client: Client, project: Project) -> None:
     page = squeezed(client.get(url("terms")))
     assert "This project has no terms" in page and "Withdraw the terms" not in page and "Answers under it" not in page
-    saved = client.post(url("terms"), {"text": "We publish **answers**.\r\n\r\n<script>alert(1)</script>"}, follow=True)
-    page = squeezed(saved)
+    form = {"text": "We publish **answers**.\r\n\r\n<script>alert(1)</script>", "publish": "yes"}
+    page = squeezed(client.post(url("terms"), form, follow=True))
     assert "Version 1 stands." in page and "We publish <strong>answers</strong>." in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page and "<script>alert" not in page
     assert project.terms.get().made_by.get_username() == "alice"
     assert "text of version 1, which stands already" in squeezed(
-        client.post(url("terms"), {"text": project.terms.get().text}, follow=True)
+        client.post(url("terms"), {"text": project.terms.get().text, "publish": "yes"}, follow=True)
     )
     assert project.terms.count() == 1
+
+
+def test_what_was_written_is_shown_before_it_is_published(client: Client, project: Project) -> None:
+    make.terms(project, text="First.")
+    page = squeezed(client.post(url("terms"), {"text": "Second **text**\r\n\r\n<b>.</b>"}))
+    assert "Second <strong>text</strong>" in page and "&lt;b&gt;.&lt;/b&gt;" in page and "<b>.</b>" not in page
+    assert "workers read it at once" in page and "may still finish it under version 1" in page
+    assert project.terms.get().text == "First."
+    page = squeezed(client.post(url("terms"), {"text": "First."}))
+    assert "This is the text of version 1, which stands already." in page and 'name="publish"' not in page
+
+
+def test_a_previewed_text_is_published_as_it_was_written(opened: Opener, project: Project) -> None:
+    for width in (1280, 360):
+        page = opened(url("terms"), width)
+        page.locator("#id_text").fill(f"First line\n\n* a point at {width}")
+        page.get_by_role("button", name="Look at it as workers will").click()
+        expect(page.get_by_role("region", name="What you wrote")).to_contain_text(f"a point at {width}")
+        assert violations(page) == [] and page.evaluate("document.documentElement.scrollWidth") <= width
+        page.get_by_role("button", name="Publish").click()
+        expect(page.get_by_role("region", name="as workers read it")).to_contain_text(f"a point at {width}")
+        assert project.terms.standing().get().text == f"First line\n\n* a point at {width}"
 
 
 def test_every_version_is_listed_with_its_answers_and_can_be_read(client: Client, project: Project) -> None:

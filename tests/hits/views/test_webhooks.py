@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,12 @@ def test_a_project_without_any_says_what_they_are_for(client: Client, project: P
 
 
 def test_one_is_added_and_its_secret_shown_once(client: Client, project: Project) -> None:
-    page = text(client.post(url("add-webhook"), {"address": ADDRESS, "events": ["item.decided", "budget.low"]}))
-    row = Webhook.objects.get()
+    form = {"address": ADDRESS, "events": ["item.decided", "budget.low"]}
+    made = client.post(url("add-webhook"), form, follow=True)
+    page, row = text(made), Webhook.objects.get()
     assert row.secret in page and "it is not shown again" in page and ADDRESS.replace("&", "&amp;") in page
+    again = text(client.get(made.redirect_chain[-1][0]))
+    assert row.secret not in again and "The secret was shown already" in again and Webhook.objects.count() == 1
     later = text(client.get(url("webhook", row.pk)))
     assert row.secret not in later and "Nothing was sent yet" in later
     listed = text(client.get(url("webhooks")))
@@ -62,9 +66,15 @@ def test_one_is_added_and_its_secret_shown_once(client: Client, project: Project
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"address": "http://example.org/", "events": ["item.decided"]}, "must begin with https://."),
-        ({"address": "https://10.0.0.1/", "events": ["item.decided"]}, "not on an internal network"),
-        ({"address": ADDRESS}, "This field is required"),
+        (
+            {"address": "http://example.org/", "events": ["item.decided"]},
+            "must begin with https://. Whoever runs this installation can allow http by WEBHOOK_HTTP.",
+        ),
+        (
+            {"address": "https://10.0.0.1/", "events": ["item.decided"]},
+            "not on an internal network. Whoever runs this installation can allow the network by WEBHOOK_NETWORKS.",
+        ),
+        ({"address": ADDRESS}, "Choose at least one event."),
         ({"address": ADDRESS, "events": ["rain.fell"]}, "rain.fell is not one of the available choices"),
         ({"address": "https://<b>x</b>/", "events": ["item.decided"]}, "has no address"),
     ],
@@ -101,7 +111,7 @@ def test_it_is_changed_switched_off_tried_and_ended(client: Client, project: Pro
     assert "The webhook is off" in text(client.post(url("change-webhook", row.pk), {"switch": "off"}, follow=True))
     assert "This webhook is off" in text(client.post(url("test-webhook", row.pk), follow=True))
     assert "The webhook is on" in text(client.post(url("change-webhook", row.pk), {"switch": "on"}, follow=True))
-    rotated = text(client.post(url("rotate-webhook", row.pk)))
+    rotated = text(client.post(url("rotate-webhook", row.pk), follow=True))
     row.refresh_from_db()
     assert row.secret in rotated and "the earlier one signs too" in rotated
     assert "is ended" in text(client.post(url("end-webhook", row.pk), follow=True))
@@ -125,6 +135,32 @@ def test_messages_are_listed_by_state_and_sent_again(client: Client, project: Pr
     assert "once more" in text(client.post(url("send-again", gone.pk), follow=True))
     assert "No message here" in text(client.get(url("webhook", row.pk) + "?show=given_up"))
     assert "still to be sent" in text(client.post(url("send-again", gone.pk), follow=True))
+
+
+def test_each_message_says_what_it_is_about_and_what_was_answered(client: Client, project: Project) -> None:
+    row = make.webhook(project)
+    data = {"stage": "validate", "item": "otters-3 <b>", "outcome": "kept", "id": 7}
+    decided = json.dumps({"type": "item.decided", "data": data})
+    make.webhook_delivery(row, event="item.decided", body=decided, state="delivered", status=204)
+    make.webhook_delivery(row, state="waiting", status=204)
+    page = text(client.get(url("webhook", row.pk)))
+    assert "item otters-3 &lt;b&gt;, stage validate, outcome kept</span>" in page and "release 1</span>" in page
+    assert page.count("The receiver answered 204.") == 1
+    assert reverse("help-page", args=["webhooks"]) in page
+
+
+def test_an_opened_message_moves_no_column_out_of_sight(opened: Opener, project: Project) -> None:
+    row = make.webhook(project)
+    data = {"stage": "validate", "item": "otters-3" * 20, "see": "https://annotate.example.org/" + "api/" * 40}
+    body = json.dumps({"type": "item.decided", "data": data})
+    make.webhook_delivery(row, event="item.decided", body=body, state="delivered", status=204, done_at=timezone.now())
+    for width in (1280, 360):
+        page = opened(url("webhook", row.pk), width)
+        page.locator("tbody summary").click()
+        for part in (".table", "tbody pre"):
+            hidden = page.locator(part).evaluate("shown => shown.scrollWidth - shown.clientWidth")
+            assert hidden <= 0, (width, part)
+        assert violations(page) == []
 
 
 def test_a_reader_sees_the_host_and_no_button(project: Project) -> None:

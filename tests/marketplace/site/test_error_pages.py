@@ -21,6 +21,18 @@ def test_an_unknown_address_has_a_page_of_ours(debug: None, address: str) -> Non
     assert error_pages.is_designed(error_pages.unknown_address(address), 404)
 
 
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        ("/operator/second-factor/codes/", "/operator/second-factor/"),
+        ("/operator/workers/A1/export/", "/operator/workers/A1/"),
+        ("/accounts/logout/", "/"),
+    ],
+)
+def test_the_address_of_a_form_leads_to_the_page_it_belongs_to(debug: None, address: str, page: str) -> None:
+    assert error_pages.form_address(address, page)
+
+
 @pytest.mark.parametrize(("error", "status"), error_pages.RAISED)
 def test_whatever_a_page_raises_has_a_page_of_ours(
     debug: None, monkeypatch: pytest.MonkeyPatch, error: type[Exception], status: int

@@ -7,8 +7,10 @@ from django.contrib.auth.models import User
 from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from common import shown_once
 from marketplace.models import AccessKey, Requester, Webhook
 from marketplace.rules.errors import InvalidTransportEndpoint
 from marketplace.site.guards import operator_required
@@ -56,8 +58,12 @@ def index(request: HttpRequest, operator: User) -> HttpResponse:
 @operator_required
 def requester(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
     who = find(customer_id)
+    new = shown_once.taken(request)
+    if made := new.get("made"):
+        return show(request, made, {"requester": who, **new}, SECTION)
     context = {
         "requester": who,
+        "new": new,
         "keys": page_of(who.access_keys.order_by("-active", "-pk"), request),
         "entries": list(queries.ledger(who)[:5]),
         "actions": list(queries.actions().filter(requester=who)[:10]),
@@ -71,7 +77,7 @@ def requester(request: HttpRequest, operator: User, customer_id: str) -> HttpRes
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def new(request: HttpRequest, operator: User) -> HttpResponse:
-    """A requester with its first key, whose secret the answer shows and nothing shows again."""
+    """A requester with its first key, whose secret the page behind the form shows and nothing shows again."""
     form = RequesterForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
         return show(request, "requester_new", {"form": form}, SECTION, status=400 if form.errors else 200)
@@ -84,7 +90,12 @@ def new(request: HttpRequest, operator: User) -> HttpResponse:
 
 
 def _show_key(request: HttpRequest, key: AccessKey) -> HttpResponse:
-    return show(request, "key_made", {"key": key, "requester": key.requester}, SECTION)
+    said = {"access_key_id": key.access_key_id, "secret": key.secret}
+    return shown_once.leading_to(request, _address(key.requester), made="key_made", key=said)
+
+
+def _address(who: Requester) -> str:
+    return reverse("operator:requester", args=[who.customer_id])
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -154,7 +165,7 @@ def ledger(request: HttpRequest, operator: User, customer_id: str) -> HttpRespon
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def webhook(request: HttpRequest, operator: User, customer_id: str) -> HttpResponse:
-    """Where the requester's events go. A new address gets a new secret, which the answer shows once."""
+    """Where the requester's events go. A new address gets a new secret, which is shown once."""
     who = find(customer_id)
     before = Webhook.objects.filter(requester=who).first()
     form = WebhookForm(request.POST or None, initial={"url": before.url if before else ""})
@@ -171,7 +182,8 @@ def webhook(request: HttpRequest, operator: User, customer_id: str) -> HttpRespo
     if before is not None and before.secret == made.secret:
         messages.success(request, "The webhook is on. Its address and secret are as before.")
         return redirect("operator:requester", who.customer_id)
-    return show(request, "webhook_made", {"webhook": made, "requester": who}, SECTION)
+    said = {"url": made.url, "secret": made.secret}
+    return shown_once.leading_to(request, _address(who), made="webhook_made", webhook=said)
 
 
 @require_POST

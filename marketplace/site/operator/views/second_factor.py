@@ -1,7 +1,7 @@
 """The operator's second factor: asked for when signing in, set up with an app, and taken away.
 
-Security behavior: the key is shown until its first code was entered, and never again. Recovery codes are shown once,
-on the answer to the form.
+Security behavior: the key is shown until its first code was entered, and never again. Recovery codes are shown once
+(`common.shown_once`).
 """
 
 import django_otp
@@ -17,6 +17,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common import second_factor as scheme
+from common import shown_once
 from common.second_factor_forms import WRONG_CODE, CodeForm, RemoveSecondFactorForm, page_context
 from common.sign_in import wanted_address
 from marketplace.rules.errors import TooManyAttempts
@@ -72,9 +73,9 @@ def _signed_in(request: HttpRequest, operator: User) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def second_factor(request: HttpRequest, operator: User) -> HttpResponse:
-    """What there is; a form with the first code of the app turns it on, and shows the recovery codes."""
+    """What there is; a form with the first code of the app turns it on, and leads to the recovery codes."""
     if request.method != "POST":
-        return _page(request, operator)
+        return _page(request, operator, new=shown_once.taken(request))
     form = CodeForm(request.POST, auto_id="confirm_%s")
     tries = throttle.operator_code(operator)
     try:
@@ -87,7 +88,11 @@ def second_factor(request: HttpRequest, operator: User) -> HttpResponse:
         return _wrong(request, operator, form, "confirm_form")
     throttle.signed_in(tries)
     django_otp.login(request, scheme.device_of(operator))
-    return _page(request, operator, codes=codes)
+    return _codes_shown(request, codes)
+
+
+def _codes_shown(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    return shown_once.leading_to(request, reverse("operator:second_factor"), codes=codes)
 
 
 def _wrong(request: HttpRequest, operator: User, form: CodeForm, name: str) -> HttpResponse:
@@ -128,7 +133,7 @@ def new_codes(request: HttpRequest, operator: User) -> HttpResponse:
     if not codes:
         return _wrong(request, operator, form, "codes_form")
     throttle.signed_in(tries)
-    return _page(request, operator, codes=codes)
+    return _codes_shown(request, codes)
 
 
 @sensitive_post_parameters()

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from common import shown_once
 from marketplace.models import Worker
 from marketplace.site.guards import operator_required
 from marketplace.site.operator import queries
@@ -110,14 +111,14 @@ def standing(request: HttpRequest, operator: User, worker_id: str) -> HttpRespon
 @require_http_methods(["GET", "HEAD", "POST"])
 @operator_required
 def reset(request: HttpRequest, operator: User, worker_id: str) -> HttpResponse:
-    """A link by which the worker sets a new password; the answer shows it once."""
+    """A link by which the worker sets a new password; it is shown once."""
     who = find(worker_id)
     if request.method != "POST":
-        return show(request, "worker_reset", {"worker": who}, SECTION)
+        return show(request, "worker_reset", {"worker": who, "new": shown_once.taken(request)}, SECTION)
     now = clock.now()
     with act(operator, "Made a link for a new password", now, worker=who):
         link = access.reset_link(who, now)
-    return show(request, "worker_reset", {"worker": who, "link": link}, SECTION)
+    return shown_once.leading_to(request, request.path, link=link)
 
 
 @require_POST

@@ -73,9 +73,10 @@ def test_somebody_from_a_panel_is_found_and_paid_by_the_outside_id(
 def test_a_new_password_comes_by_a_link_that_is_shown_once(desk: Client, worker: Worker) -> None:
     address = f"/operator/workers/{worker.worker_id}/reset/"
     assert "Make sure that you know who asks" in text_of(desk.get(address))
-    made = desk.post(address)
+    made = desk.post(address, follow=True)
     assert "no-store" in made.headers["Cache-Control"]
-    link = made.context["link"].split("8001", 1)[1]
+    link = made.context["new"]["link"].split("8001", 1)[1]
+    assert "The link was shown already" in text_of(desk.get(made.redirect_chain[-1][0]))
     assert Client().get(link, follow=True).status_code == 200
 
 

@@ -65,11 +65,15 @@ def test_it_is_set_up_and_turned_off_and_both_are_written_down(desk: Client, ope
     page = desk.post("/operator/second-factor/begin/", follow=True).content.decode()
     assert "<svg viewBox" in page and desk.post("/operator/second-factor/", {"code": "000000"}).status_code == 400
     device = TOTPDevice.objects.get()
-    codes = RECOVERY.findall(desk.post("/operator/second-factor/", {"code": code(device)}).content.decode())
+    shown = desk.post("/operator/second-factor/", {"code": code(device)}, follow=True)
+    codes = RECOVERY.findall(shown.content.decode())
     assert len(codes) == 10
     assert (desk.get("/operator/").status_code, elsewhere.get("/operator/").status_code) == (200, 302)
     assert give(sign_in()[0], codes[0]).status_code == 302
-    fresh = RECOVERY.findall(desk.post("/operator/second-factor/codes/", {"code": codes[1]}).content.decode())
+    reloaded = desk.get(shown.redirect_chain[-1][0]).content.decode()
+    assert not RECOVERY.search(reloaded) and "The recovery codes were shown already" in reloaded
+    shown = desk.post("/operator/second-factor/codes/", {"code": codes[1]}, follow=True)
+    fresh = RECOVERY.findall(shown.content.decode())
     form = {"password": "wrong", "code": fresh[0]}
     assert desk.post("/operator/second-factor/remove/", form).status_code == 400
     assert desk.post("/operator/second-factor/remove/", form | {"password": RIGHT}).status_code == 302

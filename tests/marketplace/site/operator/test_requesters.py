@@ -18,13 +18,15 @@ def page(requester: Requester, more: str = "") -> str:
 
 def test_a_new_requester_s_secret_is_shown_once(desk: Client, token_of: Callable[[str], str]) -> None:
     form = {"name": "The lab", "balance": "250.00", "token": token_of("/operator/requesters/new/")}
-    made = desk.post("/operator/requesters/new/", form)
+    made = desk.post("/operator/requesters/new/", form, follow=True)
     key = AccessKey.objects.get()
     assert f"AWS_SECRET_ACCESS_KEY={key.secret}" in made.content.decode()
     assert "no-store" in made.headers["Cache-Control"]
     assert key.requester.available == 250
     again = desk.post("/operator/requesters/new/", form)
     assert (again.status_code, Requester.objects.count()) == (409, 1)
+    reloaded = desk.get(made.redirect_chain[-1][0]).content.decode()
+    assert key.secret not in reloaded and "The secret was shown already" in reloaded
     assert key.secret not in desk.get(page(key.requester)).content.decode()
 
 
@@ -107,7 +109,7 @@ def test_a_webhook_s_secret_is_shown_once_and_kept_for_the_same_address(
     wrong = desk.post(address, {"url": "ftp://example.org/", "token": token_of(address)})
     assert wrong.status_code == 400
     form = {"url": "https://example.org/events"}
-    made = desk.post(address, form | {"token": token_of(address)})
+    made = desk.post(address, form | {"token": token_of(address)}, follow=True)
     requester.refresh_from_db()
     secret = requester.webhook.secret
     assert secret in made.content.decode()
