@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import socket
+import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
@@ -28,6 +27,7 @@ LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 # Of what somebody may have called, such as a webhook.
 LONGEST_ADDRESS = 500
 Network = IPv4Network | IPv6Network
+_NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 
 
 def network(address: str) -> str:
@@ -143,12 +143,16 @@ def checked(url: str, reach: Reach) -> SplitResult:
 
 
 def _is_short_for_an_ip(host: str) -> bool:
-    """Whether connecting takes the host for an IPv4 address that no check of spelling knows: 2130706433, 0x7f.1."""
+    """Whether whoever connects takes the host for an IPv4 address that is not written in full: 2130706433, 0x7f.1.
+
+    By the rule of browsers: a host whose last part is a number is one (WHATWG URL, "ends in a number").
+    """
+    if not _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+        return False
     try:
         ip_address(host)
     except ValueError:
-        with suppress(OSError, UnicodeError, ValueError):
-            return bool(socket.inet_aton(host))
+        return True
     return False
 
 
