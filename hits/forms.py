@@ -23,7 +23,7 @@ from hits.flow.people.blocking import MOST_HOURS as MOST_PAUSE_HOURS
 from hits.flow.people.pooling import MOST_BEST, MOST_USES
 from hits.flow.people.pooling import MOST_DAYS as MOST_LINK_DAYS
 from hits.flow.pipeline.publishing import MOST_HOURS
-from hits.flow.pipeline.routing import LEAST_AUDIT, MOST_AUDIT, Condition
+from hits.flow.pipeline.routing import LEAST_AUDIT, MOST_AUDIT, WHY_AUDIT, Condition
 from hits.flow.setup import passwords
 from hits.flow.setup.api_tokens import MOST_DAYS
 from hits.flow.setup.archiving import TagsError, tags_of
@@ -105,6 +105,10 @@ class RoutingForm(forms.Form):
         max_value=100 * MOST_AUDIT,
         widget=_whole_number(),
         help_text="Drawn at random: they show how often the models are wrong.",
+        error_messages={
+            bound: f"Give {100 * LEAST_AUDIT:g} to {100 * MOST_AUDIT:g} percent. {WHY_AUDIT}"
+            for bound in ("min_value", "max_value")
+        },
     )
 
     def __init__(self, *arguments: Any, models: list[tuple[int, str]], **options: Any) -> None:

@@ -280,7 +280,11 @@ class FiguresShape(TypedDict):
     again: int
     # Items with at least one answer that counts.
     answered: int
+    # Items whose standing verdict is that of models: neither published nor answered.
+    decided_by_models: int
     kept: int
+    # Of the kept ones: models decided them.
+    kept_by_models: int
     dropped: int
     # Published or not; not among the items.
     check_questions: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef
@@ -12,7 +13,7 @@ from django.db.models import Count, Exists, OuterRef
 from hits.models.answers import Label
 from hits.models.projects import Stage
 from hits.models.suggestions import SuggestedAnswer, Suggestion
-from hits.quality.anchoring import Arm, Comparison, compare
+from hits.quality.anchoring import Arm, Comparison, Interval, compare
 from hits.text.cells import as_text
 
 ALL, RIGHT, WRONG = "all", "right", "wrong"
@@ -26,13 +27,21 @@ KINDS = {
 COLUMNS = (
     "item", "field", "suggestion", "score", "model", "worker", "assignment", "shown", "agrees", "right", "counts",
 )  # fmt: skip
+# Of each arm: of fewer answers no figure says anything of others.
+FEWEST_ANSWERS = 20
+# Of the share that follows, 0..1: an interval that is wider says nothing of it.
+WIDEST = 1.0
+# Comparisons that are remembered: of a page's fields, each needs a few.
+REMEMBERED = 256
 # Fields and kinds together have fewer than this at most; the seeds of their draws differ.
 _STEP = 1000
 
 
 @dataclass(frozen=True)
 class Line:
-    """One comparison; `why` says why a figure is missing, a sentence, and is empty where none is."""
+    """One comparison, without the figures for which it has too few answers; `why` says why one is missing, a sentence,
+    and is empty where none is.
+    """
 
     kind: str
     found: Comparison
@@ -127,17 +136,33 @@ def _lines(stage: Stage, by_kind: dict[str, dict[int, list[Arm]]], seed: int) ->
     for at, kind in enumerate(KINDS):
         if kind in by_kind:
             workers = by_kind[kind].values()
-            found = compare(((arms[0], arms[1]) for arms in workers), abs(stage.project.seed) + seed + at)
+            found = _compared(tuple((arms[0], arms[1]) for arms in workers), abs(stage.project.seed) + seed + at)
             yield Line(kind, found, _why(stage, found))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _compared(workers: tuple[tuple[Arm, Arm], ...], seed: int) -> Comparison:
+    """Without the figures for which there are too few answers. The same answers are drawn anew only once."""
+    shown, hidden = (sum((arms[at] for arms in workers), Arm()) for at in (0, 1))
+    if min(shown.of, hidden.of) < FEWEST_ANSWERS:
+        return Comparison(shown, hidden)
+    found = compare(workers, seed)
+    over = found.over_workers
+    if over and over.followed and _is_wide(over.followed):
+        found = replace(found, over_workers=replace(over, followed=None))
+    if found.followed_interval and _is_wide(found.followed_interval):
+        over = found.over_workers and replace(found.over_workers, followed=None)
+        return replace(found, followed=None, followed_interval=None, over_workers=over)
+    return found
+
+
+def _is_wide(interval: Interval) -> bool:
+    return interval.high - interval.low > WIDEST
 
 
 def _why(stage: Stage, found: Comparison) -> str:
     if found.shown.of and found.hidden.of:
-        return (
-            ""
-            if found.followed is not None
-            else "Every answer that was given without the suggestion agrees with it, so there are no doubts to measure."
-        )
+        return _too_few(found)
     if not found.shown.of and not found.hidden.of:
         return "No answer that counts is in yet."
     if found.hidden.of:
@@ -153,4 +178,21 @@ def _why(stage: Stage, found: Comparison) -> str:
         "shows them to half, it is measured."
         if everybody
         else "No answer that counts was given without the suggestion yet."
+    )
+
+
+def _too_few(found: Comparison) -> str:
+    """Of two arms with answers."""
+    if found.difference is None:
+        return (
+            f"Too few answers to tell: {found.shown.of:,} in sight and {found.hidden.of:,} out of sight. The "
+            f"difference is shown from {FEWEST_ANSWERS} of each on."
+        )
+    if found.followed is not None:
+        return ""
+    if found.hidden.same == found.hidden.of:
+        return "Every answer that was given without the suggestion agrees with it, so there are no doubts to measure."
+    return (
+        "Too few answers that were given without the suggestion disagree with it to tell which share of the doubtful "
+        "ones follows."
     )

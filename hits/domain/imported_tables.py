@@ -11,6 +11,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.db.models import Q
 
+from hits.domain.item_columns import PRIORITY, PRIORITY_FIELD, is_of_suggestions
 from hits.domain.plugins import protocol_of, recipe_of, settings_of
 from hits.formats import rows
 from hits.formats.faults import Faults
@@ -48,16 +49,35 @@ class ShownTable:
     def unused(self, mapping: Mapping[str, str]) -> list[str]:
         """The columns that a mapping leaves to be kept as they are."""
         used = set(mapping.values())
-        return [name for name in self.columns if name not in used]
+        return [name for name in self.columns if name not in used and not is_of_suggestions(name)]
+
+    @property
+    def of_suggestions(self) -> list[str]:
+        """The columns that are read as suggestions of a model, by their names."""
+        return [name for name in self.columns if is_of_suggestions(name)]
 
 
 def table_of(project: Project) -> Table | None:
-    """What is read of each row; of an open table also the columns that the tasks about rows of the file name now.
+    """What is read of each row: of an open table also the columns that the tasks about rows of the file name now, and
+    of any the priority, unless a task names a column so.
 
     Raises what a task raises that cannot be used.
     """
-    table = recipe_of(project).table
-    return table.asking(_named_columns(project)) if table and table.open else table
+    if (table := recipe_of(project).table) is None:
+        return None
+    named = _named_columns(project) if table.open else []
+    asked = table.asking(named) if table.open else table
+    return asked if PRIORITY in (*named, *asked.names) else asked.with_fields(PRIORITY_FIELD)
+
+
+def without_priority(project: Project, mapping: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """(the mapping for the recipe, which keeps the column as it keeps any that no field uses; the column that was
+    chosen as the priority, empty without one or where a task names a column so).
+    """
+    table = table_of(project)
+    if table is None or PRIORITY_FIELD not in table.fields:
+        return dict(mapping), ""
+    return {name: column for name, column in mapping.items() if name != PRIORITY}, mapping.get(PRIORITY, "")
 
 
 def _named_columns(project: Project) -> list[str]:

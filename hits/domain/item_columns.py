@@ -1,8 +1,8 @@
 """What a row of an imported table says of its item beside what the task asks: its priority, and what a model suggests.
 
-The columns are `priority`, `suggestion:<field>`, `suggestion_score:<field>` and `suggestion_model`. They are taken out
-of the row: so no page shows them as part of it, and no rule or release takes them for data. A `priority` that the task
-itself names stays what it is there, a column.
+The columns are `suggestion:<field>`, `suggestion_score:<field>`, `suggestion_model`, and the one that was chosen as the
+priority. They are taken out of the row: so no page shows them as part of it, and no rule or release takes them for
+data. A `priority` that the task itself names stays what it is there, a column.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from hits.domain import suggestions
 from hits.domain.plugins import protocol_of, settings_of
 from hits.domain.suggestions import GivenSuggestion
 from hits.formats.faults import Faults
+from hits.formats.mapping import TableField
 from hits.models.projects import Stage
 from hits.protocols.base import Json
 from hits.protocols.optional import RowsProtocol, SuggestedProtocol
 from hits.recipes.source import UNUSED, SourceDocument, SourceItem, SourceSuggestion
 
 PRIORITY, MODEL = "priority", "suggestion_model"
+PRIORITY_FIELD = TableField(
+    PRIORITY, "A number: items with a higher one are published first. No part of the item itself.", alone=True
+)
 VALUE, SCORE = "suggestion:", "suggestion_score:"
 LARGEST = 1e15
 
@@ -38,9 +42,11 @@ def priority_of(text: str) -> float | None:
     return number
 
 
-def taken(documents: Sequence[SourceDocument], stages: Mapping[str, Stage]) -> list[SourceDocument]:
+def taken(
+    documents: Sequence[SourceDocument], stages: Mapping[str, Stage], priority: str = PRIORITY
+) -> list[SourceDocument]:
     """The documents with these columns as priorities and suggestions of their items. `stages` are those that the items
-    name. Raises FormatErrors with every fault.
+    name; `priority` is the column that says it, empty without one. Raises FormatErrors with every fault.
     """
     faults = Faults()
     tasks: dict[str, _Task] = {}
@@ -51,8 +57,8 @@ def taken(documents: Sequence[SourceDocument], stages: Mapping[str, Stage]) -> l
         return tasks[name]
 
     found = [
-        _taken(document, [task(item.stage) for item in document.items], faults)
-        if any(_is_ours(name) for name in document.data.get(UNUSED) or ())
+        _taken(document, [task(item.stage) for item in document.items], priority, faults)
+        if any(name == priority or is_of_suggestions(name) for name in document.data.get(UNUSED) or ())
         else document
         for document in documents
     ]
@@ -60,8 +66,8 @@ def taken(documents: Sequence[SourceDocument], stages: Mapping[str, Stage]) -> l
     return found
 
 
-def _is_ours(name: str) -> bool:
-    return name in (PRIORITY, MODEL) or name.startswith((VALUE, SCORE))
+def is_of_suggestions(name: str) -> bool:
+    return name == MODEL or name.startswith((VALUE, SCORE))
 
 
 @dataclass(frozen=True)
@@ -87,30 +93,32 @@ class _Task:
         return cls(stage, suggested, options, frozenset(named), of_rows)
 
 
-def _taken(document: SourceDocument, tasks: Sequence[_Task], faults: Faults) -> SourceDocument:
+def _taken(document: SourceDocument, tasks: Sequence[_Task], priority: str, faults: Faults) -> SourceDocument:
     columns = document.data[UNUSED]
-    kept_by_task = any(PRIORITY in task.named for task in tasks)
-    ours = {name: str(cell) for name, cell in columns.items() if _is_ours(name)}
-    if kept_by_task:
-        ours.pop(PRIORITY, None)
+    if any(priority in task.named for task in tasks):
+        priority = ""
+    ours = {name: str(cell) for name, cell in columns.items() if name == priority or is_of_suggestions(name)}
     rest = {name: cell for name, cell in columns.items() if name not in ours}
     data = {name: value for name, value in document.data.items() if name != UNUSED}
     # Where nothing else was kept of the row, nothing is.
     data |= {UNUSED: rest} if rest or any(task.is_of_rows for task in tasks) else {}
-    priority = _priority(document, ours, faults)
+    number = _priority(document, priority, ours, faults)
     items = tuple(
-        replace(item, priority=priority, suggestions=tuple(_suggestions(document, data, item, task, ours, faults)))
+        replace(item, priority=number, suggestions=tuple(_suggestions(document, data, item, task, ours, faults)))
         for item, task in zip(document.items, tasks, strict=True)
     )
     return replace(document, data=data, items=items)
 
 
-def _priority(document: SourceDocument, ours: Mapping[str, str], faults: Faults) -> float | None:
+def _priority(document: SourceDocument, column: str, ours: Mapping[str, str], faults: Faults) -> float | None:
     try:
-        return priority_of(ours.get(PRIORITY, ""))
+        return priority_of(ours.get(column, ""))
     except ValueError as error:
-        advice = "it says which items are published first. Rename the column where it means something else"
-        faults.add(document.line, PRIORITY, f"{error}: {advice}")
+        advice = (
+            "it says which items are published first. Rename the column where it means something else, or choose no "
+            "column as priority"
+        )
+        faults.add(document.line, column, f"{error}: {advice}")
         return None
 
 

@@ -49,7 +49,8 @@ def _part(stage: Stage, keys: Sequence[str]) -> Iterator[Json]:
 
 
 def described(stage: Stage) -> Json | None:
-    """{"items", "models", "audited": {"differ", "of"}, "people_wrong", "error"}, None where models decided nothing.
+    """{"items", "kept", "models", "audited": {"differ", "of"}, "people_wrong", "error"}, None where models decided
+    nothing.
 
     `audited` and `people_wrong` are counts; `error` is the models' estimated error with its interval, null without
     known answers.
@@ -63,6 +64,7 @@ def described(stage: Stage) -> Json | None:
     error = found.estimate
     return {
         "items": items,
+        "kept": stage.summary.kept_by_models,
         "models": [str(row) for row in models],
         "audited": {"differ": found.differ.count, "of": found.differ.of},
         "people_wrong": {"count": found.people_wrong.count, "of": found.people_wrong.of},
@@ -76,7 +78,10 @@ def facts(found: Mapping[str, Any] | None) -> dict[str, str]:
         return {}
     differ = Share(found["audited"]["differ"], found["audited"]["of"])
     told = {
-        "Items decided by models, without an answer of people": f"{found['items']:,} ({', '.join(found['models'])})",
+        "Items decided by models, without an answer of people": (
+            f"{found['items']:,}, of which {found['kept']:,} {'is' if found['kept'] == 1 else 'are'} kept "
+            f"({', '.join(found['models'])})"
+        ),
         "Audited items on which people say another value than these models": _said(differ),
     }
     if error := found["error"]:

@@ -260,6 +260,14 @@ def standing(stage: Stage) -> list[Routing]:
     return list(stage.routings.filter(Exists(deciding)).order_by("pk"))
 
 
+def is_deciding(stage: Stage) -> bool:
+    """Whether items were left to models a moment ago, whose verdicts are still to be written: no figure counts them as
+    decided yet.
+    """
+    waiting = stage.items.filter(stale=True, state=Item.State.OPEN)
+    return RoutedItem.objects.deciding().filter(item__in=waiting).exists()
+
+
 def audit(stage: Stage, routings: Collection[Routing]) -> Audit:
     """Of these routings of the stage together."""
     comparison = Comparison.of(stage)

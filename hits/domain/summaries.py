@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
@@ -95,7 +95,7 @@ def _item_figures(stage: Stage) -> dict[str, Any]:
         "dropped": counts.get(Item.State.DROPPED, 0),
         "conclusions": sorted(conclusions, key=_most_first),
         "answers_taken": _answers_taken(stage),
-        "decided_by_models": Verdict.objects.by_models(stage).count(),
+        **_by_models(stage),
     }
 
 
@@ -112,10 +112,17 @@ def _test_figures(stage: Stage, checks: int) -> dict[str, Any]:
     }
 
 
+def _by_models(stage: Stage) -> dict[str, int]:
+    kept = Count("id", filter=Q(item__state=Item.State.KEPT))
+    return Verdict.objects.by_models(stage).aggregate(decided_by_models=Count("id"), kept_by_models=kept)
+
+
 def _answers_taken(stage: Stage) -> list[list[int]]:
     if stage.most_answers is None:
         return []
     decided = stage.items.filter(state__in=[Item.State.KEPT, Item.State.DROPPED], wanted__isnull=False)
+    # Those that models decided took no answer.
+    decided = decided.filter(~Exists(Verdict.objects.by_models(stage).filter(item=OuterRef("pk"))))
     return [list(row) for row in decided.values_list("wanted").annotate(n=Count("id")).order_by("wanted")]
 
 
@@ -132,11 +139,12 @@ def _made(stage: Stage) -> dict[str, int]:
 
 
 def _unpublished(stage: Stage, withdrawn: int) -> int:
-    """Of the items that wait for nothing, those that never went out: taken back, or judged by imported answers."""
-    judged = stage.assignments.imported().exists()
-    if not withdrawn and not judged:
+    """Of the items that wait for nothing, those that never went out: taken back, judged by imported answers, or left to
+    models.
+    """
+    if not withdrawn and not stage.assignments.imported().exists() and not stage.routings.exists():
         return 0
-    return without_hit(stage.items.exclude(state=Item.State.NEW)).count()
+    return without_hit(stage.items.exclude(state__in=[Item.State.NEW, Item.State.CHECK])).count()
 
 
 def _answer_figures(stage: Stage) -> dict:

@@ -16,6 +16,7 @@ from typing import BinaryIO
 from hits.formats.faults import Faults
 from hits.formats.mapping import MappedRow, Table, TableField, mapped_rows
 from hits.formats.reading import LONGEST_KEY, MAX_BYTES, Keys, Progress
+from hits.text.spellings import meant
 
 MOST_CHOICES = 20
 LONGEST_TEXT = 50_000
@@ -122,13 +123,13 @@ def _listed(cell: str) -> list[object]:
 
 def _gold(row: MappedRow, choices: Mapping[str, str]) -> tuple[str, ...]:
     """As texts of the choices, of which a number or a name is one too. Where the row has none, the task's are meant."""
-    by_number = {name.removeprefix("choice"): text for name, text in choices.items()}
+    spelled = [(name, text, name.removeprefix("choice")) for name, text in choices.items()]
     whole = row.fields["gold"].strip()
     found = []
     for one in [whole] if whole in choices.values() else _listed(whole):
         said = str(one) if type(one) is int else one
-        if isinstance(said, str) and said not in choices.values():
-            said = by_number.get(said, choices.get(said, said))
+        if isinstance(said, str) and (name := meant(said, spelled)):
+            said = choices[name]
         if not isinstance(said, str) or (choices and said not in choices.values()):
             row.say("gold", f"{one!r:.60} is none of the row's choices: write a choice's text or number")
         else:

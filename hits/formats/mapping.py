@@ -40,11 +40,14 @@ class MappingRefusedError(Refusal):
 
 @dataclass(frozen=True)
 class TableField:
-    """`says` is what a lead reads beside its name; each row needs a `needed` one."""
+    """`says` is what a lead reads beside its name; each row needs a `needed` one. The column of one that stands `alone`
+    is no other field's.
+    """
 
     name: str
     says: str
     needed: bool = False
+    alone: bool = False
 
 
 class Table:
@@ -62,6 +65,9 @@ class Table:
         """An open table with these fields more, which its task names; those beyond MOST_ASKED are read by name."""
         new = [name for name in names if name not in self.names][:MOST_ASKED]
         more = (TableField(name, "The task names it.", needed=True) for name in new)
+        return self.with_fields(*more)
+
+    def with_fields(self, *more: TableField) -> Table:
         return Table(*self.fields, *more, open=self.open)
 
     def guess(self, columns: Sequence[str], remembered: Columns | None = None) -> dict[str, str]:
@@ -78,9 +84,14 @@ class Table:
         return {name: column for name, column in found.items() if column}
 
     def complete(
-        self, pairs: Iterable[tuple[str, str]], columns: Sequence[str], remembered: Columns | None = None
+        self,
+        pairs: Iterable[tuple[str, str]],
+        columns: Sequence[str],
+        remembered: Columns | None = None,
+        advice: str = "choose one of",
     ) -> dict[str, str]:
-        """The mapping of (field, column) pairs; what they do not name is guessed, and an empty column is none.
+        """The mapping of (field, column) pairs; what they do not name is guessed, and an empty column is none. `advice`
+        is how a field that is missing gets a column.
 
         Raises MappingRefusedError with every fault.
         """
@@ -98,7 +109,7 @@ class Table:
                 faults.append(f"{name} can be one column, not both “{found[name]}” and “{column}”: choose one of them.")
         found = {**self.guess(columns, remembered), **found}
         faults += [
-            f"No column is {one.name}, which every row needs: choose one of {_listed(columns)}."
+            f"No column is {one.name}, which every row needs: {advice} {_listed(columns)}."
             for one in self.fields
             if one.needed and not found.get(one.name)
         ]
@@ -107,18 +118,26 @@ class Table:
             raise MappingRefusedError(faults)
         mapping = {name: found[name] for name in self.names if found.get(name)}
         if self.open:
-            kept_names(columns, mapping)
+            alone = {one.name for one in self.fields if one.alone}
+            kept_names(columns, {name: column for name, column in mapping.items() if name not in alone})
         return mapping
 
     def _shared(self, mapping: Columns) -> list[str]:
-        """A task of a lead's own can show one column in many places, so none is chosen for two of its fields."""
+        """A task of a lead's own can show one column in many places, so none is chosen for two of its fields; nor is
+        that of a field which stands alone.
+        """
+        alone = {one.name for one in self.fields if one.alone}
         fields: dict[str, list[str]] = {}
-        for name in self.names if self.open else ():
-            if mapping.get(name) and name != ID:
+        for name in self.names:
+            if mapping.get(name):
                 fields.setdefault(mapping[name], []).append(name)
+        shared = {
+            column: names if alone.intersection(names) else [name for name in names if self.open and name != ID]
+            for column, names in fields.items()
+        }
         return [
             f"“{column}” is chosen for {' and '.join(names)}: choose another column for one of them."
-            for column, names in fields.items()
+            for column, names in shared.items()
             if len(names) > 1
         ]
 
@@ -188,7 +207,9 @@ def mapped_rows(
     with rows.opened(stream, name, max_bytes=max_bytes) as file:
         given = [] if mapping is None else [(one, mapping.get(one, NONE)) for one in table.names]
         try:
-            columns = table.complete(given, file.columns)
+            # Without a mapping nobody can choose.
+            advice = "rename one of" if mapping is None else "choose one of"
+            columns = table.complete(given, file.columns, advice=advice)
         except MappingRefusedError as error:
             raise FormatErrors([Fault(None, "", fault) for fault in error.faults]) from error
         used = set(columns.values())

@@ -448,6 +448,9 @@ class StageSummary(models.Model):
         db_default=0,
         help_text="Items whose standing verdict is that of models, not of people.",
     )
+    kept_by_models = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Of the items that models decided, so many are kept."
+    )
     terms = models.JSONField(
         default=dict, null=True, help_text="Answers by the version of the project's terms that they name, as text."
     )
@@ -471,6 +474,11 @@ class StageSummary(models.Model):
     def decided(self) -> int:
         """Items with a verdict."""
         return self.kept + self.dropped
+
+    @property
+    def kept_by_people(self) -> int:
+        """Kept items of which people's answers say so: a share of the answered ones, as those of models are not."""
+        return self.kept - self.kept_by_models
 
     @property
     def is_finished(self) -> bool:

@@ -11,6 +11,7 @@ from hits.protocols.base import AnswerRefusedError, Json
 from hits.protocols.given_settings import printed
 from hits.text.cells import as_text
 from hits.text.passages import passage_parts
+from hits.text.spellings import meant
 from hits.text.wording import _
 
 MAX_REMARK = 2000
@@ -69,10 +70,10 @@ def known_values(
 
 
 def choice_named(choices: Sequence[Json], text: str) -> str:
-    """The id of the choice that an id or a text means. Raises AnswerRefusedError."""
-    for choice in choices:
-        if text in (choice["id"], choice["text"]):
-            return str(choice["id"])
+    """The id of the choice that a text, an id or a number, counted from 1, means. Raises AnswerRefusedError."""
+    spelled = ((str(choice["id"]), choice["text"], str(number)) for number, choice in enumerate(choices, 1))
+    if (ident := meant(text, spelled)) is not None:
+        return ident
     listed = ", ".join(repr(choice["text"])[:SHOWN_TEXT] for choice in choices[:SHOWN_CHOICES])
     more = f" and {len(choices) - SHOWN_CHOICES} more" if len(choices) > SHOWN_CHOICES else ""
     raise AnswerRefusedError([f"{text!r:.60} is none of the answers to choose from: {listed}{more}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,7 +12,7 @@ from typing import Any
 from django import template
 from django.forms import BoundField, ChoiceField
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from hits import charts
@@ -19,34 +20,57 @@ from hits.quality.blocking import Evidence
 from hits.quality.intervals import wilson
 
 register = template.Library()
-NOTHING = "–"
+NOTHING, MINUS = "–", "\N{MINUS SIGN}"
 
 
 @register.filter
 def count(value: float | None) -> str:
     """24400 -> '24,400'."""
-    return NOTHING if value is None else f"{value:,.0f}"
+    return NOTHING if value is None else minus(f"{value:,.0f}")
+
+
+def minus(text: str) -> str:
+    """A number with the sign for less than nothing, as it is printed: '-3' -> '−3'."""
+    return text.replace("-", MINUS)
 
 
 @register.filter
 def money(value: Decimal | float | str | None, digits: int = 2) -> str:
-    """1234.5 -> '$1,234.50'; a negative amount as '-$3.00'. `digits` after the point."""
+    """1234.5 -> '$1,234.50'; a negative amount as '−$3.00'. `digits` after the point."""
     if value is None or value == "":
         return NOTHING
     amount = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return f"{'-' if amount < 0 else ''}${abs(amount):,.{digits}f}"
+    return f"{MINUS if amount < 0 else ''}${abs(amount):,.{digits}f}"
+
+
+@register.filter
+def cents(value: Decimal | None, digits: int = 6) -> str:
+    """An amount of a fraction of a cent, with the digits that say something: '$0.0004', '$0.01', '$5.00'."""
+    if value is None:
+        return NOTHING
+    whole, _, rest = money(value, digits).partition(".")
+    return f"{whole}.{rest.rstrip('0'):0<2}"
+
+
+@register.filter
+def plain(value: float | Decimal | None, digits: int = 6) -> str:
+    """A number without noughts that say nothing: 0.996000 -> '0.996', 5.0 -> '5', 1204 -> '1,204'."""
+    if value is None:
+        return NOTHING
+    text = minus(f"{value:,.{digits}f}")
+    return text.rstrip("0").rstrip(".") if digits else text
 
 
 @register.filter
 def change(value: Decimal) -> str:
-    """An amount with its sign: '+$1.00', '-$1.00'; nothing for zero."""
+    """An amount with its sign: '+$1.00', '−$1.00'; nothing for zero."""
     return "" if not value else f"{'+' if value > 0 else ''}{money(value)}"
 
 
 @register.filter
 def percent(value: float | None, digits: int = 1) -> str:
     """0.583 -> '58.3 %'."""
-    return NOTHING if value is None else f"{100 * value:.{digits}f} %"
+    return NOTHING if value is None else minus(f"{100 * value:.{digits}f} %")
 
 
 @register.filter
@@ -58,7 +82,7 @@ def of(part: float | None, whole: float | None) -> float | None:
 @register.filter
 def interval(bounds: tuple[float, float]) -> str:
     """(0.5551, 0.6108) -> '55.5 to 61.1 %'."""
-    return f"{100 * bounds[0]:.1f} to {100 * bounds[1]:.1f} %"
+    return minus(f"{100 * bounds[0]:.1f} to {100 * bounds[1]:.1f} %")
 
 
 @register.filter
@@ -140,7 +164,7 @@ def measure(value: float | None) -> str:
     """A count as '1,204', a mean as '38.25'."""
     if value is None:
         return NOTHING
-    return count(value) if isinstance(value, int) else f"{value:,.2f}"
+    return count(value) if isinstance(value, int) else minus(f"{value:,.2f}")
 
 
 @register.filter
@@ -170,6 +194,16 @@ _VOTES = {
     "void": "do not count",
     "missing": "are still to come",
 }
+
+
+@register.filter
+def in_code(text: str) -> SafeString:
+    """A sentence of a card, which is Markdown: what stands between backticks as code."""
+    # The parts in code stand at every second place.
+    parts = re.split("`([^`]+)`", text)
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", one) if at % 2 else one,) for at, one in enumerate(parts))
+    )
 
 
 @register.filter

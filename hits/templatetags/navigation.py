@@ -34,9 +34,7 @@ def project_menu(context: dict[str, Any]) -> dict[str, Any]:
 def stage_nav(context: dict[str, Any]) -> dict[str, Any]:
     """The stages; the group of the page's own stage is open."""
     request, current = context["request"], context.get("stage")
-    found = navigation.folded(navigation.entries(request.project), current)
-    if len(navigation.stages_of(request.project)) < 2:
-        found = []
+    found = navigation.folded(navigation.shown(request.project), current)
     return {"project": request.project, "stage": current, "entries": [(entry, entry.holds(current)) for entry in found]}
 
 
@@ -49,4 +47,4 @@ def numbered_in(stage: Stage, group: str) -> str:
 @register.inclusion_tag("projects/_nav_figures.html", takes_context=True)
 def stage_figures(context: dict[str, Any]) -> dict[str, Any]:
     """What each stage says beside its name, to take the place of what the page shows of it."""
-    return {"stages": navigation.stages_of(context["request"].project)}
+    return {"stages": [stage for entry in navigation.shown(context["request"].project) for stage in entry.stages]}

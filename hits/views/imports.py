@@ -12,6 +12,7 @@ from django.utils.http import content_disposition_header
 
 from hits import tasks
 from hits.domain.imported_tables import NoTableError, ShownTable, file_of, needed_table, shown
+from hits.domain.item_columns import PRIORITY
 from hits.domain.plugins import recipe_of
 from hits.flow.pipeline import importing
 from hits.formats.faults import FormatErrors
@@ -77,12 +78,12 @@ def _page(
 
 
 def _fields(table: ShownTable, mapping: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """Those that are needed or have a column, and the others, which a lead opens."""
+    """Those that are needed or have a column, the priority, and the others, which a lead opens."""
     told = [
         {**vars(field), "number": number, "column": mapping.get(field.name, "")}
         for number, field in enumerate(table.fields, 1)
     ]
-    first = [field for field in told if field["needed"] or field["column"]]
+    first = [field for field in told if field["needed"] or field["column"] or field["name"] == PRIORITY]
     return {"first": first, "more": [field for field in told if field not in first]}
 
 

@@ -176,6 +176,12 @@ def entries(project: Project) -> list[Entry]:
     return found
 
 
+def shown(project: Project) -> list[Entry]:
+    """The entries that the row of stages has: a project with one stage has no such row."""
+    found = entries(project)
+    return found if sum(len(entry.stages) for entry in found) > 1 else []
+
+
 def folded(found: Sequence[Entry], current: Stage | None) -> list[Entry]:
     """Finished entries that follow one another as one, where there are many; the current one stays by itself."""
     if len(found) <= UNFOLDED:

@@ -32,7 +32,9 @@ LONGEST_TIMELINE = 14 * 24
 
 @dataclass(frozen=True)
 class Money:
-    """What a stage has cost, in dollars."""
+    """What a stage has cost, in dollars. `each_kept` is that of an item which people's answers keep: those that models
+    decided cost nothing.
+    """
 
     rewards: Decimal
     fees: Decimal
@@ -55,7 +57,7 @@ def money(stage: Stage) -> Money:
     """From the workers' rows: their number is that of the workers, not that of the answers."""
     sums = stage.worker_stats.aggregate(earned=Sum("earned"), fees=Sum("fees"))
     earned, fee = sums["earned"] or Decimal(0), sums["fees"] or Decimal(0)
-    kept = stage.summary.kept
+    kept = stage.summary.kept_by_people
     return Money(earned, fee, earned + fee, (earned + fee) / kept if kept else None)
 
 

@@ -17,6 +17,7 @@ from hits.forms import RoutingForm
 from hits.models import ModelAnnotator, Stage
 from hits.quality.audit import Share
 from hits.refusals import Refusal
+from hits.text.plurals import agreeing, counted
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
 from hits.views.spreadsheet import csv_response
@@ -51,6 +52,7 @@ def _page(request: HttpRequest, stage: Stage, given: Any = None, fault: str = ""
         "page": paging.by_id(rows, request.GET, newest_first=True),
         "audit": figures.audit(stage, standing) if standing else None,
         "decided": stage.summary.decided_by_models,
+        "is_deciding": bool(standing) and figures.is_deciding(stage),
         "saved": sum((row.saved for row in standing if row.undone_at is None), Decimal(0)),
         "fault": fault,
     }
@@ -99,13 +101,12 @@ def route(request: LeadRequest, stage: Stage) -> HttpResponse:
         routing.RoutingChangedError,
     ) as refusal:
         return _page(request, stage, request.POST, str(refusal))
-    said = f"The models decide {_items(row.decided)}. {_items(row.audited)} of those on which they agree go to people."
+    said = (
+        f"The models decide {counted(row.decided, 'item')}. {counted(row.audited, 'item')} of those on which they "
+        f"agree {agreeing(row.audited, 'goes', 'go')} to people."
+    )
     jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
     return redirect("people-and-models", stage.project.slug, stage.key)
-
-
-def _items(count: int) -> str:
-    return f"{count:,} item{'' if count == 1 else 's'}"
 
 
 @for_stage(VERB)
@@ -116,8 +117,12 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, str(refusal))
     else:
-        stay = f" {_items(found.used)} stay decided: later items were made of them." if found.used else ""
-        said = f"{_items(found.returned)} wait to be published to people.{stay}"
+        said = (
+            f"{counted(found.returned, 'item')} {agreeing(found.returned, 'waits', 'wait')} to be published to people."
+        )
+        if found.used:
+            stay, them = agreeing(found.used, "stays", "stay"), agreeing(found.used, "it", "them")
+            said += f" {counted(found.used, 'item')} {stay} decided: later items were made of {them}."
         jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
     return redirect("people-and-models", stage.project.slug, stage.key)
 

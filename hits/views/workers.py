@@ -48,7 +48,7 @@ HEADS = (
     ("-why", "What stands out", ""),
     ("-answers", "Answers", "n"),
     ("known", "Gold answers", "n"),
-    ("agreement", "Agreement", "n"),
+    ("agreement", "Agreement with others", "n"),
     ("chance", "Beyond chance", "n"),
     ("seconds", "Median time", "n"),
     ("-repeats", "Repeated", "n"),

@@ -31,7 +31,7 @@
     if (!unused) return;
     function compare() {
       const used = new Set(fields.map(field => field.value));
-      const left = [...fields[0].options].map(option => option.value).filter(name => name && !used.has(name));
+      const left = [...fields[0].options].filter(one => !("suggests" in one.dataset)).map(one => one.value).filter(name => name && !used.has(name));
       unused.textContent = left.join(", ") || "none";
     }
     for (const field of fields) field.addEventListener("change", compare);

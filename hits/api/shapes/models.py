@@ -211,6 +211,9 @@ class PeopleAndModels(Shape):
     compared_items = serializers.IntegerField(source="items")
     limited = serializers.BooleanField(help_text="There are more: the newest were compared.")
     decided_by_models = serializers.IntegerField(help_text="Items whose standing verdict is that of models.")
+    is_deciding = serializers.BooleanField(
+        help_text="Verdicts of items that were just left to models are still to be written: no figure has them yet."
+    )
     audit = AuditShape(allow_null=True, help_text="Of all routings that stand; null where there is none.")
 
 

@@ -19,7 +19,11 @@ class FiguresShape(Shape):
     open = serializers.IntegerField(help_text="At the marketplace, no verdict yet.")
     again = serializers.IntegerField(help_text="Of the open ones: need another answer.")
     answered = serializers.IntegerField(help_text="Items with at least one answer that counts.")
+    decided_by_models = serializers.IntegerField(
+        help_text="Items whose standing verdict is that of models: neither published nor answered."
+    )
     kept = serializers.IntegerField()
+    kept_by_models = serializers.IntegerField(help_text="Of the kept ones: models decided them.")
     dropped = serializers.IntegerField()
     check_questions = serializers.IntegerField(help_text="Published or not; not among the items.")
     answers = serializers.IntegerField()

@@ -78,6 +78,7 @@ class PeopleAndModels(StageView):
             "items": found.items,
             "limited": found.limited,
             "decided_by_models": self.stage.summary.decided_by_models,
+            "is_deciding": bool(standing) and people_and_models.is_deciding(self.stage),
             "audit": people_and_models.audit(self.stage, standing) if standing else None,
         }
         return Response(shapes.PeopleAndModels(told).data)

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Exists, Max, OuterRef, Sum
 
 from hits.domain import (
     check_questions,
@@ -29,6 +29,7 @@ from hits.domain import (
     webhook_events,
 )
 from hits.domain.action_log import record
+from hits.domain.hit_items import without_hit
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -47,6 +48,8 @@ MANIFEST, README = "manifest.json", "README.md"
 PART_BYTES = 1 << 18
 
 # What else became of items, by its name in the funnel.
+# Of items without a HIT: those that wait, and those that are no data.
+_NOT_ASKED = (Item.State.NEW, Item.State.CHECK)
 _UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
 ABOUT_CHECKS = "about check questions"
@@ -258,7 +261,8 @@ def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) 
     recipe = recipe_of(project)
     stages = list(project.stages.filter(crowd=True).select_related("summary").order_by("position"))
     said = release_cards.stated(project.card)
-    asked = [(stage.title, _facts(stage, row)) for stage, row in zip(stages, _collection(project), strict=True)]
+    rows = zip(stages, _collection(project), strict=True)
+    asked = [(stage.title, _facts(stage, row)) for stage, row in rows if is_told(row)]
     return data_card.Card(
         title=project.name,
         recipe=f"{recipe.title} {recipe.version}",
@@ -267,7 +271,7 @@ def _card(project: Project, content: ReleaseContent, agreed: Mapping[str, Any]) 
         counts=content.counts,
         left_out=content.left_out,
         notes=content.notes,
-        stages=[(title, facts) for title, facts in asked if facts["Answers"] != "0"],
+        stages=asked,
         rules={stage.title: rule for stage in stages if (rule := stage.rule["params"].get("text", ""))},
         aggregated=[
             (stage.title, _values_facts(row))
@@ -332,13 +336,19 @@ def _facts(stage: Stage, row: Mapping[str, Any]) -> dict[str, str]:
         "Blocked workers": f"{row['blocked_workers']:,}",
         **(paid if given > imported else {}),
         **({"Rejected answers": f"{row['rejected_answers']:,}"} if row["rejected_answers"] else {}),
+        "Items": f"{row['all_items']:,}",
         "Items asked about": f"{row['asked']:,}",
         "Items answered": f"{row['answered']:,}",
-        "Items kept": f"{row['kept']:,} of {row['asked']:,}",
+        "Items kept": f"{row['kept']:,} of {row['all_items']:,}",
         "Items dropped": _dropped(row),
         **models_in_releases.facts(row.get("decided_by_models")),
         **{said: f"{row[name]:,}" for said, name in _UNDECIDED.items() if row[name]},
     }
+
+
+def is_told(row: Mapping[str, Any]) -> bool:
+    """Whether there is something to say of a stage's row of the funnel: answers came, or models decided items."""
+    return bool(row["answers"] or row.get("decided_by_models"))
 
 
 def _dropped(row: Mapping[str, Any]) -> str:
@@ -389,7 +399,8 @@ def _funnel(stage: Stage) -> dict[str, Any]:
     median = found.median_seconds
     return {
         "stage": stage.key,
-        "asked": found.items,
+        "all_items": found.items,
+        "asked": _asked(stage),
         "answered": found.answered,
         "kept": found.kept,
         "dropped": found.dropped,
@@ -406,6 +417,15 @@ def _funnel(stage: Stage) -> dict[str, Any]:
         "median_seconds": median,
         **_pay(stage, median),
     }
+
+
+def _asked(stage: Stage) -> int:
+    """Items about which people were asked, here or where imported answers come from."""
+    found = stage.summary
+    if not found.imported:
+        return found.published
+    imported = Assignment.objects.filter(item=OuterRef("pk"), stage=stage)
+    return found.published + without_hit(stage.items.exclude(state__in=_NOT_ASKED).filter(Exists(imported))).count()
 
 
 def _pay(stage: Stage, median: float | None) -> dict[str, Any]:

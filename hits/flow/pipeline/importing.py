@@ -27,6 +27,7 @@ from hits.domain.imported_tables import (
     guessed_mapping,
     shown,
     table_of,
+    without_priority,
 )
 from hits.domain.item_figures import count
 from hits.domain.leases import Held, LeaseLostError, lease
@@ -389,6 +390,7 @@ def _import_media(upload: Upload, held: Held) -> int:
 def _import(upload: Upload, held: Held) -> int:
     with file_of(upload.blob) as file:
         steps = recipe_of(upload.project).steps
+        mapping, priority = _mapping(upload, file)
         documents = steps.read_documents(
             file,
             name=upload.name,
@@ -397,13 +399,13 @@ def _import(upload: Upload, held: Held) -> int:
             progress=_progress(upload, held),
             seed=upload.project.seed,
             options=options_of(upload.project),
-            **_mapping(upload, file),
+            **({} if mapping is None else {"mapping": mapping}),
         )
     _refuse_other_stages(upload.project, documents)
     if hasattr(steps, "admit"):
         documents = steps.admit(documents, Rows(upload.project))
     _refuse_too_many(documents)
-    documents = item_columns.taken(documents, _by_name(upload.project))
+    documents = item_columns.taken(documents, _by_name(upload.project), priority)
     _refuse_known(upload.project, [document for document in documents if document.items])
     _refuse_misfits(upload.project, documents)
     notes = [*_notes(documents), *(steps.import_notes(documents) if hasattr(steps, "import_notes") else ())]
@@ -454,13 +456,14 @@ _IMPORTS: dict[str, Callable[[Upload, Held], int]] = {
 }
 
 
-def _mapping(upload: Upload, file: BinaryIO) -> dict[str, dict[str, str]]:
-    """For a recipe that reads a table: which column of the file is which field."""
+def _mapping(upload: Upload, file: BinaryIO) -> tuple[dict[str, str] | None, str]:
+    """(for a recipe that reads a table: which column of the file is which field; the column that is the priority)."""
     if (table := table_of(upload.project)) is None:
-        return {}
-    if upload.mapping is not None:
-        return {"mapping": upload.mapping}
-    return {"mapping": guessed_mapping(upload.project, table, file, upload.name)}
+        return None, item_columns.PRIORITY
+    mapping = upload.mapping
+    if mapping is None:
+        mapping = guessed_mapping(upload.project, table, file, upload.name)
+    return without_priority(upload.project, mapping)
 
 
 def _notes(documents: Sequence[SourceDocument]) -> list[str]:

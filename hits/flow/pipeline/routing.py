@@ -33,9 +33,11 @@ from hits.models import Item, Label, ModelAnnotator, ModelAnswer, RoutedItem, Ro
 from hits.quality.votes import Rule
 from hits.quality.votes import decide as apply_rule
 from hits.refusals import Refusal
+from hits.text.plurals import agreeing, counted
 
 LEAST_AUDIT, MOST_AUDIT, USUAL_AUDIT = 0.01, 0.9, 0.1
 USUAL_CONFIDENCE = 0.9
+WHY_AUDIT = "Models decide nothing without an audit: nobody would see how often they are wrong."
 MOST_MODELS = 20
 
 
@@ -174,11 +176,12 @@ def _faults(stage: Stage, condition: Condition) -> Iterator[str]:
     if models and not len(models) / 2 < condition.least <= len(models):
         least, most = len(models) // 2 + 1, len(models)
         between = f"{most}" if least == most else f"{least} to {most}"
-        yield f"Of {len(models)} models, {between} have to agree: with fewer, two values could both be agreed on."
+        has = agreeing(most, "has", "have")
+        yield f"Of {counted(most, 'model')}, {between} {has} to agree: with fewer, two values could both be agreed on."
     if not 0 <= condition.confidence <= 1:
         yield "The confidence is a number from 0 to 1."
     if not LEAST_AUDIT <= condition.audit_share <= MOST_AUDIT:
-        yield f"The share of the audit is a number from {LEAST_AUDIT} to {MOST_AUDIT}: it shows the models' error."
+        yield f"The share of the audit is a number from {LEAST_AUDIT} to {MOST_AUDIT}. {WHY_AUDIT}"
 
 
 # What the models agree on
@@ -258,7 +261,8 @@ def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user
             raise NothingToRouteError(_nothing(plan))
         if (len(plan.decided), plan.saved) != (decided, saved):
             raise RoutingChangedError(
-                f"It is now {len(plan.decided):,} items, which would cost ${plan.saved:,.2f}. Please confirm again."
+                f"It is now {counted(len(plan.decided), 'item')}, which would cost ${plan.saved:,.2f}. Please confirm "
+                "again."
             )
         row = Routing.objects.create(
             stage=stage,

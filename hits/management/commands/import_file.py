@@ -86,7 +86,8 @@ class Command(ProjectCommand):
         self.say(f"Wrote {path}.")
 
     def _show(self, table: ShownTable) -> None:
-        field_of = {column: name for name, column in table.mapping.items()}
+        field_of = dict.fromkeys(table.of_suggestions, "a model’s suggestion")
+        field_of |= {column: name for name, column in table.mapping.items()}
         lines = [f"line {line}" for line, _ in table.rows]
         rows = [
             [column, field_of.get(column, "–"), *(_short(cells[column]) for _, cells in table.rows)]

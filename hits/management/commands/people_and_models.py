@@ -11,6 +11,8 @@ from hits.flow.pipeline import routing
 from hits.management.commands._base import StageCommand, agreed, dollars, jobs_run_here, share
 from hits.models import Stage
 from hits.quality.audit import Share
+from hits.templatetags.figures import cents
+from hits.text.plurals import agreeing, counted
 
 
 class Command(StageCommand):
@@ -50,9 +52,11 @@ class Command(StageCommand):
         least = len(models) if options["least"] is None else options["least"]
         condition = routing.Condition(models, least, options["confidence"], options["audit"])
         found = routing.preview(stage, condition)
+        go = agreeing(found.to_people, "goes", "go")
         self.say(
-            f"Of {found.waiting:,} items that could be published the models decide {found.decided:,}, which saves "
-            f"{dollars(found.saved)}; {found.to_people:,} go to people, among them {found.audited:,} of the audit."
+            f"Of {counted(found.waiting, 'item')} that could be published the models decide {found.decided:,}, which "
+            f"saves {dollars(found.saved)}; {found.to_people:,} {go} to people, among them {found.audited:,} of the "
+            "audit."
         )
         if not options["route"]:
             return
@@ -69,7 +73,10 @@ class Command(StageCommand):
         found = routing.undo(row, None)
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
-        self.say(f"{found.returned:,} items go to people, {found.used:,} stay decided.")
+        self.say(
+            f"{counted(found.returned, 'item')} {agreeing(found.returned, 'goes', 'go')} to people, {found.used:,} "
+            f"{agreeing(found.used, 'stays', 'stay')} decided."
+        )
 
     def _lines(self, stage: Stage) -> None:
         rows = [
@@ -78,12 +85,12 @@ class Command(StageCommand):
                 line.answers,
                 _interval(line.gold),
                 _interval(line.agreement),
-                "–" if line.cost_per_answer is None else f"${line.cost_per_answer:.6f}",
+                cents(line.cost_per_answer),
                 dollars(line.cost),
             ]
             for line in figures.compared(stage).lines
         ]
-        self.table(["who", "answers", "gold answers right", "agreement with people", "an answer", "cost"], rows)
+        self.table(["who", "answers", "gold answers right", "same as most people", "an answer", "cost"], rows)
 
     def _routings(self, stage: Stage) -> None:
         rows = [

@@ -11,6 +11,8 @@ from hits.flow.pipeline import prioritizing
 from hits.formats.item_values import read_priorities
 from hits.management.commands._base import SHOWN, StageCommand
 from hits.models import Item
+from hits.templatetags.figures import plain
+from hits.text.plurals import agreeing, counted
 
 
 class Command(StageCommand):
@@ -29,10 +31,13 @@ class Command(StageCommand):
                     changed = prioritizing.prioritize(stage, read_priorities(file, path.name), None)
             except OSError as error:
                 raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
-            return self.say(f"{changed:,} items of {stage.key} have another priority now.")
+            has = agreeing(changed, "has", "have")
+            return self.say(f"{counted(changed, 'item')} of {stage.key} {has} another priority now.")
         rows: list[tuple[str, str]] = []
         for part in by_priority(stage.items.filter(state=Item.State.NEW)):
             found = part.values_list("key", "priority")[: SHOWN - len(rows)]
-            rows += [(key, "–" if priority is None else f"{priority:g}") for key, priority in found]
+            rows += [(key, "–" if priority is None else plain(priority)) for key, priority in found]
         self.table(("published next", "priority"), rows)
+        if (waiting := stage.items.filter(state=Item.State.NEW).count()) > len(rows):
+            self.say(f"The next {len(rows):,} of {waiting:,}.")
         return None

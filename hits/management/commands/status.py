@@ -8,8 +8,8 @@ from hits.domain.plugins import faults_of, in_full
 from hits.management.commands._base import ProjectCommand, dollars
 from hits.models import Account, Stage
 
-FIGURES = ["items", "waiting", "open", "again", "kept", "dropped", "answers", "to_review", "held", "invalid",
-           "reported"]  # fmt: skip
+FIGURES = ["items", "waiting", "open", "again", "decided_by_models", "kept", "kept_by_models", "dropped", "answers",
+           "to_review", "held", "invalid", "reported"]  # fmt: skip
 
 
 class Command(ProjectCommand):

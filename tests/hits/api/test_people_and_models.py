@@ -73,6 +73,7 @@ def test_models_are_previewed_let_decide_measured_and_undone(
     assert (made.status_code, made.json()["models"], made.json()["saved"]) == (201, [model.pk], "1.20")
     told = api.get(f"{STAGE}people-and-models/").json()
     assert (told["decided_by_models"], told["audit"]["waiting"], told["audit"]["estimate"]) == (8, 2, None)
+    assert told["is_deciding"] is False and api.get(STAGE).json()["figures"]["decided_by_models"] == 8
     assert [line["name"] for line in told["lines"]] == ["People", "small-bert 1"]
     kept = api.get(f"{STAGE}items/?state=kept").json()["results"]
     assert {one["verdict"]["routing"] for one in kept} == {made.json()["id"]}

@@ -59,7 +59,7 @@ def test_models_are_compared_previewed_let_decide_and_undone(run: Run, asking: S
     said = run(*common)
     assert "small-bert 1       10" in said and "routing" not in said
     previewed = (
-        "Of 10 items that could be published the models decide 9, which saves $1.35; 1 go to people, among them 1"
+        "Of 10 items that could be published the models decide 9, which saves $1.35; 1 goes to people, among them 1"
     )
     assert previewed in run(*common, "--preview", "--models", model.pk)
     assert not Routing.objects.exists()

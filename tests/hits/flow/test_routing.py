@@ -16,7 +16,7 @@ from hits.flow.pipeline import advancing, deciding, publishing, routing
 from hits.flow.pipeline.publishing import NothingToPublishError, QuoteChangedError
 from hits.flow.pipeline.routing import Condition
 from hits.flow.setup import own_stages
-from hits.models import Item, Label, ModelAnnotator, RoutedItem, Routing, Stage, Verdict
+from hits.models import Item, Label, ModelAnnotator, RoutedItem, Routing, Stage, StageSummary, Verdict
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 
@@ -161,8 +161,8 @@ def test_items_that_people_or_an_earlier_audit_have_are_left_to_people(stage: St
     [
         ({"models": ()}, "Choose at least one model."),
         ({"models": (999_999,)}, "This project has no model with the id 999999."),
-        ({"least": 0}, "Of 1 models, 1 have to agree"),
-        ({"least": 2}, "Of 1 models, 1 have to agree"),
+        ({"least": 0}, "Of 1 model, 1 has to agree"),
+        ({"least": 2}, "Of 1 model, 1 has to agree"),
         ({"confidence": 1.5}, "The confidence is a number from 0 to 1."),
         ({"confidence": float("nan")}, "The confidence is a number from 0 to 1."),
         ({"audit_share": 0.0}, "The share of the audit is a number from 0.01 to 0.9"),
@@ -337,13 +337,13 @@ def test_a_release_marks_what_models_decided(stage: Stage, model: ModelAnnotator
     assert "decided_by" in files["items.csv"].decode().splitlines()[0]
     (funnel,) = made.manifest["collection"]
     assert funnel["decided_by_models"] == {
-        "items": 2, "models": ["small-bert 1"], "audited": {"differ": 0, "of": 0},
+        "items": 2, "kept": 2, "models": ["small-bert 1"], "audited": {"differ": 0, "of": 0},
         "people_wrong": {"count": 0, "of": 0}, "error": None,
     }  # fmt: skip
     listed = [json.loads(line) for line in files["decided-by-models.jsonl"].splitlines()]
     assert {(one["stage"], one["model"], one["confidence"]) for one in listed} == {("choose", "small-bert 1", 0.95)}
     card = files["README.md"].decode()
-    assert "| Items decided by models, without an answer of people | 2 (small-bert 1) |" in card
+    assert "| Items decided by models, without an answer of people | 2, of which 2 are kept (small-bert 1) |" in card
     assert "or the model that decided the item without an answer of people" in card
 
 
@@ -353,6 +353,62 @@ def test_without_models_a_release_says_nothing_of_them(stage: Stage) -> None:
     made, _ = releasing.release(stage.project, None)
     assert "decided_by" not in str(made.manifest) and "decided-by-models.jsonl" not in str(made.manifest)
     assert row.verdicts.get().routing is None
+
+
+def test_what_models_decide_is_neither_published_nor_answered(stage: Stage, model: ModelAnnotator) -> None:
+    rows = asked.items(stage, 30)
+    for row in rows[:6]:
+        asked.people_say(row, "yes", "yes", "no")
+    deciding.decide(stage)
+    sure_of(model, rows[6:16])
+    found = routing.preview(stage, Condition((model.pk,), 1))
+    routing.route(stage, Condition((model.pk,), 1), found.decided, found.saved, None)
+    # Their verdicts are not written yet.
+    summary = StageSummary.objects.get(stage=stage)
+    assert (summary.published, summary.kept, summary.decided_by_models) == (6, 6, 0)
+    assert people_and_models.is_deciding(stage) and found.decided == 9
+    deciding.decide(stage)
+    summary.refresh_from_db()
+    assert (summary.items, summary.published, summary.answered, summary.kept) == (30, 6, 6, 15)
+    assert (summary.decided_by_models, summary.kept_by_models, summary.kept_by_people) == (9, 9, 6)
+    assert not people_and_models.is_deciding(stage)
+    made, _ = releasing.release(stage.project, None)
+    (funnel,) = made.manifest["collection"]
+    told = {name: funnel[name] for name in ("all_items", "asked", "answered", "kept", "open")}
+    assert told == {"all_items": 30, "asked": 6, "answered": 6, "kept": 15, "open": 15}
+    card = made.files.get(name="README.md").blob.read().decode()
+    assert "| Items asked about | 6 |" in card and "| Items kept | 15 of 30 |" in card
+    assert "without an answer of people | 9, of which 9 are kept (small-bert 1) |" in card
+
+
+def test_a_stage_that_models_decided_alone_stands_in_the_card(stage: Stage, model: ModelAnnotator) -> None:
+    sure_of(model, asked.items(stage, 4))
+    routed(stage, model)
+    made, _ = releasing.release(stage.project, None)
+    card = made.files.get(name="README.md").blob.read().decode()
+    assert "## Stage: Ask" in card and "| Items asked about | 0 |" in card
+
+
+def test_items_that_models_decide_took_no_answers(model: ModelAnnotator) -> None:
+    stage = asked.stage(model.project, key="growing", answers=2, most_answers=4, enough="at least 2 agree on choice")
+    rows = asked.items(stage, 5)
+    asked.people_say(rows[0], "yes", "yes")
+    deciding.decide(stage)
+    sure_of(model, rows[1:])
+    routed(stage, model)
+    assert StageSummary.objects.get(stage=stage).answers_taken == [[2, 1]]
+
+
+def test_an_unpublished_check_question_takes_nothing_from_what_is_published(
+    stage: Stage, model: ModelAnnotator
+) -> None:
+    rows = asked.items(stage, 6)
+    asked.people_say(rows[0], "yes", "yes", "no")
+    asked.item(stage, gold="yes", state=Item.State.CHECK)
+    deciding.decide(stage)
+    sure_of(model, rows[1:])
+    routed(stage, model)
+    assert StageSummary.objects.get(stage=stage).published == 1
 
 
 # Taking it back

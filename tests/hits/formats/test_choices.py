@@ -74,7 +74,7 @@ def test_every_fault_is_told_with_its_line():
     ("text", "said"),
     [
         ("", "holds no row"),
-        ("id,texts\na,b\n", "No column is text, which every row needs: choose one of id, texts."),
+        ("id,texts\na,b\n", "No column is text, which every row needs: rename one of id, texts."),
         ("id,text,id\na,b,c\n", "has 'id' more than once"),
         ('{"id": "a"}', "No column is text"),
         ('{"id": "a", "text": "T", "choices": 3}', "choices: are 1: give 2 to 20"),

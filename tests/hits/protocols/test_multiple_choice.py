@@ -150,6 +150,7 @@ def test_a_suggestion_is_a_choice_or_where_several_can_be_chosen_a_list():
     one, several = protocol.settings({}), protocol.settings({"several": True})
     assert protocol.suggestible(DOCUMENT, ITEM, one) == ["choice"]
     assert protocol.suggestion(DOCUMENT, ITEM, one, "choice", "Answer 2") == "c2"
+    assert protocol.suggestion(DOCUMENT, ITEM, one, "choice", "1") == "c0"
     assert protocol.suggested_labels(DOCUMENT, ITEM, one, "choice", "c2") == {"choice": "c2"}
     assert protocol.suggestible(DOCUMENT, ITEM, several) == ["chosen"]
     assert protocol.suggestion(DOCUMENT, ITEM, several, "chosen", "c3 | Answer 0") == ["c0", "c3"]

@@ -16,7 +16,7 @@ from hits.templatetags import figures
     [
         (Decimal("1234.5"), "$1,234.50"),
         (Decimal("0.005"), "$0.01"),
-        (Decimal("-3"), "-$3.00"),
+        (Decimal("-3"), "−$3.00"),
         (None, "–"),
         (0, "$0.00"),
     ],
@@ -29,7 +29,32 @@ def test_small_amounts_may_show_more_places() -> None:
     assert figures.money(Decimal("0.0941"), 3) == "$0.094"
 
 
-@pytest.mark.parametrize(("value", "text"), [(Decimal("1"), "+$1.00"), (Decimal("-1"), "-$1.00"), (Decimal(0), "")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0.0004", "$0.0004"), ("0.01", "$0.01"), ("5", "$5.00"), ("0.5", "$0.50"), ("-0.0004", "−$0.0004"), (None, "–")],
+)
+def test_a_small_amount_has_the_digits_that_say_something(value: str | None, text: str) -> None:
+    assert figures.cents(value and Decimal(value)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.996, "0.996"), (5.0, "5"), (100, "100"), (1204.5, "1,204.5"), (-3.0, "−3"), (None, "–")]
+)
+def test_a_number_has_no_noughts_that_say_nothing(value: float | None, text: str) -> None:
+    assert figures.plain(value) == text
+
+
+def test_less_than_nothing_has_one_sign_everywhere() -> None:
+    assert (figures.percent(-3), figures.count(-2), figures.measure(-1.5)) == ("−300.0 %", "−2", "−1.50")
+    assert figures.interval((-22.326, 0.225)) == "−2232.6 to 22.5 %"
+
+
+def test_what_stands_between_backticks_is_code_and_nothing_is_trusted() -> None:
+    assert figures.in_code("`a` is <b>, or `c d`.") == "<code>a</code> is &lt;b&gt;, or <code>c d</code>."
+    assert figures.in_code("5` long") == "5` long"
+
+
+@pytest.mark.parametrize(("value", "text"), [(Decimal("1"), "+$1.00"), (Decimal("-1"), "−$1.00"), (Decimal(0), "")])
 def test_a_change_shows_its_direction(value: Decimal, text: str) -> None:
     assert figures.change(value) == text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
@@ -200,3 +201,52 @@ def test_without_a_choice_columns_are_read_by_their_names_in_any_case(client: Cl
     upload = create_upload(asking, "more.csv", b"TEXT,other,Right\nd,e,\n", "public", None)
     import_upload(upload.pk)
     assert Item.objects.order_by("-id")[0].document.data == {"columns": {"text": "d", "other": "e", "right": ""}}
+
+
+def test_the_priority_is_a_column_of_any_name(client: Client, project: Project) -> None:
+    content = b"id,text,urgency,suggestion:choice\nr1,Rain.,0.5,\nr2,Snow.,9,\n"
+    page = sent(client, project, content).content.decode()
+    assert 'name="column-priority"' in page and "Read as" in page
+    assert ">urgency<" in page.partition("data-unused")[2].partition("</p>")[0]
+    chosen(client, project, id="id", text="text", priority="urgency")
+    assert dict(Item.objects.values_list("key", "priority")) == {"r1": 0.5, "r2": 9}
+    assert Item.objects.first().document.data == {"text": "Rain."}
+    project.refresh_from_db()
+    assert project.mapping["priority"] == "urgency"
+
+
+def test_a_column_named_priority_counts_and_is_not_said_to_be_kept(client: Client, project: Project) -> None:
+    content = b"id,text,priority,source\nr1,Rain.,3,web\n"
+    page = sent(client, project, content).content.decode()
+    assert '<option value="priority" selected>' in page
+    assert re.search(r"data-unused>source<", page)
+    chosen(client, project, id="id", text="text", priority="priority")
+    assert Item.objects.get().priority == 3
+
+
+def test_a_column_named_priority_that_is_not_chosen_is_kept(client: Client, project: Project) -> None:
+    sent(client, project, b"id,text,priority\nr1,Rain.,high\n")
+    chosen(client, project, id="id", text="text")
+    assert Item.objects.get().priority is None
+    assert Item.objects.get().document.data == {"text": "Rain.", "columns": {"priority": "high"}}
+
+
+def test_the_column_of_the_priority_is_no_other_field_s(client: Client, project: Project) -> None:
+    sent(client, project, b"id,text,urgency\nr1,Rain.,3\n")
+    reply = chosen(client, project, id="id", text="text", question="urgency", priority="urgency")
+    assert reply.status_code == 400
+    assert "“urgency” is chosen for question and priority: choose another column" in reply.content.decode()
+
+
+def test_the_task_of_an_own_form_may_have_another_column_as_priority(client: Client, alice: Any, eager: None) -> None:
+    project = create_project("Tickets", "form", Decimal(5), "lab@example.org", alice)
+    form = {
+        "show": [{"kind": "text", "text": "{text}"}],
+        "ask": [{"kind": "one", "key": "fits", "question": "Fits?", "choices": ["Yes", "No"]}],
+    }
+    project.stages.update(settings={"form": form})
+    sent(client, project, b"id,text,urgency,priority\na,A fire.,7,high\n")
+    chosen(client, project, id="id", text="text", priority="urgency")
+    item = Item.objects.get()
+    assert item.priority == 7
+    assert item.document.data["columns"] == {"id": "a", "text": "A fire.", "priority": "high"}

@@ -13,6 +13,7 @@ from django.urls import reverse
 from hits.flow.setup.projects import create_project
 from hits.models import Project, Stage, StageSummary
 from hits.views import navigation
+from tests.hits import factories as make
 from tests.hits.market import Marketplace
 from tests.hits.views.conftest import PAGES, World
 from tests.markup import squeezed
@@ -151,3 +152,10 @@ def test_what_needs_a_decision_comes_first_and_holds_no_switch(world: World, cli
     assert decisions < page.index('id="funnel"') < page.index('id="stage-money"') < switches
     needs = page[decisions : page.index("</section>", decisions)]
     assert "<button" not in needs and 'id="hold-arrivals"' in page[switches:]
+
+
+def test_a_project_with_one_stage_is_sent_no_figures_of_stages(client: Client, alice: Any) -> None:
+    """Its pages have no row of stages, so these would have no place."""
+    stage = make.stage(make.project(owner=alice, slug="alone"), key="choose")
+    assert 'id="figure-' not in client.get(reverse("stage", args=["alone", "choose"])).content.decode()
+    assert 'id="figure-' not in client.get(reverse("stage-progress", args=["alone", stage.key])).content.decode()

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from hits.domain.summaries import refresh_worker_stats
 from hits.flow.pipeline import deciding
-from hits.models import Item, ModelAnnotator, ModelAnswer, Project, RoutedItem, Routing, Stage
+from hits.models import (
+    Assignment,
+    Item,
+    ModelAnnotator,
+    ModelAnswer,
+    Project,
+    RoutedItem,
+    Routing,
+    Stage,
+    StageSummary,
+)
+from hits.views import overview
 from tests.axe import violations
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -65,7 +79,7 @@ def test_a_model_is_registered_and_its_token_shown_once(client: Client, stage: S
     reloaded = text(client.get(reply.redirect_chain[-1][0]))
     assert token not in reloaded and "The token was shown already" in reloaded
     again = text(client.get(url("models")))
-    assert token not in again and f"{token[:10]}…" in again and "$0.000400" in again
+    assert token not in again and f"{token[:10]}…" in again and "$0.0004" in again
     assert stage.project.actions.get().verb == "registered a model"
 
 
@@ -118,7 +132,7 @@ def test_people_and_models_stand_side_by_side_on_the_page_and_in_the_file(
     deciding.decide(stage)
     page = text(client.get(url("people-and-models", "choose")))
     assert "small-&lt;i&gt;bert&lt;/i&gt; 1" in page and "4 items are compared." in page
-    assert re.search(r'data-label="Agreement with people">100.0 %<br>\s*<span class="small">51.0 to 100.0 % of 4', page)
+    assert re.search(r'data-label="Same as most people">100.0 %<br>\s*<span class="small">51.0 to 100.0 % of 4', page)
     content = b"".join(client.get(url("people-and-models-csv", "choose")).streaming_content).decode()
     people, bert = csv.DictReader(io.StringIO(content))
     assert (people["name"], bert["answers"], bert["gold_right"], bert["gold_of"]) == ("People", "4", "4", "4")
@@ -159,6 +173,30 @@ def test_the_queries_of_the_page_do_not_grow_with_items_and_models(
     assert len(first) == len(second)
 
 
+def test_a_small_price_has_no_useless_noughts_and_each_figure_its_own_name(
+    client: Client, stage: Stage, model: ModelAnnotator
+) -> None:
+    ModelAnnotator.objects.filter(pk=model.pk).update(cost_per_answer="0.0004")
+    model.refresh_from_db()
+    row = asked.item(stage, gold="yes")
+    sure_of(model, [row])
+    asked.people_say(row, "yes", "yes", "no", gold="yes")
+    page = text(client.get(url("people-and-models", "choose")))
+    assert 'data-label="An answer costs">$0.0004<' in page and "agreement with others" in page
+    assert '<fieldset class="plain">' in page and "Agreement with people" not in page
+    refresh_worker_stats(stage, Assignment.objects.values_list("worker", flat=True))
+    assert "Agreement with others" in text(client.get(url("workers", "choose")))
+
+
+def test_one_item_goes_to_people(client: Client, stage: Stage, model: ModelAnnotator) -> None:
+    sure_of(model, asked.items(stage, 2))
+    given = {**CONDITION, "models": model.pk, "decided": "1", "saved": "0.15"}
+    page = text(client.post(url("route-items", "choose"), given, follow=True))
+    assert "The models decide 1 item. 1 item of those on which they agree goes to people." in page
+    page = text(client.post(url("undo-routing", "choose", Routing.objects.get().pk), follow=True))
+    assert "1 item waits to be published to people." in page
+
+
 # Let models decide
 
 
@@ -190,9 +228,58 @@ def test_a_preview_is_confirmed_and_taken_back(
     assert set(stage.items.values_list("state", flat=True)) == {"new"}
 
 
+def test_items_that_models_decide_stand_apart_on_every_page(
+    client: Client, stage: Stage, model: ModelAnnotator
+) -> None:
+    rows = asked.items(stage, 30)
+    for row in rows[:6]:
+        asked.people_say(row, "yes", "yes", "no")
+    deciding.decide(stage)
+    sure_of(model, rows[6:16])
+    given = {**CONDITION, "models": model.pk, "decided": "8", "saved": "1.20"}
+    page = text(client.post(url("route-items", "choose"), given, follow=True))
+    # The verdicts are written by a job.
+    assert "<strong>0 items</strong> decided by models so far: further verdicts are being written now" in page
+    page = text(client.get(url("stage", "choose")))
+    assert "Decided by models" not in page and "100.0 % of answered" in page
+    deciding.decide(stage)
+    assert "decided by models so far" not in text(client.get(url("people-and-models", "choose")))
+    refresh_worker_stats(stage, Assignment.objects.values_list("worker", flat=True))
+    page = text(client.get(url("stage", "choose")))
+    assert re.search(r"<dt>Published</dt><dd><a [^>]*><strong>6</strong>", page)
+    assert re.search(r"<dt>Decided by models</dt><dd><a [^>]*><strong>8</strong></a></dd><dd[^>]*>8 kept;", page)
+    assert re.search(r"<strong>14</strong></a></dd><dd class=\"small\">6 by people, 100.0 % of answered</dd>", page)
+    page = text(client.get(url("project")))
+    assert "<dd>6 of 30</dd>" in page and "<dd>14 (6 by people: 100.0 % of answered)</dd>" in page
+    assert "<dt>decided by models</dt><dd>8</dd>" in page
+    page = text(client.get(url("release-preview")))
+    cells = {name: number for name, number in re.findall(r'<td class="n" data-label="([^"]+)">([^<]*)</td>', page)}
+    told = {name: cells[name] for name in ("Items", "Asked", "Answered", "Decided by models", "Kept")}
+    assert told == {"Items": "30", "Asked": "6", "Answered": "6", "Decided by models": "8", "Kept": "14"}
+    assert "<code>decided_by</code> is <code>people</code>" in page and "`" not in page[page.index("Make release") :]
+    out = io.StringIO()
+    call_command("status", "river", "--json", stdout=out)
+    (figures,) = json.loads(out.getvalue())["stages"]
+    assert (figures["decided_by_models"], figures["kept"], figures["kept_by_models"]) == (8, 14, 8)
+
+
+def test_the_price_of_a_kept_item_is_that_of_those_people_keep(stage: Stage, model: ModelAnnotator) -> None:
+    rows = asked.items(stage, 5)
+    asked.people_say(rows[0], "yes", "yes", "no")
+    deciding.decide(stage)
+    sure_of(model, rows[1:])
+    make.routing(stage)
+    StageSummary.objects.filter(stage=stage).update(kept=4, decided_by_models=3, kept_by_models=3)
+    Assignment.objects.update(state=Assignment.State.APPROVED)
+    refresh_worker_stats(stage, Assignment.objects.values_list("worker", flat=True))
+    found = overview.money(Stage.objects.get(pk=stage.pk))
+    assert found.paid and found.each_kept == found.paid
+
+
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
+        ({"audit": "0"}, "Give 1 to 90 percent. Models decide nothing without an audit: nobody would see how often"),
         ({"decided": "9"}, "It is now 8 items, which would cost $1.20. Please confirm again."),
         ({"saved": "9.99"}, "It is now 8 items, which would cost $1.20. Please confirm again."),
         ({"decided": ""}, "Look at the preview and confirm it."),
@@ -200,7 +287,7 @@ def test_a_preview_is_confirmed_and_taken_back(
         ({"confidence": "120"}, "less than or equal to 100"),
         ({"models": ""}, "This field is required."),
         ({"models": "999999"}, "999999 is not one of the available choices."),
-        ({"least": "2"}, "Of 1 models, 1 have to agree"),
+        ({"least": "2"}, "Of 1 model, 1 has to agree"),
     ],
 )
 def test_what_was_not_previewed_is_not_confirmed(

@@ -218,7 +218,7 @@ def test_the_ledger_shows_the_sums_of_its_entries(world: World, client: Client) 
         assignment=world.answer,
     )
     text = client.get(world.url("ledger")).content.decode()
-    for said in ("$1,000.00", "$0.05", "$7.05", "$992.90", "-$0.05", "+$5.00"):
+    for said in ("$1,000.00", "$0.05", "$7.05", "$992.90", "−$0.05", "+$5.00"):
         assert said in text
 
 

@@ -220,7 +220,7 @@ def test_the_manifest_and_its_page_say_how_it_was_collected(client: Client, alic
     made, _ = releasing.release(project, None)
     row = made.manifest["collection"][0]
     assert row == {
-        "stage": "validate", "asked": 6, "answered": 0, "kept": 3, "dropped": 3,
+        "stage": "validate", "all_items": 6, "asked": 6, "answered": 0, "kept": 3, "dropped": 3,
         "dropped_by_reason": {"other name": 1, "by the rule": 2}, "withdrawn": 0, "open": 0, "answers": 4,
         "rejected_answers": 0, "workers": 2, "blocked_workers": 1, "median_seconds": 36.0, "reward": "0.04",
         "wage_an_hour": "3.60",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from hits import protocols
+from hits.domain import anchoring
 from hits.domain.summaries import refresh_summary
 from hits.models import Label, Membership, Stage, SuggestedAnswer, Suggestion
+from hits.quality.anchoring import compare
 from tests.hits import factories as make
 from tests.markup import squeezed
 
@@ -96,6 +99,44 @@ def test_the_page_says_that_workers_follow_and_by_how_much(stage: Stage, client:
     assert "(12 workers)" in page
 
 
+def test_of_few_answers_the_page_keeps_the_counts_and_says_that_they_are_too_few(stage: Stage, client: Client) -> None:
+    workers = [make.worker() for _ in range(12)]
+    for shown, agrees, count in [(True, True, 4), (True, False, 19), (False, True, 8), (False, False, 2)]:
+        answered(stage, "row-0", shown, agrees, count, workers)
+    page = squeezed(client.get(address(stage)))
+    assert "Too few answers to tell: 23 in sight and 10 out of sight." in page
+    assert '<span class="small">of 23</span>' in page and '<span class="small">of 10</span>' in page
+    assert "may be chance" not in page and "300" not in page
+    # Enough for the difference, below nothing, and too few that disagree for the share that follows.
+    answered(stage, "row-0", False, True, 20, workers)
+    page = squeezed(client.get(address(stage)))
+    assert "−75.9 %" in page and "-" not in re.findall(r'data-label="Difference">(.*?)</td>', page)[0].partition("<")[0]
+    assert "Too few answers that were given without the suggestion disagree with it" in page
+    assert 'Doubtful answers that follow">–' in page
+
+
+def test_a_second_view_of_the_same_answers_draws_nothing_anew(
+    stage: Stage, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(anchoring, "compare", lambda *given: drawn.append(given) or compare(*given))
+    workers = [make.worker() for _ in range(12)]
+    for shown, agrees, count in [(True, True, 41), (True, False, 24), (False, True, 30), (False, False, 30)]:
+        answered(stage, "row-0", shown, agrees, count, workers)
+    first, second = (squeezed(client.get(address(stage))) for _ in range(2))
+    assert "(12 workers)" in first and "(12 workers)" in second and len(drawn) == 1
+    answered(stage, "row-0", True, True, 1, workers)
+    client.get(address(stage))
+    assert len(drawn) == 2
+
+
+def test_a_suggestion_may_be_the_number_of_a_choice_as_a_gold_answer_may(stage: Stage, client: Client) -> None:
+    client.post(address(stage), file("item,field,value\nrow-0,choice,2\nrow-1,choice,Yes\n"))
+    assert list(Suggestion.objects.order_by("item").values_list("value", flat=True)) == ["no", "yes"]
+    reply = client.post(address(stage), file("item,field,value\nrow-2,choice,3\n"))
+    assert reply.status_code == 400 and "is none of the answers to choose from" in squeezed(reply)
+
+
 def test_where_nothing_is_shown_nothing_is_claimed_and_rejected_answers_are_left_out(
     stage: Stage, client: Client
 ) -> None:
@@ -156,6 +197,22 @@ def test_what_is_published_first_is_shown_and_changed(stage: Stage, client: Clie
     assert "must be a number" in squeezed(reply) and "is no item of this stage" in squeezed(reply)
 
 
+def test_the_page_of_priorities_says_of_how_many_it_shows_the_next_and_how_columns_are_called(
+    stage: Stage, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Published next" in squeezed(client.get(address(stage, "priorities")))
+    for number in range(4, 30):
+        make.item(stage, key=f"row-{number}", data={})
+    refresh_summary(stage)
+    assert "The next 20 of 30" in squeezed(client.get(address(stage, "priorities")))
+    monkeypatch.setattr("hits.management.commands.priorities.SHOWN", 20)
+    assert "The next 20 of 30." in run("priorities")
+    reply = client.post(address(stage, "priorities"), file("item,urgency\nrow-3,5\n"))
+    assert "No column is priority, which every row needs: rename one of item, urgency." in squeezed(reply)
+    page = squeezed(client.post(address(stage, "priorities"), file("item,priority\nrow-3,0.996\n"), follow=True))
+    assert "1 item has another priority now." in page and 'data-label="Priority">0.996<' in page
+
+
 # The same on the command line
 
 
@@ -168,7 +225,7 @@ def run(name: str, *arguments: str) -> str:
 def test_the_commands_do_the_same(stage: Stage, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("item,field,value\nrow-0,choice,Yes\n")
-    assert run("suggestions", "--add", str(path)) == "1 new suggestions in choose, 0 replaced.\n"
+    assert run("suggestions", "--add", str(path)) == "1 new suggestion in choose, 0 replaced.\n"
     workers = [make.worker() for _ in range(12)]
     answered(stage, "row-0", True, True, 96, workers)
     answered(stage, "row-0", True, False, 24, workers)
