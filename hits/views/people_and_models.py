@@ -17,7 +17,7 @@ from hits.forms import RoutingForm
 from hits.models import ModelAnnotator, Stage
 from hits.quality.audit import Share
 from hits.refusals import Refusal
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 from hits.views import jobs, paging
 from hits.views.guard import PAGE, VERB, LeadRequest, for_stage
 from hits.views.spreadsheet import csv_response
@@ -102,7 +102,7 @@ def route(request: LeadRequest, stage: Stage) -> HttpResponse:
     ) as refusal:
         return _page(request, stage, request.POST, str(refusal))
     said = (
-        f"The models decide {counted(row.decided, 'item')}. {counted(row.audited, 'item')} of those on which they "
+        f"The models decide {amount(row.decided, 'item')}. {amount(row.audited, 'item')} of those on which they "
         f"agree {agreeing(row.audited, 'goes', 'go')} to people."
     )
     jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
@@ -118,11 +118,11 @@ def undo(request: LeadRequest, stage: Stage, pk: int) -> HttpResponse:
         messages.error(request, str(refusal))
     else:
         said = (
-            f"{counted(found.returned, 'item')} {agreeing(found.returned, 'waits', 'wait')} to be published to people."
+            f"{amount(found.returned, 'item')} {agreeing(found.returned, 'waits', 'wait')} to be published to people."
         )
         if found.used:
             stay, them = agreeing(found.used, "stays", "stay"), agreeing(found.used, "it", "them")
-            said += f" {counted(found.used, 'item')} {stay} decided: later items were made of {them}."
+            said += f" {amount(found.used, 'item')} {stay} decided: later items were made of {them}."
         jobs.start(request, tasks.conclude_stage, stage.pk, said=said)
     return redirect("people-and-models", stage.project.slug, stage.key)
 

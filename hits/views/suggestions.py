@@ -17,7 +17,7 @@ from hits.flow.pipeline import prioritizing, suggesting
 from hits.formats import item_values
 from hits.formats.faults import FormatErrors, grouped
 from hits.models import Item, Stage
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 from hits.views.guard import FORM, PAGE, LeadRequest, for_stage
 from hits.views.spreadsheet import csv_response
 from hits.views.stages import frame
@@ -40,7 +40,7 @@ def suggestions(request: LeadRequest, stage: Stage) -> HttpResponse:
             faults = grouped(error.errors)
         else:
             replaced = f", {found.replaced:,} took the place of earlier ones" if found.replaced else ""
-            messages.success(request, f"{counted(found.new, 'new suggestion')}{replaced}.")
+            messages.success(request, f"{amount(found.new, 'new suggestion')}{replaced}.")
             return redirect("suggestions", stage.project.slug, stage.key)
     context = {
         **frame(stage),
@@ -73,7 +73,7 @@ def priorities(request: LeadRequest, stage: Stage) -> HttpResponse:
         except FormatErrors as error:
             faults = grouped(error.errors)
         else:
-            said = f"{counted(changed, 'item')} {agreeing(changed, 'has', 'have')} another priority now."
+            said = f"{amount(changed, 'item')} {agreeing(changed, 'has', 'have')} another priority now."
             messages.success(request, said)
             return redirect("priorities", stage.project.slug, stage.key)
     context = {

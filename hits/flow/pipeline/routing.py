@@ -33,7 +33,7 @@ from hits.models import Item, Label, ModelAnnotator, ModelAnswer, RoutedItem, Ro
 from hits.quality.votes import Rule
 from hits.quality.votes import decide as apply_rule
 from hits.refusals import Refusal
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 
 LEAST_AUDIT, MOST_AUDIT, USUAL_AUDIT = 0.01, 0.9, 0.1
 USUAL_CONFIDENCE = 0.9
@@ -177,7 +177,7 @@ def _faults(stage: Stage, condition: Condition) -> Iterator[str]:
         least, most = len(models) // 2 + 1, len(models)
         between = f"{most}" if least == most else f"{least} to {most}"
         has = agreeing(most, "has", "have")
-        yield f"Of {counted(most, 'model')}, {between} {has} to agree: with fewer, two values could both be agreed on."
+        yield f"Of {amount(most, 'model')}, {between} {has} to agree: with fewer, two values could both be agreed on."
     if not 0 <= condition.confidence <= 1:
         yield "The confidence is a number from 0 to 1."
     if not LEAST_AUDIT <= condition.audit_share <= MOST_AUDIT:
@@ -261,7 +261,7 @@ def route(stage: Stage, condition: Condition, decided: int, saved: Decimal, user
             raise NothingToRouteError(_nothing(plan))
         if (len(plan.decided), plan.saved) != (decided, saved):
             raise RoutingChangedError(
-                f"It is now {counted(len(plan.decided), 'item')}, which would cost ${plan.saved:,.2f}. Please confirm "
+                f"It is now {amount(len(plan.decided), 'item')}, which would cost ${plan.saved:,.2f}. Please confirm "
                 "again."
             )
         row = Routing.objects.create(

@@ -12,7 +12,7 @@ from hits.management.commands._base import StageCommand, agreed, dollars, jobs_r
 from hits.models import Stage
 from hits.quality.audit import Share
 from hits.templatetags.figures import cents
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 
 
 class Command(StageCommand):
@@ -54,7 +54,7 @@ class Command(StageCommand):
         found = routing.preview(stage, condition)
         go = agreeing(found.to_people, "goes", "go")
         self.say(
-            f"Of {counted(found.waiting, 'item')} that could be published the models decide {found.decided:,}, which "
+            f"Of {amount(found.waiting, 'item')} that could be published the models decide {found.decided:,}, which "
             f"saves {dollars(found.saved)}; {found.to_people:,} {go} to people, among them {found.audited:,} of the "
             "audit."
         )
@@ -74,7 +74,7 @@ class Command(StageCommand):
         with jobs_run_here():
             tasks.conclude_stage(stage.pk)
         self.say(
-            f"{counted(found.returned, 'item')} {agreeing(found.returned, 'goes', 'go')} to people, {found.used:,} "
+            f"{amount(found.returned, 'item')} {agreeing(found.returned, 'goes', 'go')} to people, {found.used:,} "
             f"{agreeing(found.used, 'stays', 'stay')} decided."
         )
 

@@ -12,7 +12,7 @@ from hits.formats.item_values import read_priorities
 from hits.management.commands._base import SHOWN, StageCommand
 from hits.models import Item
 from hits.templatetags.figures import plain
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 
 
 class Command(StageCommand):
@@ -32,7 +32,7 @@ class Command(StageCommand):
             except OSError as error:
                 raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
             has = agreeing(changed, "has", "have")
-            return self.say(f"{counted(changed, 'item')} of {stage.key} {has} another priority now.")
+            return self.say(f"{amount(changed, 'item')} of {stage.key} {has} another priority now.")
         rows: list[tuple[str, str]] = []
         for part in by_priority(stage.items.filter(state=Item.State.NEW)):
             found = part.values_list("key", "priority")[: SHOWN - len(rows)]

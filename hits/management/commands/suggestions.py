@@ -11,7 +11,7 @@ from hits.flow.pipeline import suggesting
 from hits.formats.item_values import read_suggestions
 from hits.management.commands._base import StageCommand, share
 from hits.quality.anchoring import Interval
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 
 
 class Command(StageCommand):
@@ -32,12 +32,12 @@ class Command(StageCommand):
                     found = suggesting.suggest(stage, read_suggestions(file, path.name), None)
             except OSError as error:
                 raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
-            return self.say(f"{counted(found.new, 'new suggestion')} in {stage.key}, {found.replaced:,} replaced.")
+            return self.say(f"{amount(found.new, 'new suggestion')} in {stage.key}, {found.replaced:,} replaced.")
         told = report(stage)
         are = agreeing(told.counted, "is", "are")
         self.say(
-            f"{counted(told.suggestions, 'suggestion')} for {counted(told.items, 'item')} of {stage.key}; "
-            f"{told.counted:,} of {counted(told.answers, 'answer')} to them {are} compared."
+            f"{amount(told.suggestions, 'suggestion')} for {amount(told.items, 'item')} of {stage.key}; "
+            f"{told.counted:,} of {amount(told.answers, 'answer')} to them {are} compared."
         )
         lines = [(field.field, line) for field in told.fields for line in field.lines]
         if lines:

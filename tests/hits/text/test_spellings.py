@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hits.text.plurals import agreeing, counted
+from hits.text.amounts import agreeing, amount
 from hits.text.spellings import meant
 
 CHOICES = [("c1", "Yes", "1"), ("c2", "No", "2"), ("c3", "1", "3")]
@@ -18,5 +18,5 @@ def test_a_choice_is_meant_by_its_text_its_id_or_its_number_in_that_order(said: 
 
 
 def test_one_is_singular_and_all_else_plural() -> None:
-    assert [counted(n, "item") for n in (0, 1, 1204)] == ["0 items", "1 item", "1,204 items"]
+    assert [amount(n, "item") for n in (0, 1, 1204)] == ["0 items", "1 item", "1,204 items"]
     assert [agreeing(n, "goes", "go") for n in (0, 1, 2)] == ["go", "goes", "go"]

@@ -11,7 +11,7 @@ def count_again(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0067_figures_of_terms_and_models'),
+        ('hits', '0068_inbox_by_time'),
     ]
 
     operations = [
