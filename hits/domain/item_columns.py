@@ -22,7 +22,7 @@ from hits.recipes.source import UNUSED, SourceDocument, SourceItem, SourceSugges
 
 PRIORITY, MODEL = "priority", "suggestion_model"
 VALUE, SCORE = "suggestion:", "suggestion_score:"
-LARGEST = 1e15
+LARGEST = 10**15
 
 
 def priority_of(text: str) -> float | None:
@@ -34,7 +34,7 @@ def priority_of(text: str) -> float | None:
     except ValueError:
         number = float("nan")
     if not isfinite(number) or abs(number) > LARGEST:
-        raise ValueError(f"must be a number, or empty, not {text.strip()!r:.40}")
+        raise ValueError(f"must be a number from -{LARGEST:,} to {LARGEST:,}, or empty, not {text.strip()!r:.40}")
     return number
 
 

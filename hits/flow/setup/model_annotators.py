@@ -15,6 +15,7 @@ from hits.models import ModelAnnotator, Project
 from hits.models.access import token_digest
 from hits.models.fields import MICRO
 from hits.refusals import Refusal
+from hits.text.written import line_fault
 
 PREFIX = "model_"
 SHOWN = len(PREFIX) + 4
@@ -81,8 +82,8 @@ def register(
 
 def _one_line(text: str, what: str, longest: int) -> str:
     text = " ".join(text.split())
-    if not text or len(text) > longest or not text.isprintable():
-        raise ModelRefusedError(f"The {what} of a model has 1 to {longest} characters. Nothing was changed.")
+    if fault := line_fault(text, longest):
+        raise ModelRefusedError(f"The {what} of a model {fault}. Nothing was changed.")
     return text
 
 

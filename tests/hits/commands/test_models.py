@@ -37,7 +37,10 @@ def test_a_model_is_registered_listed_and_ended(run: Run, asking: Stage) -> None
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--register", " ", "1"], "The name of a model has 1 to 60 characters"),
+        (["--register", " ", "1"], "The name of a model is empty."),
+        (["--register", "a" * 61, "1"], "The name of a model has 61 characters, the limit is 60."),
+        (["--register", "a\u202eb", "1"], "The name of a model holds a character that cannot be seen (U+202E)"),
+        (["--register", "bert", "1\u200b"], "The version of a model holds a character that cannot be seen (U+200B)"),
         (["--register", "bert", "1", "--cost", "much"], "'much' is no amount in dollars"),
         (["--register", "bert", "1", "--cost", "-1"], "The cost of an answer is"),
         (["--register", "bert", "1", "--cost", "0.0000001"], "at most six decimals"),
