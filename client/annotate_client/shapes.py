@@ -246,6 +246,12 @@ class OwnModel(TypedDict):
 
 
 class AskedStage(TypedDict):
+    # Items that this model has now and did not answer yet.
+    leased: int
+    # When the first of these is given again; null: none of them will be.
+    next_free_at: str | None
+    # Items that it was given 3 times and did not answer, also those that it has now.
+    not_given_again: int
     key: str
     title: str
     protocol: str

@@ -1,4 +1,4 @@
-"""The models of a project that answer beside its people: registering one, and ending it."""
+"""The models of a project that answer beside its people: registering one, ending it, and giving it items again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.debug import sensitive_variables
 
+from hits.domain.model_leases import MOST_TIMES, counts_of_not_given_again
 from hits.flow.setup import model_annotators
 from hits.forms import RegisterModelForm
 from hits.models import ModelAnnotator, Project
@@ -27,9 +28,13 @@ def _index(
     token: str = "",
 ) -> HttpResponse:
     rows = project.model_annotators.select_related("created_by")
+    page = paging.by_id(rows, request.GET, newest_first=True)
+    too_often = counts_of_not_given_again(page.rows)
     context = {
         "project": project,
-        "page": paging.by_id(rows, request.GET, newest_first=True),
+        "page": page,
+        "rows": [(row, too_often.get(row.pk, 0)) for row in page.rows],
+        "most_times": MOST_TIMES,
         "form": form or RegisterModelForm(),
         "made": made,
         "token": token,
@@ -65,4 +70,17 @@ def end(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
         messages.info(request, str(refusal))
     else:
         messages.success(request, f"{row} has ended: its token opens nothing any more. Its answers stay.")
+    return redirect("models", project.slug)
+
+
+@for_project(VERB)
+def give_again(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.model_annotators, pk=pk)
+    try:
+        count = model_annotators.give_again(row, request.user)
+    except model_annotators.ModelEndedError as refusal:
+        messages.info(request, str(refusal))
+    else:
+        items = "1 item is" if count == 1 else f"{count:,} items are"
+        messages.success(request, f"{items} given to {row} again.")
     return redirect("models", project.slug)

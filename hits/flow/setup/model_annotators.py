@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from hits.domain import model_leases
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
 from hits.models import ModelAnnotator, Project
@@ -95,3 +96,19 @@ def end(row: ModelAnnotator, user: User | None) -> None:
         row.leases.all().delete()
         record(row.project, user, "ended a model", detail={"model": str(row)})
     row.refresh_from_db()
+
+
+def give_again(row: ModelAnnotator, user: User | None) -> int:
+    """Items that it was given as often as any and has not answered are given to it as often once more; how many.
+
+    Raises ModelEndedError and ArchivedError.
+    """
+    refuse_archived(row.project)
+    with transaction.atomic():
+        # As whoever takes items, so that none is given while its count is set back.
+        if not ModelAnnotator.objects.living().select_for_update(no_key=True).filter(pk=row.pk):
+            raise ModelEndedError(f"{row} has ended already.")
+        count = model_leases.not_given_again([row]).update(times=0)
+        if count:
+            record(row.project, user, "gave items again to a model", detail={"model": str(row), "items": count})
+    return count

@@ -8,6 +8,8 @@ import pytest
 from django.core.management.base import CommandError
 from rest_framework.test import APIClient
 
+from hits.flow.pipeline import model_answering
+from hits.flow.setup import model_annotators
 from hits.models import ModelAnnotator, Routing, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -34,6 +36,20 @@ def test_a_model_is_registered_listed_and_ended(run: Run, asking: Stage) -> None
     assert logged(asking.project) == ["registered a model", "ended a model"]
 
 
+def test_items_that_it_was_given_too_often_are_given_again(run: Run, asking: Stage) -> None:
+    row = asked.model(asking.project)
+    asked.items(asking, 2)
+    asked.given_too_often(row, asking)
+    assert re.search(r"answers +2\n", run("models", "river"))
+    said = run("models", "river", "--give-again", row.pk)
+    assert "2 items are given to small-bert 1 again." in said and re.search(r"answers +0\n", said)
+    assert len(model_answering.take(row, asking, 5, 60)) == 2
+    assert asking.project.actions.latest("id").detail == {"model": "small-bert 1", "items": 2}
+    model_annotators.end(row, None)
+    with pytest.raises(CommandError, match="small-bert 1 has ended already"):
+        run("models", "river", "--give-again", row.pk)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -46,6 +62,7 @@ def test_a_model_is_registered_listed_and_ended(run: Run, asking: Stage) -> None
         (["--register", "bert", "1", "--cost", "0.0000001"], "at most six decimals"),
         (["--cost", "1"], "--cost goes with --register"),
         (["--end", "999999"], "river has no model 999999"),
+        (["--give-again", "999999"], "river has no model 999999"),
     ],
 )
 def test_what_is_no_model_is_refused(run: Run, asking: Stage, arguments: list[str], sentence: str) -> None:
