@@ -25,6 +25,7 @@ from hits.domain.archived import refuse_archived
 from hits.domain.crowd_answers import levels_of
 from hits.domain.failures import note
 from hits.domain.media import with_media
+from hits.domain.model_leases import MOST_TIMES
 from hits.domain.plugins import protocol_of, settings_of, usable_protocol
 from hits.domain.questions import has_own_page, own_page
 from hits.domain.task_pages import page_of
@@ -160,7 +161,11 @@ def take(annotator: ModelAnnotator, stage: Stage, count: int, seconds: int) -> l
         ModelLease.objects.bulk_create(
             ModelLease(annotator=annotator, item_id=pk, stage=stage, until=until) for pk in new
         )
-    return lent(annotator, stage, [*again, *new], until)
+    found = lent(annotator, stage, [*again, *new], until)
+    # What cannot be shown would be waited for in vain.
+    hidden = {*again, *new} - {one.item.pk for one in found}
+    ModelLease.objects.filter(annotator=annotator, item__in=hidden).update(times=MOST_TIMES)
+    return found
 
 
 def _ended(annotator: ModelAnnotator, stage: Stage, count: int) -> list[int]:

@@ -7,13 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotate_client import models
 from hits.api.model_tokens import ModelThrottle
+from hits.api.shapes import models as shapes
 from hits.flow.pipeline import model_answering
 from hits.flow.setup import model_annotators
 from hits.models import Assignment, Item, Label, LedgerEntry, ModelAnnotator, ModelAnswer, ModelLease, Project, Stage
+from hits.models.fields import MICRO
+from hits.protocols.multiple_choice.protocol import MultipleChoice
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 from tests.hits.api.conftest import signed_in
@@ -111,6 +116,7 @@ def test_an_archived_project_is_answered_no_more(model: APIClient, project: Proj
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     for answer in (model.post(ITEMS, {}, format="json"), send(model, said(one.pk))):
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "archived")
+    assert {model.get(address).status_code for address in (HOME, "/api/model/stages/ask/")} == {200}
     assert not ModelAnswer.objects.exists()
 
 
@@ -209,6 +215,15 @@ def test_it_is_told_what_it_has_and_what_it_is_not_given_again(
     assert told_of(other) == unanswered()
     assert model_annotators.give_again(registered[0], None) == 1
     assert [one["id"] for one in take(model)] == [rows[2].pk]
+
+
+def test_what_cannot_be_shown_is_not_waited_for(
+    model: APIClient, asking: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked.items(asking, 2)
+    monkeypatch.setattr(MultipleChoice, "page", lambda *_: 1 / 0)
+    assert take(model) == []
+    assert told_of(model) == unanswered(2, None, 2)
 
 
 def told_of(client: APIClient) -> dict[str, Any]:
@@ -378,6 +393,18 @@ def test_what_has_the_wrong_form_is_refused_by_its_place(model: APIClient, askin
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
     assert next(iter(more)) in str(answer.json()["error"]["details"])
     assert not ModelAnswer.objects.exists()
+
+
+def test_the_documents_name_the_limits() -> None:
+    text = (settings.ROOT / "docs" / "models-api.md").read_text(encoding="utf-8")
+    limits = {
+        "fields": f"At most {model_answering.MOST_FIELDS}, with {model_answering.LONGEST_FIELDS:,} characters",
+        "milliseconds": f"0 to {shapes.LONGEST_DAY:,} (a day)",
+        "cost": f"at most {model_annotators.MOST_COST:,}, with at most {-MICRO.as_tuple().exponent} decimals",
+        "call": f"at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes",
+    }
+    assert {name for name, sentence in limits.items() if sentence not in text} == set()
+    assert models.LONGEST_DAY == shapes.LONGEST_DAY
 
 
 @pytest.mark.parametrize("answers", [[], [{"item": 1, "fields": {}}] * 101, "all", None, [1]], ids=str)
