@@ -16,7 +16,7 @@ WITHOUT_SECRETS = {"new_protocol", "new_recipe", "check_plugin"}
 
 ENVIRONMENT = (
     "Commands read the environment of the server. Beside a running `make run`, take it first: "
-    "set -a; . data/local.env; set +a"
+    "set -a; . data/local.env; set +a (the file is in DATA_DIR)"
 )
 
 if __name__ == "__main__":

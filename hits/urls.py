@@ -126,6 +126,7 @@ project_urls = [
     path("models/", models.index, name="models"),
     path("models/register/", models.register, name="register-model"),
     path("models/<int:pk>/end/", models.end, name="end-model"),
+    path("models/<int:pk>/give-again/", models.give_again, name="give-again"),
     path("messages/", messages.log, name="messages"),
     path("messages/templates/", messages.templates, name="message-templates"),
     path("messages/templates/<int:pk>/", messages.template, name="message-template"),

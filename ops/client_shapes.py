@@ -25,6 +25,7 @@ ROOTS = (
     "BudgetRequestShape",
     "ItemShape",
     "LeasedItem",
+    "LeasedItems",
     "ModelHome",
     "ProjectDetailShape",
     "ProjectShape",

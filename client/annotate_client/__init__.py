@@ -23,7 +23,14 @@ from annotate_client.errors import (
     UnexpectedAnswerError,
     WaitTimeoutError,
 )
-from annotate_client.models import GivenItem, ModelAnswer, ModelAnswersRefusedError, ModelClient
+from annotate_client.models import (
+    GivenItem,
+    ModelAnswer,
+    ModelAnswerError,
+    ModelAnswersRefusedError,
+    ModelClient,
+    NotGivenAgainWarning,
+)
 from annotate_client.progress import Progress, print_progress
 from annotate_client.projects import Project
 from annotate_client.releases import Release
@@ -45,9 +52,11 @@ __all__ = [
     "ImportRefusedError",
     "InvalidError",
     "ModelAnswer",
+    "ModelAnswerError",
     "ModelAnswersRefusedError",
     "ModelClient",
     "NotFoundError",
+    "NotGivenAgainWarning",
     "NotSignedInError",
     "NothingToWaitForError",
     "Progress",

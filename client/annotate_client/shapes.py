@@ -237,6 +237,17 @@ class LeasedItem(TypedDict):
     leased_until: str
 
 
+class LeasedItems(TypedDict):
+    # Items that this model has now and did not answer yet.
+    leased: int
+    # When the first of these is given again; null: none of them will be.
+    next_free_at: str | None
+    # Items that it was given 3 times and did not answer, also those that it has now.
+    not_given_again: int
+    # Empty: none is free at this moment.
+    items: list[LeasedItem]
+
+
 class OwnModel(TypedDict):
     id: int
     name: str
@@ -246,6 +257,12 @@ class OwnModel(TypedDict):
 
 
 class AskedStage(TypedDict):
+    # Items that this model has now and did not answer yet.
+    leased: int
+    # When the first of these is given again; null: none of them will be.
+    next_free_at: str | None
+    # Items that it was given 3 times and did not answer, also those that it has now.
+    not_given_again: int
     key: str
     title: str
     protocol: str

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # Of a batch whose calls are made, and of a computation that has ended.
 PUBLISHED = "published"
 RUN_DONE = "done"
+WHEN_THEY_COME_IN = "Counted are the answers of HITs that have all they ask for, or have ended."
 RUN_ENDED = frozenset({RUN_DONE, "failed", "stopped"})
 
 
@@ -106,6 +107,7 @@ class Stage:
 
     def publish(self, quote: Quote, *, confirm: Decimal | str | float) -> BatchShape:
         """Publish the items of the quote and reserve its money. `confirm` is its total in dollars, given back.
+        `row` is what the stage is then.
 
         Called again with the same quote it gives the same batch, so nothing is paid twice. Raises ConfirmationError
         where `confirm` is another amount, ConflictError (code `quote_changed`) where the price is another by now, and
@@ -116,6 +118,7 @@ class Stage:
         status, said = self.api.call("POST", self._path("publish"), body=body, repeatable=True)
         if status == 200:
             raise BudgetRequestedError(cast(BudgetRequestShape, said))
+        self.refresh()
         return cast(BatchShape, said)
 
     def _refuse_unconfirmed(self, quote: Quote, confirm: Decimal | str | float) -> None:
@@ -133,6 +136,7 @@ class Stage:
     def wait(self, *, progress: Report | None = None, timeout: float = 3600.0) -> FiguresShape:
         """Wait until every item that was published has its verdict; the figures then.
 
+        Answers come in when their HIT has all that it asks for, or has ended; until then they count nowhere.
         Raises NothingToWaitForError where nothing is published, and WaitTimeoutError after so many seconds, with what
         holds it up as far as that is known. Answers come in as before: wait again.
         """
@@ -150,8 +154,9 @@ class Stage:
         return row["figures"]
 
     def _held_up(self, figures: FiguresShape) -> str:
-        """As sentences; empty where nothing is known to."""
-        said = [batch["message"] for batch in self.batches() if batch["state"] != PUBLISHED and batch["message"]]
+        """As sentences."""
+        said = [WHEN_THEY_COME_IN]
+        said += [batch["message"] for batch in self.batches() if batch["state"] != PUBLISHED and batch["message"]]
         if waiting := figures["to_review"]:
             said.append(f"{waiting:,} answers wait for your review.")
         return " ".join(said)

@@ -169,6 +169,7 @@ urlpatterns = [
     ),
     path(PROJECT + "models/", people_and_models.Models.as_view(), name="models"),
     path(PROJECT + "models/<int:pk>/end/", people_and_models.EndModel.as_view(), name="end-model"),
+    path(PROJECT + "models/<int:pk>/give-again/", people_and_models.GiveAgain.as_view(), name="give-again"),
     path(PROJECT + "terms/", terms.TermsOfProject.as_view(), name="terms"),
     path(PROJECT + "release-card/", releases.ReleaseCard.as_view(), name="release-card"),
     path(PROJECT + "release-preview/", releases.Preview.as_view(), name="release-preview"),

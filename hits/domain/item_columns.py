@@ -26,7 +26,7 @@ PRIORITY_FIELD = TableField(
     PRIORITY, "A number: items with a higher one are published first. No part of the item itself.", alone=True
 )
 VALUE, SCORE = "suggestion:", "suggestion_score:"
-LARGEST = 1e15
+LARGEST = 10**15
 
 
 def priority_of(text: str) -> float | None:
@@ -38,7 +38,7 @@ def priority_of(text: str) -> float | None:
     except ValueError:
         number = float("nan")
     if not isfinite(number) or abs(number) > LARGEST:
-        raise ValueError(f"must be a number, or empty, not {text.strip()!r:.40}")
+        raise ValueError(f"must be a number from -{LARGEST:,} to {LARGEST:,}, or empty, not {text.strip()!r:.40}")
     return number
 
 

@@ -180,6 +180,7 @@ TABLE = (
     _verb("Re-run the rule", MANAGER, pages="judge-again", routes=("POST judge-again",)),
     _verb("Register a model that answers", MANAGER, pages="register-model", routes=("POST models",)),
     _verb("End a model", MANAGER, pages="end-model", routes=("POST end-model",)),
+    _verb("Give a model items again", MANAGER, pages="give-again", routes=("POST give-again",)),
     _verb(
         "See what models would decide",
         READER,

@@ -27,6 +27,16 @@ def kept_lines(text: str) -> str:
     return _GAP.sub("\n\n", lines).strip("\n")
 
 
+def line_fault(text: str, longest: int) -> str:
+    """What is wrong with a name or another short line, as the end of a sentence; empty where nothing is."""
+    if not text:
+        return "is empty"
+    if len(text) > longest:
+        return f"has {len(text):,} characters, the limit is {longest:,}"
+    unseen = next((sign for sign in text if not sign.isprintable()), "")
+    return f"holds a character that cannot be seen (U+{ord(unseen):04X}): leave it out" if unseen else ""
+
+
 def alike(text: str) -> str:
     """What two texts share that differ in case, spacing, punctuation or unseen characters alone.
 

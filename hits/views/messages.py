@@ -121,6 +121,10 @@ def write_all(request: LeadRequest, stage: Stage) -> HttpResponse:
         new = messaging.write_to(
             stage, given["recipients"], given["subject"], given["text"], given["confirmation"], request.user
         )
+    except messaging.ConfirmationUsedError as error:
+        messages.error(request, "This page has sent another text already. Press the button again to send this one too.")
+        fresh = {**request.POST.dict(), "confirmation": secrets.token_urlsafe(16)}
+        return _write_all(request, stage, forms.MessageAllForm(fresh), error.http_status)
     except (messaging.MessageRefusedError, recipients.UnknownRecipientsError) as error:
         messages.error(request, str(error))
         return _write_all(request, stage, form, 400)

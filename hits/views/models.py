@@ -1,4 +1,4 @@
-"""The models of a project that answer beside its people: registering one, and ending it."""
+"""The models of a project that answer beside its people: registering one, ending it, and giving it items again."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 
 from common import shown_once
+from hits.domain.model_leases import MOST_TIMES, counts_of_not_given_again
 from hits.flow.setup import model_annotators
 from hits.forms import RegisterModelForm
 from hits.models import Project
@@ -23,9 +24,13 @@ def index(request: HttpRequest, project: Project) -> HttpResponse:
 
 def _index(request: HttpRequest, project: Project, form: RegisterModelForm | None = None) -> HttpResponse:
     rows = project.model_annotators.select_related("created_by")
+    page = paging.by_id(rows, request.GET, newest_first=True)
+    too_often = counts_of_not_given_again(page.rows)
     context = {
         "project": project,
-        "page": paging.by_id(rows, request.GET, newest_first=True),
+        "page": page,
+        "rows": [(row, too_often.get(row.pk, 0)) for row in page.rows],
+        "most_times": MOST_TIMES,
         "form": form or RegisterModelForm(),
         "new": shown_once.taken(request),
         "asking": [stage for stage in navigation.stages_of(project) if stage.crowd],
@@ -59,4 +64,17 @@ def end(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
         messages.info(request, str(refusal))
     else:
         messages.success(request, f"{row} has ended: its token opens nothing any more. Its answers stay.")
+    return redirect("models", project.slug)
+
+
+@for_project(VERB)
+def give_again(request: LeadRequest, project: Project, pk: int) -> HttpResponse:
+    row = get_object_or_404(project.model_annotators, pk=pk)
+    try:
+        count = model_annotators.give_again(row, request.user)
+    except model_annotators.ModelEndedError as refusal:
+        messages.info(request, str(refusal))
+    else:
+        items = "1 item is" if count == 1 else f"{count:,} items are"
+        messages.success(request, f"{items} given to {row} again.")
     return redirect("models", project.slug)

@@ -130,10 +130,12 @@ def quoted(address: str) -> tuple[Stage, Quote]:
 
 
 def test_publishing_is_repeated_with_the_same_confirmation() -> None:
-    with serving(Answer(drop=True), Answer(202, {"id": 1, "state": "publishing"})) as server:
+    now = Answer(body={"key": "choose", "state": "published"})
+    with serving(Answer(drop=True), Answer(202, {"id": 1, "state": "publishing"}), now) as server:
         stage, quote = quoted(server.address)
         assert stage.publish(quote, confirm="0.90")["id"] == 1
-    bodies = [asked.json for asked in server.asked]
+        assert stage.row == {"key": "choose", "state": "published"}
+    bodies = [asked.json for asked in server.asked if asked.method == "POST"]
     assert bodies == [{"items": 5, "total": "0.90", "confirmation": "word-of-the-quote"}] * 2
 
 

@@ -12,9 +12,11 @@ import pytest
 from annotate_client import (
     Client,
     ForbiddenError,
+    GivenItem,
     ModelAnswer,
     ModelAnswersRefusedError,
     ModelClient,
+    NotGivenAgainWarning,
     NotSignedInError,
     Project,
 )
@@ -67,6 +69,36 @@ def test_what_it_was_not_given_or_does_not_fit_is_refused_with_its_items(project
     assert model.about()["stages"][0]["answered"] == 0
     assert model.answer("choose", [(first["id"], fits)]) == {"new": 1, "unchanged": 0}
     assert model.answer("choose", [(first["id"], fits)]) == {"new": 0, "unchanged": 1}
+
+
+def test_what_failed_three_times_is_told_and_given_again_by_a_lead(
+    client: Client, project: Project, registered: dict[str, Any], model: ModelClient
+) -> None:
+    def fails_at_the_fourth(item: GivenItem) -> ModelAnswer:
+        calls.append(item["id"])
+        if len(calls) == 4:
+            raise KeyError("weights")
+        return first_choice(item)
+
+    calls: list[int] = []
+    with pytest.raises(KeyError):
+        model.run("choose", fails_at_the_fourth, lease_seconds=10)
+    stage = model.about()["stages"][0]
+    assert (stage["answered"], stage["leased"], stage["not_given_again"]) == (3, 7, 0)
+    assert stage["next_free_at"]
+    for _ in range(2):
+        calls[:] = [0, 0, 0]
+        with pytest.raises(KeyError):
+            model.run("choose", fails_at_the_fourth, lease_seconds=10)
+    with pytest.warns(NotGivenAgainWarning, match="7 items of choose"):
+        assert model.run("choose", first_choice) == 0
+    again = client.api.post(path("projects", project.slug, "models", registered["id"], "give-again"))
+    assert again == {"items": 7}
+    assert model.run("choose", first_choice) == 7
+
+
+def first_choice(item: GivenItem) -> ModelAnswer:
+    return ModelAnswer({"choice": item["task"]["choices"][0]["id"]}, confidence=0.5)
 
 
 def test_its_token_opens_nothing_else(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
+
+from django.utils import timezone
 
 from hits.flow.pipeline import model_answering
 from hits.flow.setup import model_annotators
@@ -53,6 +56,13 @@ def says(row: ModelAnnotator, item_row: Item, choice: str, confidence: float | N
     given = model_answering.Given(item_row.pk, {"choice": choice}, confidence)
     model_answering.answer(row, stage_row, [given])
     return ModelAnswer.objects.get(annotator=row, item=item_row)
+
+
+def given_too_often(row: ModelAnnotator, stage_row: Stage) -> None:
+    """All items that it has not answered, as after three runs that failed."""
+    for _ in range(3):
+        model_answering.take(row, stage_row, 100, 600)
+        row.leases.update(until=timezone.now() - timedelta(seconds=1))
 
 
 def people_say(item_row: Item, *choices: str, gold: str = "") -> list[Worker]:

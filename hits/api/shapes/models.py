@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from hits.api.paging import LARGEST_ID
 from hits.api.shapes.base import MoneyField, Shape, UsernameField
+from hits.domain.model_leases import MOST_TIMES
 from hits.flow.pipeline import model_answering, routing
 from hits.flow.setup import model_annotators
 
@@ -51,8 +52,19 @@ class LeasedItem(LentItem):
     leased_until = serializers.DateTimeField(source="until")
 
 
-class LeasedItems(Shape):
-    items = LeasedItem(many=True, help_text="Empty: nothing is left at this moment.")
+# What of a stage the model was given and has not answered.
+class UnansweredShape(Shape):
+    leased = serializers.IntegerField(help_text="Items that this model has now and did not answer yet.")
+    next_free_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the first of these is given again; null: none of them will be."
+    )
+    not_given_again = serializers.IntegerField(
+        help_text=f"Items that it was given {MOST_TIMES} times and did not answer, also those that it has now."
+    )
+
+
+class LeasedItems(UnansweredShape):
+    items = LeasedItem(many=True, help_text="Empty: none is free at this moment.")
 
 
 class AnswerField(Shape):
@@ -73,7 +85,7 @@ class StageForModel(Shape):
     example = LentItem(allow_null=True)
 
 
-class AskedStage(Shape):
+class AskedStage(UnansweredShape):
     key = serializers.SlugField()
     title = serializers.CharField()
     protocol = serializers.CharField()
@@ -140,6 +152,10 @@ class ModelShape(OwnModel):
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True, help_text="Its token opens nothing since then.")
+
+
+class GivenAgain(Shape):
+    items = serializers.IntegerField(help_text="That it was given too often before, and is given again now.")
 
 
 class NewModel(Shape):

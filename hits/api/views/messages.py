@@ -25,7 +25,7 @@ from hits.text.amounts import amount_is
 TAG = "Messages"
 _NAMES = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
 _CONFIRMATION = r"\A[A-Za-z0-9_-]{8,40}\Z"
-_AGAIN = "Of your choice. Sent again, it writes to nobody a second time."
+_AGAIN = "Of your choice, for these words. Sent again with them, it writes to nobody a second time."
 
 
 class TemplateShape(Shape):

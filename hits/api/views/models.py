@@ -16,6 +16,8 @@ from rest_framework.throttling import BaseThrottle
 from hits.api.base import LeadView, operation
 from hits.api.model_tokens import IsModel, ModelAuthentication, ModelThrottle
 from hits.api.shapes import models as shapes
+from hits.domain import model_leases
+from hits.domain.model_leases import Unanswered
 from hits.flow.pipeline import model_answering
 from hits.models import ModelAnnotator, Stage
 
@@ -49,6 +51,7 @@ class ModelHome(ModelView):
         stages = list(self.model.project.stages.filter(crowd=True).select_related("summary").order_by("position"))
         stages = [stage for stage in stages if model_answering.is_for_models(stage)]
         answered = model_answering.answered(self.model, stages)
+        unanswered = model_leases.unanswered(self.model, stages)
         told = [
             {
                 "key": stage.key,
@@ -56,6 +59,7 @@ class ModelHome(ModelView):
                 "protocol": stage.protocol,
                 "items": stage.summary.items + stage.summary.check_questions,
                 "answered": answered.get(stage.pk, 0),
+                **vars(unanswered.get(stage.pk, Unanswered())),
             }
             for stage in stages
         ]
@@ -87,8 +91,10 @@ class ModelItems(ModelView):
         given = shapes.ItemsWanted(data=request.data)
         given.is_valid(raise_exception=True)
         wanted = given.validated_data
-        found = model_answering.take(self.model, self.stage(key), wanted["count"], wanted["lease_seconds"])
-        return Response(shapes.LeasedItems({"items": found}).data)
+        stage = self.stage(key)
+        found = model_answering.take(self.model, stage, wanted["count"], wanted["lease_seconds"])
+        unanswered = model_leases.unanswered(self.model, [stage]).get(stage.pk, Unanswered())
+        return Response(shapes.LeasedItems({"items": found, **vars(unanswered)}).data)
 
 
 class ModelAnswers(ModelView):

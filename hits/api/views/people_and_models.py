@@ -61,6 +61,19 @@ class EndModel(ProjectView):
         return Response(shapes.ModelShape(row).data)
 
 
+class GiveAgain(ProjectView):
+    @operation(
+        "models_give_again",
+        "Give a model again the items that it was given too often without an answer",
+        tag=TAG,
+        answer=shapes.GivenAgain,
+        refuses=[404, 409],
+    )
+    def post(self, request: Request, pk: int, **address: str) -> Response:
+        row = get_object_or_404(self.project.model_annotators, pk=pk)
+        return Response({"items": model_annotators.give_again(row, self.user)})
+
+
 class PeopleAndModels(StageView):
     heavy = frozenset({"GET"})
 

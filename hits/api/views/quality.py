@@ -181,7 +181,7 @@ class WriteMessages(StageView):
         takes=shapes.WriteMessages,
         code=202,
         answer=Started,
-        refuses=[404, 503],
+        refuses=[404, 409, 503],
     )
     def post(self, request: Request, **address: str) -> Response:
         given = shapes.WriteMessages(data=request.data)

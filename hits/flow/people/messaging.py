@@ -59,6 +59,16 @@ class MessageRefusedError(Refusal):
         return {"faults": list(self.faults)}
 
 
+class ConfirmationUsedError(MessageRefusedError):
+    """The confirmation belongs to messages that say something else. Nothing was sent."""
+
+    error_code = "confirmation_used"
+    http_status = 409
+
+    def __init__(self) -> None:
+        super().__init__(["Other messages have this confirmation: choose a fresh one."])
+
+
 # What a message begins with
 
 
@@ -147,15 +157,16 @@ def write(
 ) -> int:
     """Write down a message to each of these workers of the stage; `send` passes them on. Returns how many are new.
 
-    `texts` are by worker id; `confirmation` belongs to one opened page: confirming twice sends once. A message that
-    `answers` what its worker wrote marks that as answered. Raises MessageRefusedError with every fault.
+    `texts` are by worker id; `confirmation` belongs to what one opened page says: confirming that twice sends it once.
+    A message that `answers` what its worker wrote marks that as answered. Raises MessageRefusedError with every fault,
+    and ConfirmationUsedError.
     """
     subject = " ".join(subject.split())
     # Workers of a file of results are at no marketplace that could pass anything on.
     here = stage.worker_stats.filter(worker__imported_into=None)
     stats = here.filter(worker__worker_id__in=list(texts)).select_related("worker")
     workers = {stat.worker.worker_id: stat.worker for stat in stats}
-    if faults := [*_faults(subject, texts, workers), *_used_elsewhere(stage, confirmation)]:
+    if faults := [*_faults(subject, texts, workers), *_reserved(confirmation)]:
         raise MessageRefusedError(faults)
     said = [(workers[worker_id], subject, text) for worker_id, text in texts.items()]
     with transaction.atomic():
@@ -172,7 +183,7 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
     """
     subject, text = " ".join(subject.split()), text.strip()
     workers = list(ways.found(stage, recipients)[: MOST_OF_STAGE + 1])
-    faults = _used_elsewhere(stage, confirmation)
+    faults = _reserved(confirmation)
     if not 1 <= len(workers) <= MOST_OF_STAGE:
         faults.append(f"There must be 1 to {MOST_OF_STAGE:,} workers to write to.")
     if not subject or not text:
@@ -193,10 +204,11 @@ def write_to(stage: Stage, recipients: str, subject: str, text: str, confirmatio
 def _write_down(
     stage: Stage, said: Sequence[tuple[Worker, str, str]], confirmation: str, user: User | None, subject: str
 ) -> list[WorkerMessage]:
-    """The new ones of (worker, subject, text); `subject` is what the log says of them."""
+    """The new ones of (worker, subject, text); `subject` is what the log says of them. Raises ConfirmationUsedError."""
     # Under the stage's lock: of two clicks the second finds what the first one wrote.
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    earlier = set(WorkerMessage.objects.filter(confirmation=confirmation).values_list("worker", flat=True))
+    earlier = {row.worker_id: row for row in WorkerMessage.objects.filter(confirmation=confirmation)}
+    _refuse_others(stage, said, earlier)
     rows = [
         WorkerMessage(
             project=stage.project,
@@ -231,15 +243,25 @@ def _faults(subject: str, texts: Mapping[str, str], workers: Mapping[str, Worker
     return faults
 
 
-def _used_elsewhere(stage: Stage, confirmation: str) -> list[str]:
-    """Programs choose keys of their own: two that choose the same one must not take one another's messages for sent."""
+def _reserved(confirmation: str) -> list[str]:
     if confirmation.startswith(OF_TESTS):
         return [f"Confirmations that begin with {OF_TESTS} belong to results of tests: choose another."]
     if confirmation.startswith(OF_BLOCKS):
         return [f"Confirmations that begin with {OF_BLOCKS} belong to blocks: choose another."]
-    if WorkerMessage.objects.filter(confirmation=confirmation).exclude(stage=stage).exists():
-        return ["Other messages have this confirmation: choose a fresh one."]
     return []
+
+
+def _refuse_others(stage: Stage, said: Sequence[tuple[Worker, str, str]], earlier: Mapping[int, WorkerMessage]) -> None:
+    """Raises ConfirmationUsedError where the messages of this confirmation are not these.
+
+    Programs choose confirmations of their own: one that is used again must not let messages pass for sent that were
+    never written. One text to many may reach workers who were not there before, so those alone say nothing.
+    """
+    again = [(earlier[worker.pk], about, text.strip()) for worker, about, text in said if worker.pk in earlier]
+    if any((row.stage_id, row.subject, row.text) != (stage.pk, about, text) for row, about, text in again):
+        raise ConfirmationUsedError
+    if earlier and not again:
+        raise ConfirmationUsedError
 
 
 # Send

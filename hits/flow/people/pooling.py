@@ -32,6 +32,7 @@ from hits.models.access import token_digest
 from hits.models.pools import LONGEST_KEY, LONGEST_NAME, LONGEST_NOTE
 from hits.mturk.pool_links import Joining
 from hits.refusals import Refusal
+from hits.text.written import line_fault
 
 MOST_POOLS, MOST_LINKS = 100, 20
 MOST_WORKERS = 10_000
@@ -152,8 +153,8 @@ def create(project: Project, name: str, user: User | None) -> Pool:
 
 def _checked_name(name: str) -> str:
     plain = " ".join(name.split())
-    if not plain or len(plain) > LONGEST_NAME or not plain.isprintable():
-        raise PoolNameError(f"A pool needs a name of at most {LONGEST_NAME} characters. Nothing was changed.")
+    if fault := line_fault(plain, LONGEST_NAME):
+        raise PoolNameError(f"The name of a pool {fault}. Nothing was changed.")
     return plain
 
 
@@ -393,8 +394,8 @@ def _checked_link(uses: int, days: int, note: str) -> str:
         raise LinkRefusedError(
             f"A link lets in 1 to {MOST_USES:,} people, for 1 to {MOST_DAYS} days. Nothing was made."
         )
-    if len(plain) > LONGEST_NOTE or not plain.isprintable():
-        raise LinkRefusedError(f"The note has at most {LONGEST_NOTE} characters. Nothing was made.")
+    if plain and (fault := line_fault(plain, LONGEST_NOTE)):
+        raise LinkRefusedError(f"The note {fault}. Nothing was made.")
     return plain
 
 

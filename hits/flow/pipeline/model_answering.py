@@ -7,7 +7,7 @@ in the ledger.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -20,11 +20,12 @@ from django.utils import timezone
 
 from common import request_id
 from common.html_tags import Page as HtmlPage
-from hits.domain import item_answers, task_words
+from hits.domain import item_answers, model_leases, task_words
 from hits.domain.archived import refuse_archived
 from hits.domain.crowd_answers import levels_of
 from hits.domain.failures import note
 from hits.domain.media import with_media
+from hits.domain.model_leases import MOST_TIMES
 from hits.domain.plugins import protocol_of, settings_of, usable_protocol
 from hits.domain.questions import has_own_page, own_page
 from hits.domain.task_pages import page_of
@@ -36,9 +37,9 @@ from hits.refusals import Refusal
 
 MOST_ITEMS, USUAL_ITEMS = 100, 20
 SHORTEST_LEASE, USUAL_LEASE, LONGEST_LEASE = 10, 600, 3600
-# How often an item is given to a model that does not answer it.
-MOST_TIMES = 3
 MOST_FIELDS, LONGEST_FIELDS = 500, 100_000
+# Of fields that the task does not have, in one fault.
+MOST_NAMED = 10
 # What the page of a worker posts beside what the task asks.
 _BESIDE = frozenset({"page", "seconds_open", "step", item_answers.ON_SCREEN, request_id.HEADER})
 # A page with a token is one with a form; nothing is posted with it.
@@ -160,14 +161,16 @@ def take(annotator: ModelAnnotator, stage: Stage, count: int, seconds: int) -> l
         ModelLease.objects.bulk_create(
             ModelLease(annotator=annotator, item_id=pk, stage=stage, until=until) for pk in new
         )
-    return lent(annotator, stage, [*again, *new], until)
+    found = lent(annotator, stage, [*again, *new], until)
+    # What cannot be shown would be waited for in vain.
+    hidden = {*again, *new} - {one.item.pk for one in found}
+    ModelLease.objects.filter(annotator=annotator, item__in=hidden).update(times=MOST_TIMES)
+    return found
 
 
 def _ended(annotator: ModelAnnotator, stage: Stage, count: int) -> list[int]:
-    ended = ModelLease.objects.filter(
-        stage=stage, annotator=annotator, until__lte=timezone.now(), times__lt=MOST_TIMES
-    ).exclude(item__state=Item.State.WITHDRAWN)
-    return list(ended.order_by("item_id").values_list("item_id", flat=True)[:count])
+    ended = model_leases.ended(annotator, stage).order_by("item_id")
+    return list(ended.values_list("item_id", flat=True)[:count])
 
 
 def _never_given(annotator: ModelAnnotator, stage: Stage, count: int) -> list[int]:
@@ -302,15 +305,50 @@ def _checked(
     for one in given:
         if one.item not in items:
             continue
+        sent = _Sent(one.fields)
         try:
             with task_words.english():
-                found[one.item] = item_answers.check_item(protocol, options, items[one.item], one.fields, worker)
+                found[one.item] = item_answers.check_item(protocol, options, items[one.item], sent, worker)
         except AnswerRefusedError as refusal:
             faults.add("does_not_fit", str(refusal), one.item)
         except Exception as error:
             note(error, f"an answer of a model to item {one.item}")
             faults.add("does_not_fit", "The task's own code failed on this answer; the log says where.", one.item)
+        if sent.unread:
+            _refuse_unknown(stage, items[one.item], sent.unread, worker, faults)
     return found
+
+
+class _Sent(Mapping[str, str]):
+    """The fields of an answer, which notes those that a task does not read.
+
+    No task has a list of all its fields: some are named by the item, others are made by scripts of the page.
+    """
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        self._fields = dict(fields)
+        self.unread = list(self._fields)
+
+    def __getitem__(self, name: str) -> str:
+        value = self._fields[name]
+        if name in self.unread:
+            self.unread.remove(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+
+def _refuse_unknown(stage: Stage, item: Item, unread: Sequence[str], worker: str, faults: _Faults) -> None:
+    """A field that the task did not read may still be one of its page, such as one that only another choice opens."""
+    page = [one.name for one in _fields(stage, item, worker)]
+    unknown = [name for name in unread if name not in page and name not in _BESIDE]
+    if unknown and page:
+        named = ", ".join(f"{name:.60}" for name in unknown[:MOST_NAMED]) + (" …" if len(unknown) > MOST_NAMED else "")
+        faults.add("unknown_field", f"The task has no field {named}; it has: {', '.join(page)}.", item.pk)
 
 
 def _is_same(row: ModelAnswer, one: Given, annotator: ModelAnnotator) -> bool:

@@ -9,12 +9,14 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from hits.domain import model_leases
 from hits.domain.action_log import record
 from hits.domain.archived import refuse_archived
 from hits.models import ModelAnnotator, Project
 from hits.models.access import token_digest
 from hits.models.fields import MICRO
 from hits.refusals import Refusal
+from hits.text.written import line_fault
 
 PREFIX = "model_"
 SHOWN = len(PREFIX) + 4
@@ -81,8 +83,8 @@ def register(
 
 def _one_line(text: str, what: str, longest: int) -> str:
     text = " ".join(text.split())
-    if not text or len(text) > longest or not text.isprintable():
-        raise ModelRefusedError(f"The {what} of a model has 1 to {longest} characters. Nothing was changed.")
+    if fault := line_fault(text, longest):
+        raise ModelRefusedError(f"The {what} of a model {fault}. Nothing was changed.")
     return text
 
 
@@ -94,3 +96,19 @@ def end(row: ModelAnnotator, user: User | None) -> None:
         row.leases.all().delete()
         record(row.project, user, "ended a model", detail={"model": str(row)})
     row.refresh_from_db()
+
+
+def give_again(row: ModelAnnotator, user: User | None) -> int:
+    """Items that it was given as often as any and has not answered are given to it as often once more; how many.
+
+    Raises ModelEndedError and ArchivedError.
+    """
+    refuse_archived(row.project)
+    with transaction.atomic():
+        # As whoever takes items, so that none is given while its count is set back.
+        if not ModelAnnotator.objects.living().select_for_update(no_key=True).filter(pk=row.pk):
+            raise ModelEndedError(f"{row} has ended already.")
+        count = model_leases.not_given_again([row]).update(times=0)
+        if count:
+            record(row.project, user, "gave items again to a model", detail={"model": str(row), "items": count})
+    return count

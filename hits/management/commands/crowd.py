@@ -22,6 +22,11 @@ from hits.formats.faults import FormatErrors
 
 OF_PEOPLE = ("seed", "workers", "spammers", "careless", "blind", "accuracy", "returns", "follows")
 SCALE = "seconds waited for one simulated second; answers faster than the task's least time do not count until approved"
+KEY = (
+    "a ReCoRD file with its answers, or JSON Lines such as "
+    '{"opening": "words of the text", "questions": [{"question": "…", "correct": ["…"], "incorrect": ["…"]}]}; '
+    "docs/commands.md, “An answer key”, has all fields"
+)
 SANDBOX_PASSWORD = "simulated crowd of a sandbox"
 
 
@@ -30,7 +35,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("--key", type=Path, required=True, help="a ReCoRD file with its answers, or a key of written texts")
+        add("--key", type=Path, required=True, help=KEY)
         add("--tests", type=Path, help="a file of the questions of a qualification test, which they take and pass")
         add("--marketplace", default=settings.MTURK_SUBMIT_ORIGINS[0], help="address of the worker site")
         add("--workers", type=int, default=12, help="how many people, spammers included")

@@ -102,7 +102,7 @@ def world(stage: Stage) -> dict[str, Any]:
         "one-token": make_token(stage.project.owners.get(), "program", "read")[0],
         "one-session": open_session(stage.project.owners.get()),
         **dict.fromkeys(["compensation", "withdraw-compensation"], factories.compensation(stage.project)),
-        "end-model": models_that_answer.model(stage.project),
+        **dict.fromkeys(["end-model", "give-again"], models_that_answer.model(stage.project)),
         "undo-routing": factories.routing(stage),
     }
     asking = factories.stage(stage.project, key="ask", protocol="phrase_questions")

@@ -60,6 +60,7 @@ def test_one_text_goes_to_many_once(api: APIClient, stage: Stage, stand_in: Stan
         ("A1", "Hello A1.", "sent"),
         ("A2", "Hello A2.", "sent"),
     ]
+    refused(api.post(address, {**body, "subject": "Newer"}, format="json"), 409, "confirmation_used")
     refused(api.post(address, {**body, "recipients": "all"}, format="json"), 400, "invalid")
     refused(api.post(address, {**body, "text": "{who}"}, format="json"), 400, "message_refused")
     assert WorkerMessage.objects.count() == 2

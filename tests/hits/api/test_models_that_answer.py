@@ -7,13 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from annotate_client import models
 from hits.api.model_tokens import ModelThrottle
+from hits.api.shapes import models as shapes
 from hits.flow.pipeline import model_answering
 from hits.flow.setup import model_annotators
 from hits.models import Assignment, Item, Label, LedgerEntry, ModelAnnotator, ModelAnswer, ModelLease, Project, Stage
+from hits.models.fields import MICRO
+from hits.protocols.multiple_choice.protocol import MultipleChoice
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 from tests.hits.api.conftest import signed_in
@@ -48,6 +53,11 @@ def take(client: APIClient, count: int = 20, **more: Any) -> list[dict[str, Any]
     assert answer.status_code == 200, answer.json()
     found: list[dict[str, Any]] = answer.json()["items"]
     return found
+
+
+def unanswered(leased: int = 0, next_free_at: str | None = None, not_given_again: int = 0) -> dict[str, Any]:
+    """As the API says what a model has of a stage."""
+    return {"leased": leased, "next_free_at": next_free_at, "not_given_again": not_given_again}
 
 
 def send(client: APIClient, *answers: dict[str, Any]) -> Any:
@@ -106,6 +116,7 @@ def test_an_archived_project_is_answered_no_more(model: APIClient, project: Proj
     Project.objects.filter(pk=project.pk).update(archived_at=timezone.now())
     for answer in (model.post(ITEMS, {}, format="json"), send(model, said(one.pk))):
         assert (answer.status_code, answer.json()["error"]["code"]) == (409, "archived")
+    assert {model.get(address).status_code for address in (HOME, "/api/model/stages/ask/")} == {200}
     assert not ModelAnswer.objects.exists()
 
 
@@ -127,7 +138,9 @@ def test_it_learns_who_it_is_and_how_an_answer_looks(model: APIClient, asking: S
         "small-bert",
         "0.0004",
     )
-    assert home["stages"] == [{"key": "ask", "title": "Ask", "protocol": "multiple_choice", "items": 0, "answered": 0}]
+    assert home["stages"] == [
+        {"key": "ask", "title": "Ask", "protocol": "multiple_choice", "items": 0, "answered": 0, **unanswered()}
+    ]
     told = model.get("/api/model/stages/ask/").json()
     assert told["units"] == {"choice": "nominal"}
     assert {"name": "choice", "kind": "one", "options": ["yes", "no"], "required": True} in told["fields"]
@@ -172,6 +185,50 @@ def test_what_was_not_answered_in_time_is_given_again_three_times_in_all(model: 
     assert take(model) == []
     # Late is better than never.
     assert send(model, said(row.pk)).json() == {"new": 1, "unchanged": 0}
+
+
+def test_it_is_told_what_it_has_and_what_it_is_not_given_again(
+    model: APIClient, registered: tuple[ModelAnnotator, str], project: Project, asking: Stage
+) -> None:
+    def told() -> dict[str, Any]:
+        (stage,) = model.get(HOME).json()["stages"]
+        answer = model.post(ITEMS, {"count": 1}, format="json").json()
+        found = {name: answer[name] for name in unanswered()}
+        assert {name: stage[name] for name in unanswered()} == found and answer["items"] == []
+        return found
+
+    rows = asked.items(asking, 3)
+    assert told_of(model) == unanswered()
+    first = take(model, 1)[0]["leased_until"]
+    take(model, 2, lease_seconds=3600)
+    assert told() == unanswered(3, first)
+    for _ in range(2):
+        ModelLease.objects.update(until=timezone.now() - timedelta(seconds=1))
+        assert told_of(model) == unanswered(not_given_again=0)
+        take(model)
+    assert told() == unanswered(3, None, 3)
+    ModelLease.objects.update(until=timezone.now() - timedelta(seconds=1))
+    Item.objects.filter(pk=rows[0].pk).update(state=Item.State.WITHDRAWN)
+    send(model, said(rows[1].pk))
+    assert told() == unanswered(not_given_again=1)
+    other = client_of(model_annotators.register(project, "another", "1", None, None)[1])
+    assert told_of(other) == unanswered()
+    assert model_annotators.give_again(registered[0], None) == 1
+    assert [one["id"] for one in take(model)] == [rows[2].pk]
+
+
+def test_what_cannot_be_shown_is_not_waited_for(
+    model: APIClient, asking: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked.items(asking, 2)
+    monkeypatch.setattr(MultipleChoice, "page", lambda *_: 1 / 0)
+    assert take(model) == []
+    assert told_of(model) == unanswered(2, None, 2)
+
+
+def told_of(client: APIClient) -> dict[str, Any]:
+    (stage,) = client.get(HOME).json()["stages"]
+    return {name: stage[name] for name in unanswered()}
 
 
 def test_an_answered_item_is_not_given_again_and_a_new_one_is(model: APIClient, asking: Stage) -> None:
@@ -288,6 +345,27 @@ def test_one_bad_answer_stores_none_and_every_fault_is_named_once(
     assert not ModelAnswer.objects.exists() and ModelLease.objects.count() == 4
 
 
+def test_fields_that_the_task_does_not_have_are_refused_by_name(model: APIClient, asking: Stage) -> None:
+    rows = asked.items(asking, 4)
+    take(model)
+    fields = [
+        {"choice": "yes", "zzz": "<script>"},
+        {"choice": "no", "chosen": "yes"},
+        {"choice": "maybe", "zzz": ""},
+        {"choice": "yes", "comment": "Sure.", "seconds_open": "3"},
+    ]
+    sent = [{"item": row.pk, "fields": given} for row, given in zip(rows, fields, strict=True)]
+    faults = send(model, *sent).json()["error"]["details"]["faults"]
+    assert [(fault["code"], fault["items"]) for fault in faults] == [
+        ("unknown_field", [rows[0].pk, rows[2].pk]),
+        ("unknown_field", [rows[1].pk]),
+        ("does_not_fit", [rows[2].pk]),
+    ]
+    assert faults[0]["message"] == "The task has no field zzz; it has: choice, comment."
+    assert not ModelAnswer.objects.exists()
+    assert send(model, sent[3]).json() == {"new": 1, "unchanged": 0}
+
+
 def test_two_answers_to_one_item_in_one_call_are_refused(model: APIClient, asking: Stage) -> None:
     (row,) = asked.items(asking, 1)
     take(model)
@@ -315,6 +393,18 @@ def test_what_has_the_wrong_form_is_refused_by_its_place(model: APIClient, askin
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
     assert next(iter(more)) in str(answer.json()["error"]["details"])
     assert not ModelAnswer.objects.exists()
+
+
+def test_the_documents_name_the_limits() -> None:
+    text = (settings.ROOT / "docs" / "models-api.md").read_text(encoding="utf-8")
+    limits = {
+        "fields": f"At most {model_answering.MOST_FIELDS}, with {model_answering.LONGEST_FIELDS:,} characters",
+        "milliseconds": f"0 to {shapes.LONGEST_DAY:,} (a day)",
+        "cost": f"at most {model_annotators.MOST_COST:,}, with at most {-MICRO.as_tuple().exponent} decimals",
+        "call": f"at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,} bytes",
+    }
+    assert {name for name, sentence in limits.items() if sentence not in text} == set()
+    assert models.LONGEST_DAY == shapes.LONGEST_DAY
 
 
 @pytest.mark.parametrize("answers", [[], [{"item": 1, "fields": {}}] * 101, "all", None, [1]], ids=str)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
-from hits.models import Item, ModelAnnotator, Routing, Stage
+from hits.models import Item, ModelAnnotator, Project, Routing, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
 from tests.hits.api.conftest import HOME
@@ -39,6 +40,18 @@ def test_a_model_is_registered_listed_and_ended(api: APIClient, stage: Stage) ->
     assert client.get("/api/model/").status_code == 401
     again = api.post(f"{HOME}models/{made['id']}/end/")
     assert (again.status_code, again.json()["error"]["code"]) == (409, "model_ended")
+
+
+def test_items_that_a_model_was_given_too_often_are_given_again(
+    api: APIClient, stage: Stage, model: ModelAnnotator
+) -> None:
+    asked.items(stage, 3)
+    asked.given_too_often(model, stage)
+    address = f"{HOME}models/{model.pk}/give-again/"
+    assert [api.post(address).json() for _ in range(2)] == [{"items": 3}, {"items": 0}]
+    assert api.post(f"{HOME}models/{asked.model(make.project()).pk}/give-again/").status_code == 404
+    Project.objects.update(archived_at=timezone.now())
+    assert api.post(address).json()["error"]["code"] == "archived"
 
 
 def test_one_name_and_version_is_one_model(api: APIClient, model: ModelAnnotator) -> None:

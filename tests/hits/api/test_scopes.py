@@ -66,6 +66,7 @@ WITHOUT_MONEY = {
     ("routing-preview", "post"),
     ("models", "post"),
     ("end-model", "post"),
+    ("give-again", "post"),
     ("stop-computation-run", "post"),
     ("stop-upload", "post"),
     ("target", "put"),

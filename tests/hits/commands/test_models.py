@@ -8,6 +8,8 @@ import pytest
 from django.core.management.base import CommandError
 from rest_framework.test import APIClient
 
+from hits.flow.pipeline import model_answering
+from hits.flow.setup import model_annotators
 from hits.models import ModelAnnotator, Routing, Stage
 from tests.hits import factories as make
 from tests.hits import models_that_answer as asked
@@ -34,15 +36,33 @@ def test_a_model_is_registered_listed_and_ended(run: Run, asking: Stage) -> None
     assert logged(asking.project) == ["registered a model", "ended a model"]
 
 
+def test_items_that_it_was_given_too_often_are_given_again(run: Run, asking: Stage) -> None:
+    row = asked.model(asking.project)
+    asked.items(asking, 2)
+    asked.given_too_often(row, asking)
+    assert re.search(r"answers +2\n", run("models", "river"))
+    said = run("models", "river", "--give-again", row.pk)
+    assert "2 items are given to small-bert 1 again." in said and re.search(r"answers +0\n", said)
+    assert len(model_answering.take(row, asking, 5, 60)) == 2
+    assert asking.project.actions.latest("id").detail == {"model": "small-bert 1", "items": 2}
+    model_annotators.end(row, None)
+    with pytest.raises(CommandError, match="small-bert 1 has ended already"):
+        run("models", "river", "--give-again", row.pk)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--register", " ", "1"], "The name of a model has 1 to 60 characters"),
+        (["--register", " ", "1"], "The name of a model is empty."),
+        (["--register", "a" * 61, "1"], "The name of a model has 61 characters, the limit is 60."),
+        (["--register", "a\u202eb", "1"], "The name of a model holds a character that cannot be seen (U+202E)"),
+        (["--register", "bert", "1\u200b"], "The version of a model holds a character that cannot be seen (U+200B)"),
         (["--register", "bert", "1", "--cost", "much"], "'much' is no amount in dollars"),
         (["--register", "bert", "1", "--cost", "-1"], "The cost of an answer is"),
         (["--register", "bert", "1", "--cost", "0.0000001"], "at most six decimals"),
         (["--cost", "1"], "--cost goes with --register"),
         (["--end", "999999"], "river has no model 999999"),
+        (["--give-again", "999999"], "river has no model 999999"),
     ],
 )
 def test_what_is_no_model_is_refused(run: Run, asking: Stage, arguments: list[str], sentence: str) -> None:

@@ -141,6 +141,17 @@ def test_everybody_of_the_stage_gets_the_text_with_their_own_values_once(stage: 
     assert (row.verb, row.detail) == ("wrote to workers", {"workers": 3, "subject": "New in {stage}"})
 
 
+def test_of_a_used_confirmation_other_words_are_refused_and_whoever_is_new_gets_the_same(stage: Stage) -> None:
+    workers(stage, 3)
+    assert write_to(stage) == 3
+    for changes in ({"subject": "Old in {stage}"}, {"text": "Good bye {worker}."}):
+        with pytest.raises(messaging.ConfirmationUsedError):
+            write_to(stage, **changes)
+    make.worker_stat(stage, make.worker("ALATE"))
+    assert write_to(stage) == 1
+    assert WorkerMessage.objects.count() == 4
+
+
 def test_who_is_kept_out_is_left_out_where_that_was_chosen(stage: Stage) -> None:
     blocked, paused, free, *_ = workers(stage, 3)
     make.block(stage, blocked)

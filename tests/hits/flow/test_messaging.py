@@ -202,6 +202,23 @@ def test_a_confirmation_that_other_messages_have_is_refused(stage: Stage, worker
     assert (write(stage, worker, "monday"), write(other, worker, "tuesday")) == (0, 1)
 
 
+def test_a_confirmation_belongs_to_the_words_and_workers_that_were_confirmed(stage: Stage, worker: Worker) -> None:
+    another = make.worker()
+    make.worker_stat(stage, another)
+    assert write(stage, worker) == 1
+    others: list[tuple[str, Worker, str]] = [
+        ("Your answers", worker, "Look twice."),
+        ("Other answers", worker, "Look again."),
+        ("Your answers", another, "Look again."),
+    ]
+    for subject, to, text in others:
+        with pytest.raises(messaging.ConfirmationUsedError, match="choose a fresh one") as refused:
+            messaging.write(stage, subject, {to.worker_id: text}, "page-0001", None)
+        assert (refused.value.http_status, refused.value.error_code) == (409, "confirmation_used")
+    assert write(stage, worker, text=" Look again. ") == 0
+    assert WorkerMessage.objects.count() == 1
+
+
 def test_the_confirmation_of_a_result_of_a_test_cannot_be_taken_nor_asked_for(stage: Stage, worker: Worker) -> None:
     """Whoever had it first would keep the result from the worker, and the refusal would tell how many were right."""
     columns = {"project": make.project(slug="other"), "stage": make.stage(), "worker": worker}

@@ -20,6 +20,7 @@ from tests.hits.protocols.test_contract import WITH_CROWD, folder, name, protoco
 __all__ = ["folder", "name", "protocol", "roots", "sample"]
 # What it asks depends on what was said before.
 ON_SEVERAL_SCREENS = "staged_choice"
+ITS_SCRIPTS_POST_WHAT_THEY_LIKE = "html_page"
 OURS = [one for one in WITH_CROWD if one not in ("yes_or_no", ON_SEVERAL_SCREENS)]
 
 
@@ -85,6 +86,10 @@ def test_a_task_of_each_kind_is_given_as_data_and_takes_the_answer_of_its_sample
     worker = model_answering.worker_name(model)
     assert lent.task == protocol.page(document.data, row.data, protocol.settings({}), worker)
     sent = {**sample["fields"], **({"order": lent.task["order"]} if lent.task.get("order") else {})}
+    if name != ITS_SCRIPTS_POST_WHAT_THEY_LIKE:
+        with pytest.raises(ModelAnswersRefusedError, match="1 of the answers is not accepted") as refused:
+            model_answering.answer(model, stage, [Given(row.pk, {**sent, "zzz": "more"})])
+        assert [fault.code for fault in refused.value.faults] == ["unknown_field"]
     assert model_answering.answer(model, stage, [Given(row.pk, sent)]).new == 1
     stored = ModelAnswer.objects.get()
     assert stored.labels and stored.fields == sent

@@ -158,7 +158,7 @@ class World:
             **dict.fromkeys(["message-template", "remove-message-template"], [self.template.pk]),
             "reply-to-worker": [self.entry.pk],
             **dict.fromkeys(TEST_PAGES | TEST_VERBS, [self.test.key]),
-            "end-model": [self.model.pk],
+            **dict.fromkeys(["end-model", "give-again"], [self.model.pk]),
             "undo-routing": [self.routing.pk],
         }
         if name in FREE:
@@ -255,6 +255,7 @@ PROJECT_VERBS = {
     "withdraw-grant",
     "register-model",
     "end-model",
+    "give-again",
     *("new-pool", *POOL_VERBS, "remove-from-pool", "revoke-pool-link"),
     "withdraw-terms",
     "add-webhook",

@@ -222,6 +222,9 @@ def test_everybody_of_a_stage_is_written_to_once(
     for _ in range(2):
         assert client.post(address, given)["Location"] == url("messages")
     assert messaging.send(stage.project) == len(stand_in.notes) == 1
+    used = client.post(address, {**given, "text": "Other words."})
+    assert used.status_code == 409 and "Other words." in used.content.decode()
+    assert "has sent another text already" in used.content.decode() and confirmation not in used.content.decode()
     for changes in ({"text": "{nobody}"}, {"recipients": "all"}, {"subject": ""}, {"confirmation": ""}):
         answer = client.post(address, {**given, "confirmation": "page-0002", **changes})
         assert answer.status_code == 400

@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 
 from hits.domain.summaries import refresh_worker_stats
 from hits.flow.pipeline import deciding
+from hits.flow.setup import model_annotators
 from hits.models import (
     Assignment,
     Item,
@@ -112,8 +113,24 @@ def test_a_model_is_ended_and_its_version_is_free_again(client: Client, model: M
     assert client.post(url("register-model"), typed).status_code == 302
 
 
+def test_items_that_a_model_was_given_too_often_are_shown_and_given_again(
+    client: Client, stage: Stage, model: ModelAnnotator
+) -> None:
+    assert "Give again" not in text(client.get(url("models")))
+    asked.items(stage, 2)
+    asked.given_too_often(model, stage)
+    page = text(client.get(url("models")))
+    assert "2 items given 3 times without an answer" in page and url("give-again", model.pk) in page
+    page = text(client.post(url("give-again", model.pk), follow=True))
+    assert "2 items are given to small-&lt;i&gt;bert&lt;/i&gt; 1 again." in page
+    assert url("give-again", model.pk) not in page
+    model_annotators.end(model, None)
+    assert "has ended already" in text(client.post(url("give-again", model.pk), follow=True))
+
+
 def test_a_model_of_another_project_is_not_there(client: Client, stage: Stage) -> None:
     theirs = asked.model(make.project())
+    assert client.post(url("give-again", theirs.pk)).status_code == 404
     assert client.post(url("end-model", theirs.pk)).status_code == 404
     theirs.refresh_from_db()
     assert theirs.ended_at is None
