@@ -261,7 +261,8 @@ def test_new_hits_cannot_require_what_is_gone_or_inactive(make_type: Any, reques
 
 def test_hit_types_from_before_are_noted_once(make_type: Any, make_hit_type: Any) -> None:
     kind = make_type()
-    hit_type = make_hit_type(requirements=[{"QualificationTypeId": kind.qualification_type_id, "Comparator": "Exists"}])
+    asked = {"QualificationTypeId": kind.qualification_type_id, "Comparator": "Exists", "ActionsGuarded": "Accept"}
+    hit_type = make_hit_type(requirements=[asked])
     assert list(hit_type.required_types.all()) == [kind]
     hit_type.required_types.clear()
     for _ in range(2):
