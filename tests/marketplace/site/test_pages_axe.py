@@ -211,5 +211,5 @@ def test_forms_with_errors_are_accessible(page: Page, client: Client, world: dic
     page.goto(world["url"] + "/accounts/signup/")
     page.locator("main form").evaluate("form => form.noValidate = true")
     page.get_by_role("button", name="Sign up").click()
-    assert page.get_by_text("This field is required.").count() == 3
+    expect(page.get_by_text("This field is required.")).to_have_count(3)
     assert violations(page) == []
