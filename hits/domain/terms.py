@@ -2,7 +2,7 @@
 
 The page carries the version as a field of its form, and the answer takes it to the marketplace, as all of it. Worker
 pages have no session: that somebody agreed before is known from a recorded answer that names the version, and until it
-is recorded their browser ticks the box again (`static/task/terms.js`).
+is recorded, the box is ticked by what the check of the answer's page wrote down (`Draft.terms`).
 
 An answer has to name a version that stood at some moment between its accepting and its submitting, if one stood when it
 was accepted: who began under an older version may finish under it. Otherwise it is held (`hits.domain.eligibility`).
@@ -22,7 +22,7 @@ from django.db.models import Exists, Min, OuterRef, QuerySet
 from django.utils import timezone
 
 from hits.domain.plugins import usable_protocol
-from hits.models import Assignment, Hit, Project, Stage, StageSummary, Terms, Worker
+from hits.models import Assignment, Draft, Hit, Project, Stage, StageSummary, Terms, Worker
 from hits.models.terms import LONGEST
 from hits.protocols.optional import OwnPageProtocol
 from hits.refusals import Refusal
@@ -55,15 +55,15 @@ class TermsRefusedError(Refusal):
 class Asked:
     """What a page shows. `agreed_at` is when the worker first sent an answer that names this version; None: never.
 
-    `pk` tells versions of all projects apart: by it the worker's browser remembers a tick until the answer is recorded.
-    `ticked` says that the box was ticked on the screen before, or in the draft.
+    `ticked` says that the box was ticked on the screen before, or in the draft; `ticked_before` that it was in an answer
+    that is on its way. That is claimed and not confirmed, so the worker sees the box and may empty it.
     """
 
-    pk: int
     version: int
     html: str
     agreed_at: datetime | None = None
     ticked: bool = False
+    ticked_before: bool = False
 
 
 def checked(text: str) -> str:
@@ -120,20 +120,30 @@ def _standing_of(hit: Hit) -> Terms | None:
 def asked(hit: Hit, worker_id: str, fields: Mapping[str, str]) -> Asked | None:
     """What the page asks of this worker, by the fields of the draft or of the screen before; None: nothing.
 
-    `worker_id` is empty in a preview. Two queries at most, none where the HIT is known to have no terms.
+    `worker_id` is empty in a preview. Three queries at most, none where the HIT is known to have no terms.
     """
     found = _standing_of(hit)
     if found is None:
         return None
     mine = Assignment.objects.filter(terms=found, worker__worker_id=worker_id)
     since = mine.aggregate(first=Min("submitted_at"))["first"] if worker_id else None
-    return Asked(found.pk, found.version, rendered(found.text), since, fields.get(FIELD) == str(found.version))
+    ticked, on_its_way = fields.get(FIELD) == str(found.version), False
+    # With a draft of its own the page shows what that says.
+    if worker_id and since is None and not fields:
+        on_its_way = Draft.objects.filter(worker_id=worker_id, terms=found, sent_at__isnull=False).exists()
+    return Asked(found.version, rendered(found.text), since, ticked, on_its_way)
 
 
 def posted(fields: Mapping[str, str]) -> dict[str, str]:
     """The field of the terms alone, where there is one that can be a version: for drafts, and from screen to screen."""
     said = fields.get(FIELD, "")
     return {FIELD: said} if said.isascii() and said.isdigit() and len(said) <= 9 else {}
+
+
+def named(hit: Hit, fields: Mapping[str, str]) -> int | None:
+    """Key of the standing version, where the fields name it."""
+    found = _standing_of(hit) if FIELD in fields else None
+    return found.pk if found and fields[FIELD] == str(found.version) else None
 
 
 def without(fields: Mapping[str, str]) -> dict[str, str]:

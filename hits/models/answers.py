@@ -287,6 +287,14 @@ class Draft(models.Model):
     sent_at = models.DateTimeField(
         null=True, help_text="The page was about to post the answer: a hint that one can be fetched, nothing more."
     )
+    terms = models.ForeignKey(
+        "hits.Terms",
+        on_delete=models.SET_NULL,
+        null=True,
+        db_index=False,
+        related_name="+",
+        help_text="The version that the answer agreed to when its page was about to post it: the next page ticks it.",
+    )
 
     class Meta:
         # The HIT belongs to it: the ids come from the page's address, so another HIT's page may claim the same ones.

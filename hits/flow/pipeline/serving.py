@@ -264,7 +264,7 @@ def check(token: str, fields: Mapping[str, str]) -> int | None:
     _check_screen(visit, fields)
     if not last:
         return None
-    return visit.hit.pk if _announce(visit) and _may_look(visit.hit) else None
+    return visit.hit.pk if _announce(visit, fields) and _may_look(visit.hit) else None
 
 
 def _check_screen(visit: Visit, fields: Mapping[str, str]) -> None:
@@ -361,7 +361,7 @@ def _step(visit: Visit, fields: Mapping[str, str], move: Move) -> Step:
     return protocol.step(item.document.data, item.data, options, terms.without(fields), visit.worker_id, move)
 
 
-def _announce(visit: Visit) -> bool:
+def _announce(visit: Visit, fields: Mapping[str, str]) -> bool:
     """A hint, never an answer: with the last one that a HIT wants, or a late one, it is to be fetched by the beat.
 
     So is any answer on which other HITs depend, and that one without waiting for the beat: returns whether. Assignments
@@ -371,7 +371,7 @@ def _announce(visit: Visit) -> bool:
     if not allow(f"announced:{hit.pk}", ANNOUNCED_A_MINUTE * hit.max_assignments):
         return False
     with suppress(drafts.DraftsFullError):
-        drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now)
+        drafts.keep(hit, visit.assignment_id, visit.worker_id, sent_at=now, terms_id=terms.named(hit, fields))
     sent = Draft.objects.filter(hit=hit, sent_at__isnull=False).aggregate(n=Count("assignment_id", distinct=True))["n"]
     needed = _others_depend_on(hit)
     if needed or sent >= hit.max_assignments or (hit.expires_at and hit.expires_at <= now):

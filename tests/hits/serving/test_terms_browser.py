@@ -62,12 +62,14 @@ def test_what_the_browser_remembers_does_not_overwrite_the_version_that_was_agre
     assert page.locator('[name="project:terms"]').input_value() == "1"
 
 
-def test_until_the_first_answer_is_recorded_the_browser_ticks_the_box_again(
+def test_until_the_first_answer_is_recorded_the_box_is_ticked_at_the_next_hit(
     hit: Hit, task_address: Any, new_page: Any, marketplace: Any
 ) -> None:
+    """Also in a frame that may store nothing in the browser."""
     project = hit.stage.project
     make.terms(project)
     page = new_page()
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
     page.goto(task_address())
     instructions_read(page)
     page.get_by_label(BOX).check()
@@ -77,15 +79,19 @@ def test_until_the_first_answer_is_recorded_the_browser_ticks_the_box_again(
     assert not Assignment.objects.exists()
 
     page.goto(task_address(assignmentId="3THENEXTASSIGNMENT"))
-    before = page.get_by_text("You agreed to this version with an earlier answer from this browser.")
+    before = page.get_by_text("You agreed to this version with an answer before this one.")
     expect(page.get_by_label(BOX)).to_be_checked()
     expect(before).to_be_visible()
     expect(page.locator(".terms-text")).to_be_hidden()
+    page.get_by_label(BOX).uncheck()
+    expect(page.locator("[data-draft-state]")).to_have_text("Draft saved")
+    page.reload()
+    expect(page.get_by_label(BOX)).not_to_be_checked()
 
     page.goto(task_address(assignmentId="3THENEXTASSIGNMENT", workerId="AANOTHERWORKER"))
     expect(page.get_by_label(BOX)).not_to_be_checked()
     expect(before).to_be_hidden()
 
     make.terms(project, version=2, text="Other terms")
-    page.goto(task_address(assignmentId="3THENEXTASSIGNMENT"))
+    page.goto(task_address(assignmentId="3THELASTASSIGNMENT"))
     expect(page.get_by_label(BOX)).not_to_be_checked()
