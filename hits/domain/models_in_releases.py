@@ -13,7 +13,7 @@ from hits.formats.tables import write_jsonl
 from hits.models.answers import Verdict
 from hits.models.model_annotators import ModelAnnotator, RoutedItem
 from hits.models.projects import Project, Stage
-from hits.quality.audit import Share
+from hits.quality.audit import Estimate, Share
 from hits.recipes.source import Json
 
 FILE = "decided-by-models.jsonl"
@@ -84,8 +84,8 @@ def facts(found: Mapping[str, Any] | None) -> dict[str, str]:
         ),
         "Audited items on which people say another value than these models": _said(differ),
     }
-    if error := found["error"]:
-        told["Estimated error of these models"] = f"{error['value']:.1%} ({error['low']:.1%} to {error['high']:.1%})"
+    if found["error"] and (error := Estimate(**found["error"])).tells:
+        told["Estimated error of these models"] = f"{error.value:.1%} ({error.low:.1%} to {error.high:.1%})"
     return told
 
 

@@ -55,8 +55,8 @@ class TermsRefusedError(Refusal):
 class Asked:
     """What a page shows. `agreed_at` is when the worker first sent an answer that names this version; None: never.
 
-    `ticked` says that the box was ticked on the screen before, or in the draft; `ticked_before` that it was in an answer
-    that is on its way. That is claimed and not confirmed, so the worker sees the box and may empty it.
+    `ticked` says that the box was ticked on the screen before, or in the draft; `ticked_before` that it was in another
+    answer, which is on its way. That is claimed and not confirmed, so the worker sees the box and may empty it.
     """
 
     version: int

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from hits.quality.intervals import wilson
 
+# Of an interval of a share, 0..1: a figure with a wider one would look like knowledge.
+WIDEST = 0.5
+
 
 @dataclass(frozen=True)
 class Share:
@@ -37,6 +40,11 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    @property
+    def tells(self) -> bool:
+        """Whether it says enough to be shown by itself."""
+        return self.high - self.low <= WIDEST
 
 
 def error_behind(differ: Share, people_wrong: Share, values: int = 2) -> Estimate | None:

@@ -176,8 +176,9 @@ def _faults(stage: Stage, condition: Condition) -> Iterator[str]:
     if models and not len(models) / 2 < condition.least <= len(models):
         least, most = len(models) // 2 + 1, len(models)
         between = f"{most}" if least == most else f"{least} to {most}"
-        has = agreeing(most, "has", "have")
-        yield f"Of {amount(most, 'model')}, {between} {has} to agree: with fewer, two values could both be agreed on."
+        have = agreeing(most, "has", "have")
+        why = ": with fewer, two values could both be agreed on" if condition.least < least else ""
+        yield f"Of {amount(most, 'model')}, {between} {have} to agree, not {condition.least}{why}."
     if not 0 <= condition.confidence <= 1:
         yield "The confidence is a number from 0 to 1."
     if not LEAST_AUDIT <= condition.audit_share <= MOST_AUDIT:

@@ -104,7 +104,7 @@ class Command(StageCommand):
             found = figures.audit(stage, standing)
             self.say(f"Audited items on which people say another value: {_interval(found.differ)}")
             self.say(f"People wrong on known answers: {_interval(found.people_wrong)}")
-            if error := found.estimate:
+            if (error := found.estimate) and error.tells:
                 self.say(f"Error of the models: {error.value:.1%} ({error.low:.1%} to {error.high:.1%})")
 
 

@@ -53,3 +53,12 @@ def test_the_interval_holds_the_error_at_least_as_often_as_it_says() -> None:
 def test_the_interval_does_not_say_everything() -> None:
     found = error_behind(Share(60, 200), Share(10, 200))
     assert found and found.low > 0.1 and found.high < 0.5
+
+
+@pytest.mark.parametrize(
+    ("differ", "wrong", "tells"),
+    [(Share(1, 1), Share(0, 1), False), (Share(3, 9), Share(1, 3), False), (Share(12, 121), Share(5, 61), True)],
+)
+def test_a_figure_from_a_few_items_is_not_shown_by_itself(differ: Share, wrong: Share, tells: bool) -> None:
+    found = error_behind(differ, wrong)
+    assert found and found.tells is tells
