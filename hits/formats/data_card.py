@@ -97,7 +97,7 @@ def _body(card: Card) -> Iterator[str]:
         yield from _section(f"Aggregated values: {_plain(title)}", _rows("fact", facts))
     for title, text in card.rules.items():
         yield from _section(f"Rule of {_plain(title)}", _fenced("\n".join(text.splitlines())))
-    yield from _section("Notes", [f"* {_plain(note)}" for note in card.notes])
+    yield from _section("Notes", [f"* {_with_names(note)}" for note in card.notes])
     yield from _section("Licence", _licence(card))
     yield from _section("Citation", _fenced(card.citation, _language(card.citation)) if card.citation else [UNSTATED])
 
@@ -158,6 +158,19 @@ def _paragraphs(text: str) -> list[str]:
 def _plain(text: str) -> str:
     """In one line, and never markup: a lead's title is text."""
     return _SIGNS.sub(r"\\\g<0>", " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;"))
+
+
+def _with_names(note: str) -> str:
+    """A note of ours: what stands between two backticks is a name of a column or file, the rest is text."""
+    parts = note.split("`")
+    if len(parts) % 2 == 0:
+        return _plain(note)
+    return "".join(f"`{part}`" if at % 2 else _between(part) for at, part in enumerate(parts))
+
+
+def _between(text: str) -> str:
+    """As `_plain`, with the spaces at its ends."""
+    return f"{' ' * text[:1].isspace()}{_plain(text)}{' ' * (len(text) > 1 and text[-1:].isspace())}"
 
 
 def _cell(value: object) -> str:
