@@ -138,6 +138,7 @@ class Installation:
     def __enter__(self) -> Installation:
         self.proxy.__enter__()
         try:
+            self._before()
             self.stack.prepare()
             self._get_key()
             self.stack.start()
@@ -152,10 +153,16 @@ class Installation:
         self.stack.stop()
         self.proxy.__exit__()
 
+    def _before(self) -> None:
+        """Nothing: both databases are made when they are migrated."""
+
     def _get_key(self) -> None:
         """A requester of the marketplace, so that it can tell who signs."""
-        for line in self.stack.market("createrequester", "Faults").split():
-            name, _, value = line.partition("=")
+        said = dict(line.split("=", 1) for line in self.stack.market("createrequester", "Faults").split())
+        self._sign_with(said["AWS_ACCESS_KEY_ID"], said["AWS_SECRET_ACCESS_KEY"])
+
+    def _sign_with(self, key: str, secret: str) -> None:
+        for name, value in {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret}.items():
             self.stack.settings[name] = self.stack.env[name] = value
 
     # The job

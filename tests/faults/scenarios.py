@@ -24,6 +24,7 @@ from ops.ensure_database import drop
 from ops.programs import Program
 from ops.surroundings import ROOT, StackError, free_port, second_database
 from ops.waiting import until
+from tests.faults import upgraded
 from tests.faults.ids import follow
 from tests.faults.installation import LONGEST_PAGE_SECONDS, WATCHED, Installation, WorkerPages, ended, frozen
 from tests.faults.job import STUCK_SECONDS, Job
@@ -110,13 +111,16 @@ def run(name: str, items: int = ITEMS, verbose: bool = False) -> Outcome:
 
 @contextmanager
 def installed(
-    outcome: Outcome, settings: Mapping[str, str] | None = None, further: Sequence[Program] = ()
+    outcome: Outcome,
+    settings: Mapping[str, str] | None = None,
+    further: Sequence[Program] = (),
+    kind: type[Installation] = Installation,
 ) -> Iterator[Installation]:
     """An installation in a folder of its own; its logs stay when something went wrong."""
     folder = Path(tempfile.mkdtemp(prefix=f"annotate-faults-{outcome.name}-"))
     fine = False
     try:
-        with Installation(folder, settings, further) as it:
+        with kind(folder, settings, further) as it:
             try:
                 yield it
             finally:
@@ -480,6 +484,30 @@ SELECT v.item_id AS item, v.conclusion AS conclusion FROM hits_verdict v JOIN hi
 JOIN hits_stage s ON s.id = i.stage_id WHERE v.superseded_at IS NULL AND s.crowd
 """
 
+
+# From an earlier version
+
+
+@scenario("upgrade")
+def upgrade(outcome: Outcome, items: int) -> None:
+    """What version 0.1 left half-way through its sample is migrated, and a crowd finishes it: also the HITs, and by the
+    addresses of pages, that 0.1 had published. The number of items is that of the sample.
+    """
+    outcome.always_answers = True
+    with installed(outcome, upgraded.SETTINGS, kind=upgraded.Upgraded) as it:
+        before = upgraded.take_over(it)
+        job = Job(it, it.project["items"], parts=1, verbose=outcome.verbose)
+        job.lead = Lead(it)
+        # Others than those who answered 0.1.
+        it.start_crowd(CROWD_AFTER_0_1)
+        job.drive()
+        outcome.notes.append(f"0.1 had recorded {before} answers; in the end there are {job.answered()}")
+        if not 0 < before < job.answered():
+            outcome.wrong.append("nothing was left to finish, or nothing was finished")
+        outcome.verdict = judge(it)
+
+
+CROWD_AFTER_0_1 = 77
 
 # Behind a proxy
 

@@ -1,13 +1,9 @@
-"""What an earlier version left, loaded and brought to the newest version."""
+"""A database that an earlier version left, as the one of the tests."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +35,3 @@ def default_database(file: Path, blocker: Any) -> Iterator[None]:
         finally:
             connections.close_all()
             values["NAME"] = before
-
-
-def load(folder: Path, name: str, target: Path) -> Path:
-    """The database as if it had been left an hour ago: its HITs are still open."""
-    made = datetime.fromisoformat(json.loads((folder / "made.json").read_text())["at"])
-    later = datetime.now(UTC) - timedelta(hours=1) - made
-    with closing(sqlite3.connect(target)) as database:
-        database.executescript(gzip.decompress((folder / f"{name}.sql.gz").read_bytes()).decode())
-        for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            for _, column, kind, *_ in database.execute(f'PRAGMA table_info("{table}")').fetchall():
-                if kind == "datetime":
-                    moved = f"strftime('%Y-%m-%d %H:%M:%f', \"{column}\", '{later.total_seconds():+.0f} seconds')"
-                    database.execute(f'UPDATE "{table}" SET "{column}" = {moved} WHERE "{column}" IS NOT NULL')
-        database.commit()
-    return target

@@ -23,16 +23,16 @@ from hits.management.commands._base import jobs_run_here
 from hits.models import Assignment, Hit, Item, LedgerCheck, Project
 from ops.surroundings import ROOT
 from tests.hits.market import Marketplace, _environment
-from tests.upgrades.conftest import default_database, load
+from tests.upgrades.conftest import default_database
+from tests.upgrades.left import FROM_0_1, load
 
-LEFT = Path(__file__).parent / "from_0_1"
 # What 0.1 had fetched, paid and published of its sample when it was left.
 ANSWERS, PAID, HITS = 12, Decimal("0.60"), 34
 
 
 @pytest.fixture
 def market(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Marketplace]:
-    file = load(LEFT, "marketplace", tmp_path / "marketplace.sqlite3")
+    file = load(FROM_0_1, "marketplace", tmp_path / "marketplace.sqlite3")
     migrating = [sys.executable, "-m", "marketplace", "migrate", "--verbosity", "0"]
     subprocess.run(migrating, cwd=ROOT, env=_environment(file, "http://127.0.0.1"), check=True, timeout=600)
     running = Marketplace(tmp_path)
@@ -51,7 +51,7 @@ def market(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> It
 @pytest.fixture
 def project(tmp_path: Path, django_db_blocker: Any) -> Iterator[Project]:
     """The sample of 0.1, in a database that was migrated from there."""
-    file = load(LEFT, "annotate", tmp_path / "annotate.sqlite3")
+    file = load(FROM_0_1, "annotate", tmp_path / "annotate.sqlite3")
     with default_database(file, django_db_blocker):
         call_command("migrate", verbosity=0, interactive=False)
         yield Project.objects.get()
