@@ -51,6 +51,11 @@ def without_hit(items: QuerySet[Item]) -> QuerySet[Item]:
     return items.filter(~first, ~further)
 
 
+def left_out(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Those that no HIT has asked about and that wait for none: neither to be published nor as check questions."""
+    return without_hit(items.exclude(state__in=[Item.State.NEW, Item.State.CHECK]))
+
+
 def never_shown(items: QuerySet[Item]) -> QuerySet[Item]:
     """Those of the items that no HIT can have shown to a worker: of each, every HIT was refused by the marketplace or
     dropped before it was asked for.

@@ -16,7 +16,7 @@ from django.db.models.functions import TruncHour
 from django.utils import timezone
 
 from hits.domain import screening
-from hits.domain.hit_items import with_hit, without_hit
+from hits.domain.hit_items import left_out, with_hit
 from hits.domain.reported_decisions import TAKEN_BACK
 from hits.models.answers import HELD, Assignment, Label, Verdict
 from hits.models.projects import Item, Stage, StageSummary
@@ -144,7 +144,7 @@ def _unpublished(stage: Stage, withdrawn: int) -> int:
     """
     if not withdrawn and not stage.assignments.imported().exists() and not stage.routings.exists():
         return 0
-    return without_hit(stage.items.exclude(state__in=[Item.State.NEW, Item.State.CHECK])).count()
+    return left_out(stage.items.all()).count()
 
 
 def _answer_figures(stage: Stage) -> dict:

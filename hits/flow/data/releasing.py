@@ -29,7 +29,7 @@ from hits.domain import (
     webhook_events,
 )
 from hits.domain.action_log import record
-from hits.domain.hit_items import without_hit
+from hits.domain.hit_items import left_out
 from hits.domain.media import used
 from hits.domain.plugins import options_of, recipe_of, settings_of, usable_protocol
 from hits.domain.recipe_rows import Rows
@@ -48,8 +48,6 @@ MANIFEST, README = "manifest.json", "README.md"
 PART_BYTES = 1 << 18
 
 # What else became of items, by its name in the funnel.
-# Of items without a HIT: those that wait, and those that are no data.
-_NOT_ASKED = (Item.State.NEW, Item.State.CHECK)
 _UNDECIDED = {"Items withdrawn": "withdrawn", "Items not decided": "open"}
 CHECKS = "check questions, which are no data"
 ABOUT_CHECKS = "about check questions"
@@ -425,7 +423,7 @@ def _asked(stage: Stage) -> int:
     if not found.imported:
         return found.published
     imported = Assignment.objects.filter(item=OuterRef("pk"), stage=stage)
-    return found.published + without_hit(stage.items.exclude(state__in=_NOT_ASKED).filter(Exists(imported))).count()
+    return found.published + left_out(stage.items.filter(Exists(imported))).count()
 
 
 def _pay(stage: Stage, median: float | None) -> dict[str, Any]:
